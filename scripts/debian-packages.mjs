@@ -42,6 +42,9 @@ const CHROMIUM = {
 }
 /** @type {Program[]} */
 const ONLY_TESTS = [
+  { command: 'firefox-esr', package: 'firefox-esr', why: 'the web pages in Firefox' },
+  { command: 'WebKitWebDriver', package: 'webkit2gtk-driver', why: 'the web pages in WebKit' },
+  { command: 'Xvfb', package: 'xvfb', why: 'the display of WebKit' },
   { command: 'pgbouncer', package: 'pgbouncer', directories: SYSTEM, why: 'pooled connections' },
   { command: 'systemd-analyze', package: 'systemd', why: 'the unit files' },
   { command: 'shellcheck', package: 'shellcheck', why: 'checks of shell scripts' },

@@ -1,7 +1,18 @@
 import { waitFor } from '../../clients/typescript/src/timing.ts'
+import { ServerClock } from './server-clock.ts'
 
-/** The time of the browser, in epoch milliseconds. */
-export const browserClock = { now: () => Date.now() }
+/** The time of the platform. */
+export const serverClock = new ServerClock(() => Date.now())
+
+/** Milliseconds since some time, whatever happens to the clock. */
+export const monotonic = () => performance.now()
+
+/** `fetch`, by which {@link serverClock} is kept. */
+export async function fetchHere(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(path, init)
+  serverClock.observe(response.headers)
+  return response
+}
 
 /** What the polling needs of a browser. */
 export const browserTiming = {

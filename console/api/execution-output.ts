@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { StreamParser, type StreamEvent } from '../../clients/typescript/src/event-stream.ts'
+import { eventsIn, StreamParser, type StreamEvent } from '../../clients/typescript/src/event-stream.ts'
 import { Watchdog } from '../../clients/typescript/src/timing.ts'
 import { pauseAfter } from './poll.ts'
 
@@ -40,7 +40,7 @@ export class ExecutionOutput {
   }
 
   /** Reads one connection; true if there is nothing more to read. */
-  async #connect(stopped: AbortSignal, onOpen: () => void): Promise<boolean> {
+  async #connect(stopped: AbortSignal, onBytes: () => void): Promise<boolean> {
     this.#parser.restart()
     const silence = new Watchdog(SILENCE_LIMIT_MS)
     try {
@@ -49,8 +49,10 @@ export class ExecutionOutput {
         AbortSignal.any([stopped, silence.signal]),
       )
       if (!response.ok || !response.body) return FINAL.has(response.status)
-      onOpen()
-      return await this.#read(response.body, silence)
+      return await this.#read(response.body, () => {
+        silence.reset()
+        onBytes()
+      })
     } catch {
       // Broken, silent or stopped: the loop continues or ends.
       return false
@@ -60,13 +62,8 @@ export class ExecutionOutput {
   }
 
   /** True at the end of the execution. */
-  async #read(body: ReadableStream<Uint8Array>, silence: Watchdog): Promise<boolean> {
-    const decoder = new TextDecoder()
-    for await (const bytes of body) {
-      silence.reset()
-      for (const event of this.#parser.push(decoder.decode(bytes, { stream: true })))
-        if (this.#take(event)) return true
-    }
+  async #read(body: ReadableStream<Uint8Array>, onBytes: () => void): Promise<boolean> {
+    for await (const event of eventsIn(body, this.#parser, onBytes)) if (this.#take(event)) return true
     return false
   }
 

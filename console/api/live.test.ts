@@ -8,6 +8,12 @@ import { LiveEvents, type LiveDeps } from './live.ts'
 const streamOf = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 const EVENT = 'id: 17\nevent: order.paid\ndata: {"data":{"order_id":"a"}}\n\n'
 
+/** As in the browsers of WebKit. */
+function withoutIterator(response: Response): Response {
+  Object.defineProperty(response.body, Symbol.asyncIterator, { value: undefined })
+  return response
+}
+
 /** Answers one after the other; stops after the last one. */
 function followed(answers: readonly (() => Response)[]) {
   const stopped = new AbortController()
@@ -22,9 +28,13 @@ function followed(answers: readonly (() => Response)[]) {
     if (!answer) throw new TypeError('failed')
     return answer()
   }
+  const pauses: number[] = []
   const live = new LiveEvents({
     fetch,
-    wait: async () => void states.push(live.state.peek()),
+    wait: async (ms) => {
+      pauses.push(ms)
+      states.push(live.state.peek())
+    },
     onRefused: (token) => void seen.push(`refused ${token}`),
   })
   live.subscribe({
@@ -33,7 +43,7 @@ function followed(answers: readonly (() => Response)[]) {
     onGap: () => void seen.push('gap'),
     onReturn: () => void seen.push('return'),
   })
-  return { sent, seen, states, live, end: live.follow('abc', stopped.signal) }
+  return { sent, seen, states, pauses, live, end: live.follow('abc', stopped.signal) }
 }
 
 test('a stream that breaks is resumed behind its last event', async () => {
@@ -42,6 +52,19 @@ test('a stream that breaks is resumed behind its last event', async () => {
   assert.deepEqual(sent, [null, '17'])
   assert.deepEqual(seen, ['order.paid', 'return', 'order.paid'])
   assert.deepEqual(states, ['broken'])
+})
+
+test('a stream is read where a browser cannot iterate over it', async () => {
+  const { seen, end } = followed([() => withoutIterator(streamOf(EVENT)), () => streamOf('')])
+  await end
+  assert.equal(seen[0], 'order.paid')
+})
+
+test('streams that open without a byte are tried again after longer and longer pauses', async () => {
+  const empty = () => streamOf('')
+  const { pauses, end } = followed([empty, empty, () => streamOf(EVENT), empty, empty])
+  await end
+  assert.deepEqual(pauses, [2_000, 4_000, 2_000, 4_000])
 })
 
 test('a reset, and a stream that could not be resumed, are gaps', async () => {

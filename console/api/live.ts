@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { StreamParser } from '../../clients/typescript/src/event-stream.ts'
+import { eventsIn, StreamParser } from '../../clients/typescript/src/event-stream.ts'
 import { Watchdog } from '../../clients/typescript/src/timing.ts'
 import { liveEventOf, type LiveEvent } from './event-stream.ts'
 import { pauseAfter } from './poll.ts'
@@ -91,7 +91,7 @@ export class LiveEvents {
     token: string,
     parser: StreamParser,
     stopped: AbortSignal,
-    onOpen: () => void,
+    onBytes: () => void,
   ): Promise<boolean> {
     parser.restart()
     const silence = new Watchdog(SILENCE_LIMIT_MS)
@@ -106,9 +106,11 @@ export class LiveEvents {
       })
       if (response.status === 401 || response.status === 403) return this.#refused(response.status, token)
       if (!response.ok || !response.body) return false
-      onOpen()
       this.#opened(parser)
-      await this.#read(response.body, parser, silence)
+      await this.#read(response.body, parser, () => {
+        silence.reset()
+        onBytes()
+      })
       return false
     } catch {
       // Broken, stopped, paused or silent: the loop continues or ends.
@@ -136,13 +138,8 @@ export class LiveEvents {
     else for (const { onReturn } of this.#listeners) onReturn()
   }
 
-  async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, silence: Watchdog): Promise<void> {
-    const decoder = new TextDecoder()
-    for await (const bytes of body) {
-      silence.reset()
-      for (const event of parser.push(decoder.decode(bytes, { stream: true })))
-        this.#deliver(liveEventOf(event))
-    }
+  async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, onBytes: () => void): Promise<void> {
+    for await (const event of eventsIn(body, parser, onBytes)) this.#deliver(liveEventOf(event))
   }
 
   #deliver(event: LiveEvent): void {

@@ -1,7 +1,7 @@
 /** What a page needs to hand its token over: a `BroadcastChannel`, which reaches the other tabs of the same origin. */
 export interface HandoverDeps {
   readonly channel: Pick<BroadcastChannel, 'postMessage' | 'addEventListener' | 'removeEventListener'>
-  /** Epoch milliseconds. */
+  /** Milliseconds, of a clock that only goes forward. */
   readonly now: () => number
   /** The token of this tab. */
   readonly token: () => string | null

@@ -70,6 +70,10 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   menu_cycle: { zh: '菜单项不能位于自身之下。' },
   menu_has_children: { zh: '此菜单项有下级，请先删除或移动它们。' },
   order_exists: { zh: '已有使用此编号的订单。' },
+  no_longer_allowed: {
+    en: 'The person who requested it may not run this command any more, so it was cancelled.',
+    zh: '申请人已无权运行此命令，因此该申请已被取消。',
+  },
   own_request: { zh: '您不能批准自己的请求，须由另一个人决定。' },
 }
 

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { browserClock, browserTiming } from '../api/browser.ts'
+import { browserTiming, monotonic } from '../api/browser.ts'
 import type { ApiFailure } from '../api/operations.ts'
 import { startPolling } from '../api/poll.ts'
 
@@ -18,14 +18,14 @@ export interface QuietReading {
 export function useQuietReading(model: object, quiet: QuietReading): void {
   const { isUnsettled, everyMs = Infinity, read, failure } = quiet
   useEffect(() => {
-    let dueAt = browserClock.now() + everyMs
+    let dueAt = monotonic() + everyMs
     const polling = startPolling({
       ...browserTiming,
       onNews: () => undefined,
       async read() {
-        if (isUnsettled() || browserClock.now() >= dueAt) {
+        if (isUnsettled() || monotonic() >= dueAt) {
           await read()
-          dueAt = browserClock.now() + everyMs
+          dueAt = monotonic() + everyMs
         }
         const { message: reason } = failure.peek() ?? {}
         return reason === undefined ? { kind: 'answer', value: null } : { kind: 'failed', reason }

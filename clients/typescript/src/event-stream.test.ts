@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StreamParser } from './event-stream.ts'
+import { eventsIn, StreamParser } from './event-stream.ts'
 
 test('events are complete at the empty line, wherever the stream was cut', () => {
   const parser = new StreamParser()
@@ -22,4 +22,20 @@ test('an event that a connection has cut off is not joined with the next connect
   parser.restart()
   assert.deepEqual([...parser.push('data: {}\n\n')], [])
   assert.equal(parser.lastEventId, '3')
+})
+
+test('a body that cannot be iterated is read, and is cancelled when the reader leaves', async () => {
+  let cancelled = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) =>
+      controller.enqueue(new TextEncoder().encode('id: 4\nevent: order.paid\ndata: {}\n\n')),
+    cancel: () => void cancelled++,
+  })
+  Object.defineProperty(body, Symbol.asyncIterator, { value: undefined })
+  let reads = 0
+  for await (const { id } of eventsIn(body, new StreamParser(), () => reads++)) {
+    assert.equal(id, '4')
+    break
+  }
+  assert.deepEqual([reads, cancelled], [1, 1])
 })

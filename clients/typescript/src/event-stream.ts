@@ -44,3 +44,25 @@ function splitField(line: string): [name: string, value: string] {
   const colon = line.indexOf(':')
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')]
 }
+
+/**
+ * The events of a body, as they arrive. The body is cancelled when the loop is left. It is read by a reader, because a
+ * `ReadableStream` is not iterable in every browser, such as those of WebKit.
+ */
+export async function* eventsIn(
+  body: ReadableStream<Uint8Array>,
+  parser: StreamParser,
+  onBytes: () => void,
+): AsyncGenerator<StreamEvent, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      onBytes()
+      yield* parser.push(decoder.decode(part.value, { stream: true }))
+    }
+  } finally {
+    // Rejects when the connection is broken already.
+    await reader.cancel().catch(() => undefined)
+  }
+}

@@ -7,6 +7,7 @@ export interface Schemas {
   Login: { readonly "access_token": string; readonly "token_type": "Bearer"; readonly "expires_in": number; readonly "user": Schemas['User'] }
   User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
+  UserNames: { readonly "items": readonly ({ readonly "id": string; readonly "name": string })[] }
   Error: { readonly "code": string; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "message": string })[]; readonly "values"?: { readonly [name: string]: unknown } }
   UserChanges: { readonly "revision": number; readonly "full": boolean; readonly "more": boolean; readonly "pool": string; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "token_generation": number; readonly "deleted": boolean })[] }
   VpnPool: { readonly "cidr": string; readonly "size": number; readonly "used": number; readonly "cooling": number; readonly "free": number }
@@ -62,6 +63,8 @@ export interface Operations {
   listUsers: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['User'])[]; readonly "next_cursor": string | null } }
   /** Create a user. */
   createUser: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "name": string; readonly "password": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[] }; answer: Schemas['User'] }
+  /** Read the names of users by their ids. */
+  listUserNames: { path: undefined; query: { readonly "ids": string }; headers: undefined; body: undefined; answer: Schemas['UserNames'] }
   /** Read one user. */
   getUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['User'] }
   /** Change the roles of a user, or disable or enable one. */
@@ -228,6 +231,7 @@ export const OPERATIONS = {
   getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
   listUsers: {"method":"GET","path":"/users","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
   createUser: {"method":"POST","path":"/users","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listUserNames: {"method":"GET","path":"/users/names","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
   getUser: {"method":"GET","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
   changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
   deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},

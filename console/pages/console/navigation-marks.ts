@@ -1,8 +1,10 @@
 import { defineWords } from '../../i18n/language.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { useResource, type ResourceSource } from '../../parts/resource/use-resource.ts'
+import { useQuietReading } from '../../parts/use-quiet-reading.ts'
+import { mayDecide } from './executions/model.ts'
 import { keptDraft } from './menus/kept-draft.ts'
-import { call, live, session } from './platform.ts'
+import { call, live } from './platform.ts'
 
 const markWords = defineWords({
   en: { awaiting: (count: string) => `${count} await approval`, draft: 'an unsaved draft' },
@@ -16,28 +18,45 @@ export interface NavigationMark {
   readonly label: string
 }
 
-const PAUSE_MS = 5_000
+const NONE = { count: 0, hasMore: false }
 
-const awaitingApproval: ResourceSource<{ readonly count: number }> = {
+const PAUSE_MS = 5_000
+// Most roles receive no events of executions.
+const EVERY_MS = 30_000
+const MOST_REQUESTS = 100
+
+/** The requests that the user may decide on; also for roles that the policy makes approvers. */
+const decidable: ResourceSource<{ readonly count: number; readonly hasMore: boolean }> = {
   live,
   prefix: 'command.',
   isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
-    if (!session.may('getOverview')) return { ok: true, value: { count: 0 }, etag: null }
-    const overview = await call('getOverview', {}, signal)
-    if (!overview.ok) return overview
-    return { ok: true, value: { count: overview.value.executions?.awaiting_approval ?? 0 }, etag: null }
+    const waiting = await call(
+      'listExecutions',
+      { query: { status: 'awaiting_approval', limit: MOST_REQUESTS } },
+      signal,
+    )
+    if (!waiting.ok) return waiting
+    const { items, next_cursor } = waiting.value
+    return { ...waiting, value: { count: items.filter(mayDecide).length, hasMore: next_cursor !== null } }
   },
 }
 
 /** The marks by the names of the pages. */
 export function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   const words = markWords()
-  const count = useResource(awaitingApproval, '').value.value?.count ?? 0
+  const requests = useResource(decidable, '')
+  useQuietReading(requests, {
+    isUnsettled: () => false,
+    everyMs: EVERY_MS,
+    read: () => requests.refresh(),
+    failure: requests.failure,
+  })
+  const { count, hasMore } = requests.value.value ?? NONE
   const marks = new Map<string, NavigationMark>()
   if (count > 0) {
-    const text = localNumber(count)
+    const text = hasMore ? `${localNumber(count)}+` : localNumber(count)
     marks.set('executions', { text, label: words.awaiting(text) })
   }
   if (keptDraft() !== null) marks.set('menus', { text: '•', label: words.draft })

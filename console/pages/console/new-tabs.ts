@@ -1,4 +1,4 @@
-import { browserClock } from '../../api/browser.ts'
+import { monotonic } from '../../api/browser.ts'
 import { TokenHandover } from '../../api/token-handover.ts'
 import { session } from './platform.ts'
 import { CONSOLE_PATH } from './view.ts'
@@ -12,7 +12,7 @@ const ANSWER_MS = 300
 
 const handover = new TokenHandover({
   channel: new BroadcastChannel('platform.token'),
-  now: browserClock.now,
+  now: monotonic,
   token: () => session.token.peek(),
 })
 

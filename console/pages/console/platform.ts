@@ -1,4 +1,4 @@
-import { browserTiming } from '../../api/browser.ts'
+import { browserTiming, fetchHere } from '../../api/browser.ts'
 import { createDownloader } from '../../api/download.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { LiveEvents } from '../../api/live.ts'
@@ -6,7 +6,6 @@ import { createCaller } from '../../api/operations.ts'
 import { ConsoleSession } from '../../api/session.ts'
 import { CONSOLE_PATH } from './view.ts'
 
-const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 const onRefused = (token: string) => session.refuse(token)
 
 /** Who uses this page. */

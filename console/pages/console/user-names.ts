@@ -9,11 +9,11 @@ const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 const names = new Map<string, Signal<string>>()
 
-/** The user who is signed in, the name of another user, or the id. Only administrators may read the names. */
+/** The user who is signed in, the name of another user, or the begin of an id that has no name. */
 export function userLabel(id: string): string {
   if (id === session.bearer.value?.id) return words().you
-  if (!session.may('getUser') || !USER_ID.test(id)) return id
-  return (names.get(id) ?? readName(id)).value
+  if (!USER_ID.test(id)) return id
+  return (names.get(id) ?? askName(id)).value
 }
 
 // The most that the API answers at once.
@@ -52,16 +52,38 @@ async function readUsers(): Promise<void> {
   const result = await call('listUsers', { query: { limit: MOST_USERS } })
   isReading = result.ok
   if (!result.ok) return
-  for (const { id, name } of result.value.items) names.set(id, signal(name))
+  for (const { id, name } of result.value.items) setName(id, name)
   users.value = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-/** The id until the name is read, and for a user who was deleted. */
-function readName(id: string): Signal<string> {
-  const name = signal(id)
+// As many as one call takes.
+const MOST_NAMES = 50
+// Of a UUIDv7: its time, in milliseconds.
+const SHORT_LENGTH = 13
+
+let asked: string[] = []
+
+/** The begin of the id until the name is read, and for a user who was deleted. */
+function askName(id: string): Signal<string> {
+  const name = signal(`${id.slice(0, SHORT_LENGTH)}…`)
   names.set(id, name)
-  void call('getUser', { path: { id } }).then((result) => {
-    if (result.ok) name.value = result.value.name
-  })
+  // Those of one drawing are read together.
+  if (asked.push(id) === 1) queueMicrotask(() => void readNames(asked.splice(0)))
   return name
+}
+
+async function readNames(ids: readonly string[]): Promise<void> {
+  for (let begin = 0; begin < ids.length; begin += MOST_NAMES) {
+    const part = ids.slice(begin, begin + MOST_NAMES)
+    const result = await call('listUserNames', { query: { ids: part.join(',') } })
+    // Asked again when they are drawn again.
+    if (!result.ok) for (const id of part) names.delete(id)
+    else for (const { id, name } of result.value.items) setName(id, name)
+  }
+}
+
+function setName(id: string, name: string): void {
+  const known = names.get(id)
+  if (known) known.value = name
+  else names.set(id, signal(name))
 }

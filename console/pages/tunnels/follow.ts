@@ -1,5 +1,5 @@
 import { batch, effect } from '@preact/signals'
-import { browserTiming } from '../../api/browser.ts'
+import { browserTiming, fetchHere } from '../../api/browser.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { startPolling, type Polling, type PollNews } from '../../api/poll.ts'
 import { signIn, type SignInResult } from '../../api/sign-in.ts'
@@ -15,8 +15,6 @@ export interface SignInActions {
   /** Asks at once instead of waiting for the next attempt. */
   readNow(): void
 }
-
-const fetchHere = (path: string, init: RequestInit) => fetch(path, init)
 
 /** Keeps the model as the gateway says, as long as there is a token. */
 export function followTunnels(model: TunnelsModel): SignInActions {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useId } from 'preact/hooks'
-import { browserClock } from '../../api/browser.ts'
+import { serverClock } from '../../api/browser.ts'
 import { localDistance, localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -109,7 +109,7 @@ interface TimeInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
 /** The begin of a period has the usual ones to choose from. */
 function TimeInput({ filter, value, onChange }: TimeInputProps) {
   const id = useId()
-  const now = useSignal(browserClock.now())
+  const now = useSignal(serverClock.now())
   const isBegin = filter.name.endsWith('_from')
   return (
     <>
@@ -119,7 +119,7 @@ function TimeInput({ filter, value, onChange }: TimeInputProps) {
         max={LATEST_INPUT}
         value={toLocalInput(value)}
         {...(isBegin && { list: id })}
-        onFocus={() => (now.value = browserClock.now())}
+        onFocus={() => (now.value = serverClock.now())}
         onChange={({ currentTarget: { value: given } }) => {
           const time = new Date(given)
           // Of the digits of a year each is a change.

@@ -1,7 +1,7 @@
 import type { ApiResult } from '../../api/operations.ts'
 import { FormDialog, type FormDialogProps } from '../form/form-dialog.tsx'
 import { reportFailure } from '../report-failure.ts'
-import { IMPOSSIBLE, type Changing } from './use-change.tsx'
+import { isImpossible, type Changing } from './use-change.tsx'
 
 export interface ChangeDialogProps<T> extends Omit<FormDialogProps, 'send'> {
   readonly apply: Changing<T>['apply']
@@ -14,9 +14,7 @@ export interface ChangeDialogProps<T> extends Omit<FormDialogProps, 'send'> {
 export function ChangeDialog<T>({ apply, request, done, onClose, ...form }: ChangeDialogProps<T>) {
   const send = async (body: object) => {
     const failure = await apply({ send: () => request(body), done })
-    // What the state of the object does not allow is refused again, whatever is typed.
-    const isImpossible = failure?.code === IMPOSSIBLE
-    if (isImpossible) reportFailure(failure)
+    if (failure && isImpossible(failure)) reportFailure(failure)
     else if (failure) return failure
     onClose()
     return null

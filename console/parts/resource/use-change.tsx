@@ -21,8 +21,12 @@ export interface Change<T> {
   readonly isPossible?: (current: T) => boolean
 }
 
-/** The code of a refusal by the state of the object. */
-export const IMPOSSIBLE = 'invalid_transition'
+const IMPOSSIBLE = ['invalid_transition', 'no_longer_allowed']
+
+/** Whether the state of the object refuses the change, which is then refused again, whatever is typed. */
+export function isImpossible(failure: ApiFailure): boolean {
+  return IMPOSSIBLE.includes(failure.code)
+}
 
 type Decision = 'apply' | 'keep' | 'none'
 
@@ -65,7 +69,10 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
       return null
     }
     // It is in another state than that which is shown.
-    if (result.failure.code === IMPOSSIBLE) await model.refresh()
+    if (isImpossible(result.failure)) {
+      await model.refresh()
+      refreshList()
+    }
     const { compare, fits = () => false, isPossible = () => true } = change
     if (result.failure.status !== 412 || !compare) return result.failure
     await model.refresh()

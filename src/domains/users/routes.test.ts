@@ -213,6 +213,24 @@ test('only admins administer users', async () => {
   }
 })
 
+test('every caller reads the names of ids, and nothing else of the users', async () => {
+  await using w = await world()
+  const eve = await w.add('eve', 'service')
+  const gone = '00000000-0000-7000-8000-000000000000'
+  const token = await w.login('eve')
+  const names = await w.call('GET', `/users/names?ids=${w.admin.id},${gone},${eve.id}`, { token })
+  assert.equal(names.status, 200)
+  assert.deepEqual(
+    new Map(names.body.items.map(Object.values)),
+    new Map([
+      [w.admin.id, 'root'],
+      [eve.id, 'eve'],
+    ]),
+  )
+  const tooMany = await w.call('GET', `/users/names?ids=${Array(51).fill(gone).join(',')}`, { token })
+  assert.deepEqual([tooMany.status, tooMany.body.code], [400, 'validation_failed'])
+})
+
 test('the last admin can be neither disabled, demoted nor deleted', async () => {
   await using w = await world()
   const path = `/users/${w.admin.id}`

@@ -11,12 +11,15 @@ import {
   encodeLogin,
   encodeMe,
   encodeUser,
+  encodeUserNames,
   LoginBody,
   LoginSchema,
   MeSchema,
   NewUserBody,
   PasswordBody,
   UserChangeBody,
+  UserNamesQuery,
+  UserNamesSchema,
   UserPage,
   UserQuery,
   UserSchema,
@@ -99,6 +102,21 @@ function administrationRoutes(users: Users): Route[] {
       prepare: ({ body }) => users.prepareAccount(body),
       change: async (tx, { identity }, account) =>
         created(textOf(await users.create(tx, account, identity.id))),
+    }),
+    route({
+      method: 'GET',
+      path: '/users/names',
+      operation: 'listUserNames',
+      tag: 'Users',
+      summary: 'Read the names of users by their ids',
+      description:
+        'For every caller, because ids of users stand in most answers. An id of no user, such as that of a user who ' +
+        'was deleted, is left out.',
+      access: 'authenticated',
+      query: UserNamesQuery,
+      answers: { 200: { description: 'The names, in no order.', schema: UserNamesSchema } },
+      read: async ({ query }) =>
+        ok(new JsonText(encodeUserNames({ items: await users.names(query.ids.split(',')) }))),
     }),
     route({
       method: 'GET',

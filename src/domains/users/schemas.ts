@@ -36,6 +36,21 @@ export const UserSchema = Fields(User, { $id: 'User' })
 
 export const UserPage = PageOf(UserSchema)
 
+const ID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
+const MAX_NAMES = 50
+
+export const UserNamesQuery = Fields({
+  ids: Type.String({
+    pattern: `^${ID}(?:,${ID}){0,${MAX_NAMES - 1}}$`,
+    description: `Ids of users, separated by commas, at most ${MAX_NAMES}.`,
+  }),
+})
+
+export const UserNamesSchema = Fields(
+  { items: Type.Array(Fields({ id: UserId, name: Type.String() })) },
+  { $id: 'UserNames' },
+)
+
 /** The caller. A local tool is not a user and has only the fields of its headers. */
 export const MeSchema = Fields(
   {
@@ -86,6 +101,8 @@ export const UserQuery = Fields(TimedPageQuery)
 
 /** A user in responses; the schema has no field for a hash. */
 export const encodeUser = encoderOf(UserSchema)
+
+export const encodeUserNames = encoderOf(UserNamesSchema)
 
 export const encodeMe = encoderOf(MeSchema)
 

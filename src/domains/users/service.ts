@@ -31,7 +31,9 @@ import {
   listUsers,
   lockAccount,
   lockAdmins,
+  readNames,
   updateAccount,
+  type UserName,
 } from './store.ts'
 
 /** What the user domain needs of the rest of the platform. */
@@ -115,6 +117,11 @@ export class Users {
   /** Newest first. */
   list(page: PageRequest): Promise<Page<User>> {
     return listUsers(this.#deps.store.read, page)
+  }
+
+  /** The names of those of these ids that are users. */
+  names(ids: readonly string[]): Promise<readonly UserName[]> {
+    return readNames(this.#deps.store.read, ids)
   }
 
   /** The users that have changed after a revision, in the order of their last changes; all users without one. */

@@ -115,6 +115,12 @@ export async function listUsers(queries: Queries, page: PageRequest): Promise<Pa
   return mapPage(await pageOfUsers(queries, {}, page), users.decode)
 }
 
+export type UserName = Pick<User, 'id' | 'name'>
+
+export function readNames(queries: Queries, ids: readonly string[]): Promise<UserName[]> {
+  return db(queries).selectFrom('users').select(['id', 'name']).where('id', 'in', ids).execute()
+}
+
 export async function hasUsers(queries: Queries): Promise<boolean> {
   return (await db(queries).selectFrom('users').select('seq').limit(1).execute()).length > 0
 }

@@ -88,6 +88,28 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await page.getByText('No silence matches the filters.').waitFor()
 })
 
+test('a browser whose clock is hours off silences for an hour of the platform, and warns of no end', async (t) => {
+  for (const hours of [-8, 8]) {
+    const title = `Seen ${hours} hours off`
+    await world.platform.call('POST', '/alerts/report', { body: { source: 'clock', title, level: 'HIGH' } })
+    const page = await world.open(t, 'alerts')
+    await page.clock.setFixedTime(Date.now() + hours * 3_600_000)
+    await page.reload()
+    await page.getByRole('link', { name: title }).click()
+    assert.equal(await page.getByText('Your session ends at').count(), 0)
+    await drawer(page, title).getByRole('button', { name: 'Silence' }).click()
+    await page.getByRole('dialog').getByLabel('Reason').fill(title)
+    await page.getByRole('dialog').getByRole('button', { name: 'Silence' }).click()
+    await toast(page, 'The silence is created.').waitFor()
+  }
+  const answer = await world.platform.call('GET', '/alerts/silences')
+  type Answer = { readonly items: { readonly reason: string; starts_at: string; ends_at: string }[] }
+  const { items } = (await answer.json()) as Answer
+  const hoursOf = ({ starts_at, ends_at }: Answer['items'][number]) =>
+    Math.round((Date.parse(ends_at) - Date.parse(starts_at)) / 3_600_000)
+  assert.deepEqual(items.filter(({ reason }) => reason.endsWith('hours off')).map(hoursOf), [1, 1])
+})
+
 test('the reason why an alert was not sent leads to the alert that inhibits it', async (t) => {
   const other = await reportAlert('The pool is empty', { alarm_id: 'pool.full.critical' })
   const id = await reportAlert('The pool is nearly empty', { alarm_id: 'pool.full' })

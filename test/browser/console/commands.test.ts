@@ -182,6 +182,23 @@ test('only the roles of the policy decide on a request', async (t) => {
   assert.equal(await page.getByRole('button', { name: /Approve|Reject/ }).count(), 0)
 })
 
+test('a request names who asks to every role; the navigation counts only what the user decides', async (t) => {
+  const page = await world.open(t, 'executions')
+  const read = async (path: string) =>
+    ((await (await world.platform.call('GET', path)).json()) as { items: { id: string; name?: string }[] })
+      .items
+  const own = (await read('/users')).find(({ name }) => name === 'the-admin')?.id ?? ''
+  const count = (await read('/commands/executions?status=awaiting_approval')).length + 1
+  const body = { reason: 'a request of an admin' }
+  await world.platform.call('POST', '/commands/wait/execute', { user: own, body })
+  await execute('wait', { reason: 'a request of another' })
+  const link = (of: Page, name: string) => of.getByRole('navigation').getByRole('link', { name, exact: true })
+  await link(page, `Executions ${count} await approval`).waitFor()
+  const auditor = await world.open(t, 'executions?status=awaiting_approval', { role: 'auditor' })
+  await auditor.getByRole('row').filter({ hasText: body.reason }).filter({ hasText: 'the-admin' }).waitFor()
+  await link(auditor, 'Executions').waitFor()
+})
+
 test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await execute('wait', { reason: 'a second test' })
   const page = await world.open(t, 'executions?status=awaiting_approval')
@@ -200,6 +217,26 @@ test('a request is rejected with a comment, by keyboard alone', async (t) => {
   await dialog.getByLabel('Comment').press('x')
   await dialog.getByRole('button', { name: 'Reject' }).press('Enter')
   await drawer(page, 'Wait for a long time').getByRole('list', { name: 'Decisions' }).getByText('x').waitFor()
+})
+
+test('an approval that the policy has overtaken says so, and the request is shown as cancelled', async (t) => {
+  const id = await execute('wait', { reason: 'overtaken' })
+  const page = await world.open(t, `executions/${id}`)
+  const shown = drawer(page, 'Wait for a long time')
+  await shown.getByRole('button', { name: 'Approve' }).click()
+  await page.route(`**/commands/executions/${id}/approve`, (route) =>
+    route.fulfill({ status: 409, json: { code: 'no_longer_allowed', message: 'cancelled' } }),
+  )
+  await page.route(`**/commands/executions/${id}`, async (route) => {
+    const execution = (await (await route.fetch()).json()) as object
+    const ended = { status: 'cancelled', status_reason: 'no_longer_allowed', approvers: null }
+    await route.fulfill({ json: { ...execution, ...ended } })
+  })
+  await page.getByRole('dialog', { name: 'Approve' }).getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('may not run this command any more, so it was cancelled.').waitFor()
+  await shown.getByText('Cancelled', { exact: true }).waitFor()
+  await shown.getByText('Why it never started').waitFor()
+  assert.equal(await page.getByRole('dialog').count(), 0)
 })
 
 test('hostile values are shown as text, also in the output', async (t) => {

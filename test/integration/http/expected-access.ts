@@ -57,6 +57,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'POST /users': ['admin'],
   // Also tokens of the purpose, see purpose.test.ts.
   'GET /users/mirror': ['admin'],
+  'GET /users/names': 'known',
   'GET /users/{id}': ['admin'],
   'PATCH /users/{id}': ['admin'],
   'DELETE /users/{id}': ['admin'],

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { browserClock } from '../../../api/browser.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { BODIES } from '../../../api/generated.ts'
 import { localDuration } from '../../../i18n/local.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
@@ -49,7 +49,7 @@ export function AlertActions({ alert, model }: AlertActionsProps) {
     >
       {dialog.value === 'acknowledge' && <Acknowledge id={id} apply={apply} onClose={close} />}
       {dialog.value === 'silence' && (
-        <NewSilence initial={silenceOf(alert, browserClock.now())} onClose={close} />
+        <NewSilence initial={silenceOf(alert, serverClock.now())} onClose={close} />
       )}
     </ObjectActions>
   )

@@ -67,12 +67,13 @@ function ExecutionParameters({ execution: { params } }: ExecutionProps) {
 const TIMES = ['created_at', 'started_at', 'finished_at'] as const
 
 function ExecutionFacts({ execution }: ExecutionProps) {
-  const { fields } = executionWords()
-  const { exit_code, expires_at, status } = execution
+  const { fields, statusReasons } = executionWords()
+  const { exit_code, expires_at, status, status_reason } = execution
   return (
     <FactList
       facts={[
         [fields.command_id, <CommandLink id={execution.command_id} />],
+        [fields.status_reason, status_reason && statusReasons[status_reason]],
         [fields.reason, execution.reason],
         [fields.requested_by, userLabel(execution.requested_by)],
         ...TIMES.map((name) => [fields[name], execution[name] && localTime(execution[name])] as const),

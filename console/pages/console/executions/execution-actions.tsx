@@ -7,9 +7,16 @@ import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
 import { rolesText } from '../command-policy/labels.ts'
-import { call, session } from '../platform.ts'
+import { call } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { commandTitle, EXECUTION_TONES, paramsText, type Execution } from './model.ts'
+import {
+  commandTitle,
+  EXECUTION_TONES,
+  isOwnRequest,
+  mayDecide,
+  paramsText,
+  type Execution,
+} from './model.ts'
 import { executionWords } from './words.ts'
 
 export interface ExecutionActionsProps {
@@ -24,12 +31,10 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
   const words = executionWords()
   const decision = useSignal<Decision | null>(null)
   const { apply, applyAndReport } = useChange(model)
-  const { id, status, requested_by } = execution
+  const { id, status } = execution
   const approvers = execution.approvers ?? []
-  const isOwn = requested_by === session.bearer.value?.id
   const isWaiting = status === 'awaiting_approval'
-  const isApprover = approvers.some((role) => session.bearer.value?.roles.includes(role))
-  const mayDecide = isWaiting && !isOwn && isApprover
+  const isDecidable = mayDecide(execution)
   const decide = (chosen: Decision) => () => (decision.value = chosen)
   const cancel = async () => {
     const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
@@ -40,8 +45,8 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
     <ObjectActions
       status={{ tone: EXECUTION_TONES[status], label: words.statuses[status] }}
       actions={[
-        mayDecide && { title: words.approve, run: decide('approve') },
-        mayDecide && { title: words.reject, isDestructive: true, run: decide('reject') },
+        isDecidable && { title: words.approve, run: decide('approve') },
+        isDecidable && { title: words.reject, isDestructive: true, run: decide('reject') },
         (status === 'queued' || status === 'running') && {
           title: words.cancel,
           isDestructive: true,
@@ -49,7 +54,7 @@ export function ExecutionActions({ execution, model }: ExecutionActionsProps) {
         },
       ]}
     >
-      {isWaiting && isOwn && <p class="muted">{words.own}</p>}
+      {isWaiting && isOwnRequest(execution) && <p class="muted">{words.own}</p>}
       {isWaiting && <p class="muted">{words.deciders(rolesText(approvers))}</p>}
       {decision.value && (
         <Decide

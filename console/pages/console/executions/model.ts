@@ -2,6 +2,7 @@ import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import { session } from '../platform.ts'
 import { commandChoices, commandLabel } from '../command-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
@@ -26,6 +27,18 @@ const OPEN: readonly ExecutionStatus[] = ['awaiting_approval', 'queued', 'runnin
 /** Whether the execution can still change. */
 export function isOpen(status: ExecutionStatus): boolean {
   return OPEN.includes(status)
+}
+
+/** Whether the user requested it: nobody decides on an own request. */
+export function isOwnRequest({ requested_by }: Execution): boolean {
+  return requested_by === session.bearer.value?.id
+}
+
+/** Whether the user may approve or reject it. */
+export function mayDecide(execution: Execution): boolean {
+  const { status, approvers } = execution
+  const isApprover = approvers?.some((role) => session.bearer.value?.roles.includes(role)) ?? false
+  return status === 'awaiting_approval' && isApprover && !isOwnRequest(execution)
 }
 
 export const EXECUTION_FILTERS: readonly ListFilter[] = [

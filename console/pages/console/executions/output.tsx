@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { browserTiming } from '../../../api/browser.ts'
+import { browserTiming, fetchHere } from '../../../api/browser.ts'
 import { ExecutionOutput } from '../../../api/execution-output.ts'
 import { toHttp } from '../../../api/operations.ts'
 import { Section } from '../../../parts/section.tsx'
@@ -44,7 +44,7 @@ async function openStream(id: string, place: string, signal: AbortSignal): Promi
   const token = session.token.peek()
   const { target, init } = toHttp('followExecutionOutput', { path: { id } }, token)
   const headers = { ...init.headers, ...(place && { 'last-event-id': place }) }
-  const response = await fetch(target, { ...init, headers, cache: 'no-store', signal })
+  const response = await fetchHere(target, { ...init, headers, cache: 'no-store', signal })
   // Only this token is refused: it may have been renewed meanwhile.
   if (response.status === 401 && token !== null) session.refuse(token)
   return response

@@ -9,6 +9,7 @@ export const executionWords = defineWords({
     fields: {
       command_id: 'Command',
       status: 'Status',
+      status_reason: 'Why it never started',
       params: 'Parameters',
       requested_by: 'Requested by',
       created_at: 'Requested',
@@ -35,6 +36,10 @@ export const executionWords = defineWords({
       rejected: 'Rejected',
       expired: 'Expired',
       interrupted: 'Interrupted by a restoration',
+    },
+    statusReasons: {
+      no_longer_allowed: 'The person who requested it may not run this command any more.',
+      not_started: 'No worker began it in time.',
     },
     approve: 'Approve',
     approveText: (command: string, by: string, reason: string) =>
@@ -67,6 +72,7 @@ export const executionWords = defineWords({
     fields: {
       command_id: '命令',
       status: '状态',
+      status_reason: '未启动的原因',
       requested_by: '申请人',
       created_at: '申请时间',
       created_from: '申请不早于',
@@ -93,6 +99,10 @@ export const executionWords = defineWords({
       rejected: '已拒绝',
       expired: '已过期',
       interrupted: '因恢复备份而中断',
+    },
+    statusReasons: {
+      no_longer_allowed: '申请人已无权运行此命令。',
+      not_started: '没有工作进程及时启动它。',
     },
     approve: '批准',
     approveText: (command, by, reason) => `“${command}”将立即运行。申请人 ${by}：${reason}`,

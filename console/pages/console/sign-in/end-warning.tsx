@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { browserClock } from '../../../api/browser.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { readLifetime, warningTime, type TokenLifetime } from '../../../api/token.ts'
 import { localWhen } from '../../../i18n/local.ts'
 import { Icon } from '../../../parts/icon.tsx'
@@ -17,7 +17,7 @@ export function EndWarning() {
   return (
     <div class="page-notice" role="status">
       <Icon name="warning" />
-      <span class="page-notice-text">{words.endsAt(localWhen(lifetime.expiresAt, browserClock.now()))}</span>
+      <span class="page-notice-text">{words.endsAt(localWhen(lifetime.expiresAt, serverClock.now()))}</span>
       <button class="button" type="button" onClick={renewSession}>
         {words.signInAgain}
       </button>
@@ -31,11 +31,12 @@ const LOOK_MS = 5_000
 function useIsEnding(lifetime: TokenLifetime | null): boolean {
   const isEnding = useSignal(false)
   const warnedAt = lifetime && warningTime(lifetime)
+  const isTimeKnown = serverClock.offsetMs.value !== null
   useEffect(() => {
-    const look = () => (isEnding.value = warnedAt !== null && browserClock.now() >= warnedAt)
+    const look = () => (isEnding.value = isTimeKnown && warnedAt !== null && serverClock.now() >= warnedAt)
     look()
     const timer = setInterval(look, LOOK_MS)
     return () => clearInterval(timer)
-  }, [warnedAt])
+  }, [warnedAt, isTimeKnown])
   return isEnding.value
 }

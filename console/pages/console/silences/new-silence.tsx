@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { browserClock } from '../../../api/browser.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localSeconds } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { QuickValue } from '../../../parts/form/field-input.tsx'
@@ -20,7 +20,7 @@ const SPANS = [3_600, 14_400, 86_400, 604_800]
 function endAfter(seconds: number): QuickValue {
   return {
     label: localSeconds(seconds),
-    valueOf: () => new Date(browserClock.now() + seconds * 1_000).toISOString(),
+    valueOf: () => new Date(serverClock.now() + seconds * 1_000).toISOString(),
   }
 }
 

@@ -1,4 +1,4 @@
-import { browserClock } from '../../../api/browser.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -18,7 +18,7 @@ export function agentColumns({
       cell: (agent) => (
         <>
           <time dateTime={agent.last_at}>{localTime(agent.last_at)}</time>{' '}
-          {isSilent(agent, browserClock.now()) && <StatusBadge tone="warning" label={silent} />}
+          {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
         </>
       ),
     },

@@ -1,4 +1,4 @@
-import { browserClock } from '../../../api/browser.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -25,7 +25,7 @@ export function AgentDrawer({ id, onClose }: AgentDrawerProps) {
             facts={[
               [fields.items, localNumber(items)],
               [fields.first_at, localTime(first_at)],
-              [fields.last_at, `${localTime(last_at)} (${localDistance(last_at, browserClock.now())})`],
+              [fields.last_at, `${localTime(last_at)} (${localDistance(last_at, serverClock.now())})`],
               [fields.measured_at, localTime(at)],
             ]}
           />
