@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { DeclaredAlerts } from '../../kernel/declared-alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
@@ -71,6 +72,8 @@ export interface AlertDeps {
   readonly notifications: AlertNotifications
   /** How long an acknowledgement lasts, in milliseconds. */
   readonly acknowledgeForMs: number
+  /** The alerts of the platform and of its programs. */
+  readonly declared: DeclaredAlerts
 }
 
 /** The actor of the alerts that the platform itself raises. */
@@ -103,8 +106,9 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Records a report: creates the alert, or changes the existing one. */
-  async report(tx: Tx, report: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+  async report(tx: Tx, given: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
     const cause = this.#cause(actor)
+    const report = withRules(given, this.#deps.declared, cause.at)
     const first = judgeFirst(report, newId(), cause)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
@@ -120,6 +124,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   async raise(tx: Tx, alert: PlatformAlert): Promise<void> {
+    if (!this.#deps.declared.find(alert.alarmId))
+      throw new Error(`The alert ${alert.alarmId} is not declared: no domain has it among its alerts.`)
     await this.report(tx, platformReport(alert), PLATFORM)
   }
 
@@ -305,9 +311,12 @@ export class Alerts implements RecoverableAlerts {
     tx.afterCommit(() => this.#log(judgement, entry?.actor ?? actor))
   }
 
-  #log({ alert, change }: Judgement, actor: string): void {
+  #log({ alert, change, occasion }: Judgement, actor: string): void {
     const fields = { ...summary(alert), change, actor }
-    if (change === 'repeated') return this.#deps.logger.debug(fields, 'alert reported again')
+    if (change === 'repeated') {
+      const isReported = occasion?.kind !== 'repeated'
+      return this.#deps.logger.debug(fields, isReported ? 'alert reported again' : 'alert to be told again')
+    }
     this.#changes.increment({ change })
     this.#deps.logger.info(fields, MESSAGES[change])
   }
@@ -326,6 +335,16 @@ const MESSAGES = {
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }
+}
+
+/** The report with the end and the repetitions that its alert is declared with. */
+function withRules(report: Report, declared: DeclaredAlerts, at: number): Report {
+  const { endsAfterMs, repeatEveryMs } = (report.alarmId !== null && declared.find(report.alarmId)) || {}
+  return {
+    ...report,
+    ...(endsAfterMs !== undefined && { expiresAt: at + endsAfterMs }),
+    ...(repeatEveryMs !== undefined && { repeatEveryMs }),
+  }
 }
 
 function platformReport({ alarmId, source, title, body, severity, serverAddr }: PlatformAlert): Report {

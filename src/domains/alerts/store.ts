@@ -78,6 +78,8 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'acknowledgedUntil',
         'expiresAt',
         'groupId',
+        'repeatEveryMs',
+        'repeatAt',
         'swings',
         'freeze',
         'dueAt',

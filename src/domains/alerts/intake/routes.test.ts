@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { anyAlerts } from '../../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { startRouteServer } from '../../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../../test/support/store.ts'
@@ -54,6 +55,7 @@ async function startApi(dialect: DialectName = 'sqlite') {
     events: { append: async (tx, { type }) => tx.afterCommit(() => events.push(type)) },
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
+    declared: anyAlerts,
   })
   const routes = intakeRoutes(alerts, { clock, webhookStaleAfterMs: 24 * HOUR })
   const server = opening.use(await startRouteServer({ store, clock, routes, user: 'prometheus' }))
