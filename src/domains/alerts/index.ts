@@ -22,6 +22,7 @@ import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
+export { restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */
