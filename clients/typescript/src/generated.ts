@@ -116,7 +116,7 @@ export interface Operations {
   /** Take alerts as an Alertmanager does. */
   postPrometheusAlerts: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: readonly (unknown)[]; answer: undefined }
   /** Take a notification of an Alertmanager. */
-  postAlertmanagerNotification: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "version"?: "4"; readonly "receiver"?: string; readonly "groupKey"?: string; readonly "externalURL"?: string; readonly "alerts": readonly (unknown)[] }; answer: undefined }
+  postAlertmanagerNotification: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "version"?: "4"; readonly "receiver"?: string; readonly "groupKey"?: string; readonly "truncatedAlerts"?: number; readonly "externalURL"?: string; readonly "alerts": readonly (unknown)[] }; answer: undefined }
   /** Create a heartbeat, or change its settings. */
   putHeartbeat: { path: { readonly "name": string }; query: undefined; headers: undefined; body: { readonly "every_seconds": number; readonly "grace_seconds"?: number; readonly "severity"?: string; readonly "source"?: string }; answer: Schemas['Heartbeat'] }
   /** Delete a heartbeat; its alert recovers. */

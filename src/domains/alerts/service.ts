@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { DeclaredAlerts } from '../../kernel/declared-alerts.ts'
+import { counted } from '../../kernel/counted.ts'
+import { alarmIdOf, type DeclaredAlerts } from '../../kernel/declared-alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
@@ -10,6 +11,7 @@ import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../p
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { inhibitedIdOf } from './inhibition.ts'
+import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
   judgeAcknowledgement,
@@ -51,6 +53,7 @@ import {
   listDueAlerts,
   listFiring,
   listHistory,
+  listTruncated,
   lockAlarm,
   lockAlert,
   lockFree,
@@ -230,14 +233,24 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** An Alertmanager has told of a group: until then its alerts do not expire. */
-  keepGroup(tx: Tx, id: string, firesUntil: number): Promise<void> {
-    return saveGroup(tx, id, firesUntil)
+  async keepGroup(
+    tx: Tx,
+    { truncatedAlerts, ...group }: { id: string; firesUntil: number; truncatedAlerts: number },
+  ): Promise<void> {
+    const isTruncated = truncatedAlerts > 0
+    const before = isTruncated ? [] : await listTruncated(tx)
+    await saveGroup(tx, { ...group, isTruncated })
+    if (isTruncated) await this.raise(tx, truncationAlert(truncatedAlerts))
+    else if (before.length === 1 && before[0] === group.id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
   }
 
   /** Forgets the groups whose alerts have expired. */
   pruneGroups(): Promise<void> {
     const { clock, store } = this.#deps
-    return store.write((tx) => deleteGroups(tx, clock.now()))
+    return store.write(async (tx) => {
+      await deleteGroups(tx, clock.now())
+      if ((await listTruncated(tx)).length === 0) await this.recoverIfRaised(tx, WHOLE_AGAIN)
+    })
   }
 
   /** Removes one batch of alerts that have recovered before that time; returns how many. */
@@ -319,6 +332,26 @@ export class Alerts implements RecoverableAlerts {
     }
     this.#changes.increment({ change })
     this.#deps.logger.info(fields, MESSAGES[change])
+  }
+}
+
+const TRUNCATED = {
+  alarmId: alarmIdOf(INTAKE_ALERTS, 'alertmanager.truncated'),
+  source: 'platform.alerts',
+} as const
+
+const WHOLE_AGAIN: PlatformRecovery = {
+  ...TRUNCATED,
+  title: 'The notifications of the Alertmanagers are whole',
+  body: 'The last notification of each group was whole, or the group is not heard of any more.',
+}
+
+function truncationAlert(alerts: number): PlatformAlert {
+  return {
+    ...TRUNCATED,
+    title: 'An Alertmanager leaves alerts out of its notifications',
+    body: `The last notification left out ${counted(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
+    severity: 'WARNING',
   }
 }
 

@@ -53,6 +53,8 @@ export const alertGroups = defineColumns({
   id: text(),
   /** Until then its alerts fire, unless they are resolved. */
   firesUntil: integer(),
+  /** Whether its last notification was not whole. */
+  isTruncated: integer<0 | 1>(),
 })
 
 export const { db, names, pages, statement } = schemaOf({

@@ -9,6 +9,10 @@ export const alertRepetitions: Migration = {
   async up({ db, capabilities: { integer } }, now) {
     for (const column of ['repeat_every_ms', 'repeat_at'])
       await db.schema.alterTable('alerts').addColumn(column, integer).execute()
+    await db.schema
+      .alterTable('alert_groups')
+      .addColumn('is_truncated', integer, (column) => column.notNull().defaultTo(0))
+      .execute()
     const next = now + DAY
     await sql`update alerts set repeat_every_ms = ${DAY}, repeat_at = ${next},
         due_at = case when due_at < ${next} then due_at else ${next} end
