@@ -9,7 +9,7 @@ const WIRE = '^src/wire/'
 const CONFIG = '^src/config/'
 // Contains the type of a transaction, the only export of the store that routes and ports use.
 const TRANSACTION = '^src/store/store[.]ts$'
-const PROGRAM_INDEX = '^programs/([^/]+/index|mock-server/value-error)[.]ts$'
+const PROGRAM_INDEX = '^programs/([^/]+/(index|declared-alerts)|mock-server/value-error)[.]ts$'
 // What the programs mock-oidc and mock-drive have in common.
 const MOCK_SERVER = '^programs/mock-server/'
 // Locks and replaced files, for the programs that keep some.
@@ -134,7 +134,7 @@ const RESTRICTED_PACKAGES = [
 const PROGRAMS = [
   {
     name: 'program-index-only',
-    comment: 'The platform imports only the index.ts of a separate program.',
+    comment: 'The platform imports only the index.ts and the declared alerts of a separate program.',
     from: { path: '^(src|bin)/', pathNot: TESTS },
     to: { path: '^programs/', pathNot: PROGRAM_INDEX },
   },

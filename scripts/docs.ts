@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { alertsPage } from './docs/alerts.ts'
 import { clientApi } from './docs/client-api.ts'
 import { commandsPage } from './docs/commands.ts'
 import { configurationPage } from './docs/configuration.ts'
@@ -32,6 +33,7 @@ const PAGES: Readonly<Record<string, (observed: Observations) => string | Promis
   'commands.md': () => commandsPage(ROOT),
   'metrics.md': ({ metrics }) => metricsPage(metrics),
   'events.md': eventsPage,
+  'alerts.md': alertsPage,
 }
 
 /** The generated files by their paths in the repository. */

@@ -19,7 +19,7 @@ export interface Alert {
   readonly source: string
   readonly title: string
   readonly body: string
-  readonly level: 'HIGH'
+  readonly level: 'HIGH' | 'CLOSE'
   readonly server_addr: string
   readonly alarm_id: string
 }

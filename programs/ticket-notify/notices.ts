@@ -1,11 +1,12 @@
 import type { Alert } from './api.ts'
+import type { TICKET_NOTIFY_ALERTS } from './declared-alerts.ts'
 import type { DigestSection } from './digest-record.ts'
 import type { Notification } from './notification.ts'
 import type { TicketEvent } from './plan.ts'
 import { toLine } from './tickets.ts'
 
 const UNKNOWN = 'unknown'
-const STATE_ALERT = 'ticket-notify.state'
+const STATE_ALERT: keyof typeof TICKET_NOTIFY_ALERTS = 'ticket-notify.state'
 
 /** The notification of a new ticket or of a change of its status. */
 export function ticketNotice({ kind, ticket, from, fromLevel }: TicketEvent): Notification {
@@ -45,6 +46,18 @@ export function unreadableStateAlert(stateFile: string, reason: string, server: 
       'All listed tickets now count as known: changes since the round before were not notified.',
     ].join('\n'),
     level: 'HIGH',
+    server_addr: server,
+    alarm_id: STATE_ALERT,
+  }
+}
+
+/** The end of that alert: a round has read its state file. */
+export function readableStateAlert(stateFile: string, server: string): Alert {
+  return {
+    source: 'ticket-notify',
+    title: STATE_ALERT,
+    body: `weight=0 alarm_id=${STATE_ALERT}\nThe state file ${toLine(stateFile)} is readable again.`,
+    level: 'CLOSE',
     server_addr: server,
     alarm_id: STATE_ALERT,
   }

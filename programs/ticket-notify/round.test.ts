@@ -91,7 +91,7 @@ test('the first round writes the snapshot and sends nothing', async () => {
   assert.deepEqual([counts.fetched, counts.new, counts.sent], [2, 2, 0])
 })
 
-test('an unreadable state sends nothing, is kept and is reported to the platform once', async () => {
+test('an unreadable state sends nothing, is kept, and is reported to the platform until a round reads its state', async () => {
   const w = world()
   w.disk.state = '{"a":'
   await w.round([w.ticket('a')])
@@ -107,8 +107,14 @@ test('an unreadable state sends nothing, is kept and is reported to the platform
   assert.deepEqual(w.disk.kept, ['{"a":'])
   assert.deepEqual(Object.keys(w.entries()), ['a'])
   assert.ok(w.lines.some(({ level, message }) => level === 'ERROR' && message.includes('unreadable')))
+  w.platform.takesAlerts = false
   await w.round([w.ticket('a')])
-  assert.deepEqual([w.sent.length, w.alerts.length], [0, 1])
+  w.platform.takesAlerts = true
+  for (let rounds = 0; rounds < 2; rounds++) await w.round([w.ticket('a')])
+  assert.deepEqual(
+    [w.sent.length, w.alerts.map(({ alarm_id, level }) => `${alarm_id} ${level}`)],
+    [0, ['ticket-notify.state HIGH', 'ticket-notify.state CLOSE', 'ticket-notify.state CLOSE']],
+  )
 })
 
 test('an alert that the platform refuses is logged, and named in the next digest', async () => {

@@ -3,7 +3,7 @@ import { DigestRecord } from './digest-record.ts'
 import { messageOf } from './errors.ts'
 import { REASONS, type Reason } from './gates.ts'
 import type { Log } from './log.ts'
-import { digestNotice, ticketNotice, unreadableStateAlert } from './notices.ts'
+import { digestNotice, readableStateAlert, ticketNotice, unreadableStateAlert } from './notices.ts'
 import { failedOnBoth, type Notification, type NotifyResult, wasDelivered } from './notification.ts'
 import type { Options } from './options.ts'
 import { planRound, type Step, type TicketEvent } from './plan.ts'
@@ -89,6 +89,7 @@ class Round {
       listed: new Set(this.#list.tickets.map(({ id }) => id)),
       pruneBefore: this.#now - this.#settings.keepMs,
     })
+    if (opened.situation === 'known') await this.#closeAlert()
     if (opened.situation !== 'known' || this.#settings.seedOnly) return this.#register(opened)
     await this.#notifyEvents(opened.snapshot)
     await this.#sendDigest()
@@ -131,12 +132,26 @@ class Round {
     const state = this.#settings.stateFile
     const alert = unreadableStateAlert(state, reason, server)
     log.error('the state file is unreadable: this is a first round', { state, reason })
+    // Before the report: what is reported has to be closed, too.
+    saving(() => this.#deps.store.setOpenAlert(true))
     try {
       await reportAlert(alert)
       return true
     } catch (error) {
       if (!isStopping()) this.#noteUnreported(alert, messageOf(error))
       return false
+    }
+  }
+
+  /** Ends the alert of an earlier round. The next round tries again if the platform does not take it. */
+  async #closeAlert(): Promise<void> {
+    const { log, server, store, reportAlert, isStopping } = this.#deps
+    if (!store.hasOpenAlert()) return
+    try {
+      await reportAlert(readableStateAlert(this.#settings.stateFile, server))
+      store.setOpenAlert(false)
+    } catch (error) {
+      if (!isStopping()) log.warn('the end of the alert could not be reported', { reason: messageOf(error) })
     }
   }
 

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, statSync } from 'node:fs'
 import { removeQuietly, replaceFile } from '../files/replace-file.ts'
 import { systemErrorCode } from '../files/system-error.ts'
 import { DigestRecord } from './digest-record.ts'
@@ -20,6 +20,10 @@ export interface StateStore {
   replaceUnreadable(snapshot: Snapshot, now: number): string
   openDigestRecord(today: string): DigestRecord
   saveDigestRecord(record: DigestRecord): void
+  /** Whether the alert of an unreadable state file was reported and not closed yet. */
+  hasOpenAlert(): boolean
+  /** Remembers whether that alert is open. */
+  setOpenAlert(isOpen: boolean): void
   /** Removes temporary files; may be called twice. */
   close(): void
 }
@@ -28,6 +32,7 @@ export interface StateStore {
 export const lockFileOf = (stateFile: string): string => `${stateFile}.lock`
 export const memoryFileOf = (stateFile: string): string => `${stateFile}.memory`
 const digestFileOf = (stateFile: string): string => `${stateFile}.digest`
+const alertFileOf = (stateFile: string): string => `${stateFile}.alert`
 
 /** Why a path cannot be a state file, undefined when it can. A directory or a device must never be replaced. */
 export function statePathProblem(path: string): string | undefined {
@@ -67,6 +72,12 @@ export class ReadOnlyStateStore implements StateStore {
 
   saveDigestRecord(_record: DigestRecord): void {}
 
+  hasOpenAlert(): boolean {
+    return existsSync(alertFileOf(this.path))
+  }
+
+  setOpenAlert(_isOpen: boolean): void {}
+
   replaceUnreadable(_snapshot: Snapshot, _now: number): string {
     return 'dry run: it stays where it is'
   }
@@ -89,6 +100,12 @@ export class FileStateStore extends ReadOnlyStateStore {
   override saveDigestRecord(record: DigestRecord): void {
     replaceFile(digestFileOf(this.path), record.toText())
     record.markSaved()
+  }
+
+  override setOpenAlert(isOpen: boolean): void {
+    const file = alertFileOf(this.path)
+    if (isOpen) replaceFile(file, '')
+    else removeQuietly(file)
   }
 
   override replaceUnreadable(snapshot: Snapshot, now: number): string {

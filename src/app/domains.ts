@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
+import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
 import { readMirrorToken, readOrCreateJwtSecret } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
@@ -27,10 +29,11 @@ import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
+import { DeclaredAlerts, type AlertTable } from '../kernel/declared-alerts.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { RotatedKeys } from '../kernel/secret.ts'
-import type { PlatformAlerts } from '../ports/alerts.ts'
+import type { RecoverableAlerts } from '../ports/alerts.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import { createSnapshots } from '../store/snapshots.ts'
@@ -72,6 +75,14 @@ export const ERROR_CODES: ErrorCodes = Object.assign(
   ...DOMAINS.map(({ errors }) => errors),
 )
 
+/** Every alert of the platform and of its programs. */
+export const DECLARED_ALERTS: AlertTable = Object.assign(
+  {},
+  ...DOMAINS.map(({ alerts = {} }: Domain) => alerts),
+  BACKUP_ALERTS,
+  TICKET_NOTIFY_ALERTS,
+)
+
 type DomainName = (typeof DOMAINS)[number]['name']
 
 export interface DomainsOptions {
@@ -94,7 +105,10 @@ export function createDomains(options: DomainsOptions) {
   const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKeys } = options
   const platform = { store, clock, logger, metrics }
   // Messages raise alerts and alerts write messages, so `alerts` is looked up at the time of the call.
-  const lazyAlerts: PlatformAlerts = { raise: (tx, alert) => alerts.alerts.raise(tx, alert) }
+  const lazyAlerts: RecoverableAlerts = {
+    raise: (tx, alert) => alerts.alerts.raise(tx, alert),
+    recoverIfRaised: (tx, alert) => alerts.alerts.recoverIfRaised(tx, alert),
+  }
   const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
   const messages = messagesDomain.create({
     ...platform,
@@ -109,6 +123,7 @@ export function createDomains(options: DomainsOptions) {
   const alerts = alertsDomain.create({
     ...platform,
     events: eventsOf(alertsDomain),
+    declared: new DeclaredAlerts(DECLARED_ALERTS),
     ...alertSettings(config),
   })
   const orders = ordersDomain.create({

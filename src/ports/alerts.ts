@@ -1,12 +1,13 @@
+import type { AlarmId, FiringSeverity } from '../kernel/declared-alerts.ts'
 import type { Tx } from '../store/store.ts'
 
 /** The standard levels, the most severe first (docs/specification.md, Alerts); `CLOSE` is a recovery. */
-export type Severity = 'CRITICAL' | 'HIGH' | 'ERROR' | 'WARNING' | 'INFO' | 'CLOSE'
+export type Severity = FiringSeverity | 'CLOSE'
 
 /** An alert that the platform itself raises. */
 export interface PlatformAlert {
-  /** The identity of the alert: at most 128 characters, none of them chosen freely by a client. */
-  readonly alarmId: string
+  /** The identity of the alert: declared by its domain, at most 128 characters, none of them chosen freely by a client. */
+  readonly alarmId: AlarmId
   /** The part that raises it: `platform.orders`. */
   readonly source: string
   /** Title and body may quote a client: forbidden variables are removed, and what is too long is cut. */

@@ -24,6 +24,7 @@ import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
 import { ticketComments } from './migrations/0021-ticket-comments.ts'
 import { addAlertGroups } from './migrations/0023-alert-groups.ts'
 import { alertTold } from './migrations/0024-alert-told.ts'
+import { alertRepetitions } from './migrations/0025-alert-repetitions.ts'
 import { executionReasons } from './migrations/0027-execution-reasons.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ticketComments,
   addAlertGroups,
   alertTold,
+  alertRepetitions,
   executionReasons,
 ]
 

@@ -1,4 +1,5 @@
 import type { BuiltInCommand } from '../kernel/command.ts'
+import type { AlertTable } from '../kernel/declared-alerts.ts'
 import type { Role } from '../kernel/identity.ts'
 import type { Job } from '../kernel/job.ts'
 import type { ErrorCodes } from './error-codes.ts'
@@ -21,6 +22,8 @@ export interface Domain {
   readonly eventReadersOf?: Readonly<Record<string, readonly Role[]>>
   /** Error codes of its own. */
   readonly errors: ErrorCodes
+  /** The alerts that it raises. */
+  readonly alerts?: AlertTable
 }
 
 /** What a domain contributes to a process. */

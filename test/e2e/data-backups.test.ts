@@ -131,6 +131,13 @@ onEveryDialect('backups of the database', (dialect) => {
     assert.equal((await backUp(restored)).status, 'completed')
     const alerts = (await (await restored.call('GET', '/alerts')).json()) as { items: unknown[] }
     assert.deepEqual(alerts.items, [], 'a restoration is no failure')
+    const silences = (await (await restored.call('GET', '/alerts/silences?state=ended')).json()) as {
+      items: { reason: string }[]
+    }
+    assert.deepEqual(
+      silences.items.map(({ reason }) => reason),
+      ['The database was restored from a backup.'],
+    )
     const executions = await (await restored.call('GET', '/commands/executions')).json()
     const states = (executions as { items: { status: string }[] }).items.map((each) => each.status)
     assert.deepEqual(states, ['interrupted'], 'what waited in the backup does not wait in its copy')

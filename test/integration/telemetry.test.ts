@@ -13,6 +13,7 @@ import type { PlatformAlert } from '../../src/ports/alerts.ts'
 import type { DeadLetters, Outbox } from '../../src/ports/outbox.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { createLease } from '../../src/store/lease.ts'
+import { noAlerts } from '../support/declared-alerts.ts'
 import { fakeClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { MemoryBus } from '../support/memory-bus.ts'
@@ -41,7 +42,7 @@ async function openWorldOn<B extends Bus>(bus: B, dialect: DialectName, deadLett
     wake: () => dispatchers.forEach((each) => each.wake()),
     waitForSettlement: async () => {},
   }
-  const messages = new Messages({ ...parts, delivery, alerts: { raise: async () => {} } })
+  const messages = new Messages({ ...parts, delivery, alerts: noAlerts })
   const events = messages.eventsOf<number>('orders', String)
   const telemetry = new Telemetry({
     ...parts,
@@ -54,7 +55,7 @@ async function openWorldOn<B extends Bus>(bus: B, dialect: DialectName, deadLett
   const outbox = new TelemetryOutbox({
     store,
     clock,
-    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    alerts: { ...noAlerts, raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
     deadLetters: deadLetters ?? messages,
   })
   const dispatchers = [start('delivery', messages), start('telemetry-delivery', outbox)]

@@ -17,6 +17,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
+import { anyAlerts } from './declared-alerts.ts'
 import { inTransactions, testStore } from './store.ts'
 
 export const ACKNOWLEDGE_FOR_MS = 4 * HOUR
@@ -80,6 +81,7 @@ function processOn(store: Store, clock: Clock, record: Committed, overrides: Par
   const service = new Alerts({
     ...shared,
     acknowledgeForMs: ACKNOWLEDGE_FOR_MS,
+    declared: anyAlerts,
     events: {
       append: async (tx, event) =>
         tx.afterCommit(() => void record.events.push({ ...event, data: viewOf(event.data) })),

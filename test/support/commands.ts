@@ -188,6 +188,10 @@ function sharedParts(
     events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },
     alerts: {
       raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
+      recoverIfRaised: async (tx, { alarmId }) =>
+        tx.afterCommit(() => {
+          if (alerts.some((alert) => alert.startsWith(alarmId))) alerts.push(`${alarmId} CLOSE`)
+        }),
     },
   })
   const findAccount = async (id: string) => accounts.get(id)

@@ -12,6 +12,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { createLease } from '../../src/store/lease.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { anyAlerts } from './declared-alerts.ts'
 import { eventually } from './eventually.ts'
 import { MemoryBus } from './memory-bus.ts'
 import { testStore, type TestStore } from './store.ts'
@@ -83,13 +84,17 @@ function openSite(
       wake: () => dispatcher.wake(),
       waitForSettlement: (id, withinMs) => dispatcher.waitForSettlement(id, waitMs ?? withinMs),
     },
-    alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
+    alerts: {
+      raise: (tx, alert) => alerts.raise(tx, alert),
+      recoverIfRaised: (tx, alert) => alerts.recoverIfRaised(tx, alert),
+    },
   })
   const alerts = new Alerts({
     ...parts,
     events: messages.eventsOf('alerts', JSON.stringify),
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
+    declared: anyAlerts,
   })
   const lease = createLease({ store, clock, name: 'delivery', ttlMs: LEASE_MS })
   const dispatcher: Dispatcher = new Dispatcher({ ...parts, bus, lease, outbox: faulty(messages) })

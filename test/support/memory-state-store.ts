@@ -6,6 +6,8 @@ import type { OpenedState, StateStore } from '../../programs/ticket-notify/state
 export interface NotifierDisk {
   state: string | undefined
   digestRecord: string | undefined
+  /** Whether the alert of an unreadable state file is open. */
+  openAlert?: boolean
   /** Copies of unreadable state files. */
   readonly kept: string[]
 }
@@ -58,6 +60,14 @@ export class MemoryStateStore implements StateStore {
   saveDigestRecord(record: DigestRecord): void {
     this.#write('digestRecord', () => (this.#disk.digestRecord = record.toText()))
     record.markSaved()
+  }
+
+  hasOpenAlert(): boolean {
+    return this.#disk.openAlert === true
+  }
+
+  setOpenAlert(isOpen: boolean): void {
+    this.#write('openAlert', () => (this.#disk.openAlert = isOpen))
   }
 
   close(): void {}

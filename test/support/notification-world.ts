@@ -7,6 +7,7 @@ import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { createSuppressions } from '../../src/domains/alerts/suppressions.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
 import type { RobotKind } from '../../src/infra/robots/robot.ts'
+import type { DeclaredAlerts } from '../../src/kernel/declared-alerts.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics, type Metrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
@@ -14,6 +15,7 @@ import { Secret } from '../../src/kernel/secret.ts'
 import type { NotificationChannel } from '../../src/ports/notification-channel.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
+import { anyAlerts } from './declared-alerts.ts'
 import { eventually } from './eventually.ts'
 import { startRobots } from './robots.ts'
 import { testStore } from './store.ts'
@@ -25,6 +27,7 @@ export interface NotificationWorldOptions {
   readonly suppressions?: Suppressions
   readonly metrics?: Metrics
   readonly logger?: Logger
+  readonly declared?: DeclaredAlerts
 }
 
 /** The calls of one sender that are not answered yet. */
@@ -39,7 +42,7 @@ const CHANNEL = 'robot'
 
 /** Alerts, a robot that enforces its documented limits, and senders on a fake clock. */
 export async function notificationWorld(dialect: DialectName, options: NotificationWorldOptions = {}) {
-  const { kind = 'generic', metrics = noMetrics, logger = silentLogger } = options
+  const { kind = 'generic', metrics = noMetrics, logger = silentLogger, declared = anyAlerts } = options
   const scope = new AsyncDisposableStack()
   const clock = fakeWaitingClock()
   const { suppressions = createSuppressions(clock) } = options
@@ -64,6 +67,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
     events: { append: async () => undefined },
     notifications: notifier,
     acknowledgeForMs: 4 * HOUR,
+    declared,
   })
   const silences = new Silences({ ...parts, alerts, events: { append: async () => undefined } })
   const activity: Activity = { calls: 0 }

@@ -12,6 +12,7 @@ import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import type { RegisteredSession, SessionRegistry, SessionRequest } from '../../src/ports/session-registry.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
+import { anyAlerts } from './declared-alerts.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { testStore } from './store.ts'
 import { usersOf } from './users.ts'
@@ -34,13 +35,17 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const messages: Messages = new Messages({
     ...shared,
     delivery: { wake: () => undefined, waitForSettlement: async () => undefined },
-    alerts: { raise: (tx, alert) => alerts.raise(tx, alert) },
+    alerts: {
+      raise: (tx, alert) => alerts.raise(tx, alert),
+      recoverIfRaised: (tx, alert) => alerts.recoverIfRaised(tx, alert),
+    },
   })
   const alerts = new Alerts({
     ...shared,
     events: messages.eventsOf('alerts', alertsDomain.encodeEvent),
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
+    declared: anyAlerts,
   })
   const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
   const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })

@@ -26,6 +26,7 @@ const TABLE: Readonly<Record<NightEvent, string>> = {
   selfcheck_failed: 'system.selfcheck.failed CRITICAL 6',
   selfcheck_closed: 'system.selfcheck.failed CLOSE 0',
   reboot_blocked: 'system.reboot.blocked WARNING 3',
+  reboot_allowed: 'system.reboot.blocked CLOSE 0',
 }
 
 for (const [event, row] of Object.entries(TABLE) as [NightEvent, string][]) {

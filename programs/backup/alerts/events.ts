@@ -1,3 +1,5 @@
+import type { BACKUP_ALERTS } from '../declared-alerts.ts'
+
 /** Levels of alerts, with their weights (docs/specification.md, Alerts). */
 const WEIGHTS = { CRITICAL: 6, HIGH: 5, ERROR: 4, WARNING: 3, INFO: 2, CLOSE: 0 } as const
 
@@ -5,7 +7,7 @@ export type NightLevel = keyof typeof WEIGHTS
 
 /** What is reported for an event, unless a template of the configuration replaces its texts. */
 export interface NightAlert {
-  readonly alarmId: string
+  readonly alarmId: keyof typeof BACKUP_ALERTS
   readonly level: NightLevel
   readonly title: string
   readonly body: string
@@ -120,6 +122,12 @@ export const NIGHT_ALERTS = {
     level: 'WARNING',
     title: 'The reboot of ${server_name} was held back',
     body: 'Backup ${backup_id} has succeeded; ${server_name} was not rebooted.',
+  },
+  reboot_allowed: {
+    alarmId: 'system.reboot.blocked',
+    level: 'CLOSE',
+    title: 'The reboot of ${server_name} is not held back any more',
+    body: 'Backup ${backup_id} has succeeded, and no gate holds the reboot of ${server_name} back.',
   },
 } as const satisfies Readonly<Record<string, NightAlert>>
 

@@ -129,6 +129,8 @@ export interface BackupState {
   readonly pendingReboot?: PendingReboot
   /** The local date of the last reboot by this routine. */
   readonly rebootedOn?: string
+  /** The alert of a reboot that was held back is open: the next reboot closes it. */
+  readonly rebootIsBlocked?: boolean
   /** Bytes by the name of the cleaning step. */
   readonly freedBytes?: Readonly<Record<string, number>>
   readonly drill?: DrillRecord
@@ -290,6 +292,7 @@ const CHECKS: Readonly<Record<keyof BackupState, Check>> = {
   sharedWith: optional(listOf(isText)),
   pendingReboot: optional(objectOf({ backupId: isBackupId, at: isNumber })),
   rebootedOn: optional(isDate),
+  rebootIsBlocked: optional(isFlag),
   freedBytes: optional(valuesOf(isNumber)),
   drill: optional(
     objectOf({

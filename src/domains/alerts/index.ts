@@ -3,6 +3,7 @@ import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_READERS } from './access.ts'
 import { ALERT_ERRORS } from './errors.ts'
 import { ALERT_EVENTS } from './events.ts'
+import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
 import type { AlertView } from './model.ts'
@@ -22,6 +23,7 @@ import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
+export { restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */
@@ -45,6 +47,7 @@ export const alertsDomain = defineDomain({
     [SILENCE_EVENTS.silenceEnded]: SILENCE_READERS,
   },
   errors: ALERT_ERRORS,
+  alerts: INTAKE_ALERTS,
   encodeEvent: (data: AlertView | SilenceView) =>
     'matchers' in data ? encodeSilence(data) : encodeAlert(data),
   create: (deps: AlertsDomainDeps) => {

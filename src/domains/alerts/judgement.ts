@@ -125,7 +125,9 @@ export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
 export function judgeTime(alert: Alert, at: number): Judgement[] {
   const cause = { at, actor: WORKER }
   if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), cause)]
-  return afterTime(alert, at, () => [])
+  return afterTime(alert, at, (current) =>
+    isDue(current.repeatAt, at) ? [repetitionOf(withRepetition(current, at), { kind: 'repeated' })] : [],
+  )
 }
 
 /**
@@ -159,7 +161,7 @@ function enter(before: Alert, next: Alert, cause: Cause): Judgement {
   const after = withStatus({ ...next, swings }, statusAfter(before, next.weight))
   const change = changeOf(before, after)
   return change === 'repeated'
-    ? repetitionOf(after, occasion)
+    ? repetitionOf(after.repeatAt === null ? withRepetition(after, cause.at) : after, occasion)
     : judgementOf(change, before, after, cause, { occasion })
 }
 
@@ -206,10 +208,11 @@ function lapse(before: Alert, cause: Cause): Judgement {
 function judgementOf(
   change: Exclude<AlertChange, 'repeated'>,
   before: Alert,
-  alert: Alert,
+  changed: Alert,
   cause: Cause,
   { note = null, occasion = null }: Partial<Pick<ChangeEntry, 'note'> & Pick<Judgement, 'occasion'>>,
 ): Judgement {
+  const alert = withRepetition(changed, cause.at)
   const entry = { ...cause, from: before.status, to: alert.status, weight: alert.weight, note }
   return { alert, change, events: [EVENT_OF[change]], entry, occasion }
 }
@@ -244,6 +247,12 @@ function withStatus(alert: Alert, status: AlertStatus): Alert {
   return { ...alert, status, acknowledgedWeight: null, acknowledgedUntil: null }
 }
 
+/** The alert with the time at which it is told again: only one that fires is. */
+function withRepetition(alert: Alert, at: number): Alert {
+  const { status, repeatEveryMs } = alert
+  return { ...alert, repeatAt: status === 'firing' && repeatEveryMs !== null ? at + repeatEveryMs : null }
+}
+
 function withRecovery(alert: Alert, at: number): Alert {
   const memory = { wasHigh: false, expiresAt: null }
   return { ...alert, ...RECOVERED, ...memory, recoveredAt: alert.recoveredAt ?? at }
@@ -266,6 +275,7 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
     wasCritical: alert.wasCritical || weight === 6,
     expiresAt: report.expiresAt ?? (severityOf(weight) === 'INFO' ? at + NOTICE_MS : null),
     groupId: report.groupId ?? null,
+    repeatEveryMs: report.repeatEveryMs ?? null,
   }
 }
 
@@ -296,6 +306,8 @@ function unreported(
     acknowledgedUntil: null,
     expiresAt: null,
     groupId: null,
+    repeatEveryMs: null,
+    repeatAt: null,
     swings: [],
     freeze: null,
   }

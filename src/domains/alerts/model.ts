@@ -88,6 +88,10 @@ interface AlertMemory {
   readonly expiresAt: number | null
   /** The group of an Alertmanager that keeps it from expiring; null if none does. */
   readonly groupId: string | null
+  /** How long it fires until it is told again; null if it is told once. */
+  readonly repeatEveryMs: number | null
+  /** When it is told again; null unless it is firing. */
+  readonly repeatAt: number | null
   /** The swings of the last hour, oldest first; empty while it is frozen. */
   readonly swings: readonly Swing[]
   /** Null unless it is frozen. */
@@ -127,6 +131,8 @@ export interface Report {
   readonly expiresAt?: number
   /** The group of an Alertmanager; as long as it is heard of, the alert does not expire. */
   readonly groupId?: string
+  /** How long the alert fires until it is told again; the default is never. */
+  readonly repeatEveryMs?: number
 }
 
 /** How long an alert of severity INFO fires after its last report. */
@@ -185,7 +191,7 @@ export function levelOf(report: Report, weight: AlertWeight, wasHigh: boolean): 
 export const RECOVERED = { level: GRADES.CLOSE.level, weight: GRADES.CLOSE.weight } as const
 
 /** When the alert changes by itself, as far as is known now; null if it waits for a report or a user. */
-export function dueAt({ acknowledgedUntil, expiresAt, freeze }: Alert): number | null {
-  const times = [acknowledgedUntil, expiresAt, freeze?.until ?? null].filter((at) => at !== null)
+export function dueAt({ acknowledgedUntil, expiresAt, freeze, repeatAt }: Alert): number | null {
+  const times = [acknowledgedUntil, expiresAt, freeze?.until ?? null, repeatAt].filter((at) => at !== null)
   return times.length > 0 ? Math.min(...times) : null
 }

@@ -13,12 +13,14 @@ export const PLAIN_OCCASIONS = [
   /** A silence or an inhibition has ended: a notification is due only if the alert is worse than, or other than, told. */
   'silence_ended',
   'inhibition_ended',
+  /** It needs a person, and has fired for a day since it was told. */
+  'repeated',
 ] as const
 
 /** Occasions of the freeze rule, with the swings and the reports since the first of the swings. */
 export const FREEZE_OCCASIONS = ['frozen', 'unfrozen'] as const
 
-/** Why people may have to be notified of an alert. Repeated reports are no occasion. */
+/** Why people may have to be notified of an alert. A repeated report is no occasion. */
 export type AlertOccasion =
   | { readonly kind: (typeof PLAIN_OCCASIONS)[number] }
   | {

@@ -4,6 +4,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Role } from '../../kernel/identity.ts'
+import { anyAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
 import { testStore } from '../../../test/support/store.ts'
@@ -49,6 +50,7 @@ async function startApi() {
     events: { append: async (_tx, { type }) => void events.push(type) },
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
+    declared: anyAlerts,
   })
   const server = await startRouteServer({ store, clock, routes: alertRoutes(alerts) })
 

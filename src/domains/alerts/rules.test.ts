@@ -4,7 +4,9 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { ACKNOWLEDGE_FOR_MS, alertWorld, FAILED, type AlertWorld } from '../../../test/support/alerts.ts'
+import { anyAlarmId } from '../../../test/support/declared-alerts.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
+import { DeclaredAlerts } from '../../kernel/declared-alerts.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob } from './jobs.ts'
 import type { HistoryEntry } from './judgement.ts'
 import type { AlertStatus, Report } from './model.ts'
@@ -28,6 +30,79 @@ async function reportAll(world: AlertWorld, ...levels: Report['level'][]): Promi
     id = (await world.report({ ...FAILED, ...(level !== undefined && { level }) })).alert.id
   return id
 }
+
+const NEEDS_PERSON = {
+  severities: ['ERROR'],
+  raisedBy: 'A test.',
+  endedBy: 'The test.',
+  whatToDo: 'Nothing.',
+  repeatEveryMs: DAY,
+} as const
+
+onEveryDialect('an alert that is declared', (dialect) => {
+  const declared = new DeclaredAlerts({
+    'backup.failed': NEEDS_PERSON,
+    'backup.retry': { severities: ['WARNING'], raisedBy: '', endedBy: '', whatToDo: '', endsAfterMs: DAY },
+  })
+
+  it('to need a person is told again each day while it fires, by another process, too', async () => {
+    await using world = await alertWorld(dialect, { declared })
+    await using other = await world.otherProcess()
+    const id = await reportAll(world, 'ERROR')
+    await pass(world, DAY - 1)
+    await reportAll(world, 'ERROR')
+    assert.deepEqual(world.kinds(), ['raised'])
+    world.clock.advance(1)
+    await alertTimeJob(other.alerts).run(new AbortController().signal)
+    await pass(world, 1)
+    assert.deepEqual(world.kinds(), ['raised', 'repeated'])
+    await pass(world, 3 * DAY)
+    assert.deepEqual(world.kinds(), ['raised', 'repeated', 'repeated'])
+    await world.alerts.recover(id, 'anna')
+    await pass(world, 3 * DAY)
+    assert.deepEqual(world.kinds(), ['raised', 'repeated', 'repeated', 'recovered'])
+    assert.equal((await world.alerts.get(id)).count, 2)
+  })
+
+  it('to need a person is not told again while it is acknowledged or frozen', async () => {
+    await using world = await alertWorld(dialect, { declared, acknowledgeForMs: 3 * DAY })
+    const id = await reportAll(world, 'ERROR')
+    await world.alerts.acknowledge(id, null, 'anna')
+    await pass(world, 2 * DAY)
+    await pass(world, DAY)
+    assert.deepEqual(world.kinds(), ['raised', 'acknowledgement_lapsed'])
+    await pass(world, DAY - 1)
+    assert.deepEqual(world.kinds(), ['raised', 'acknowledgement_lapsed'])
+    await pass(world, 1)
+    assert.deepEqual(world.kinds().at(-1), 'repeated')
+    await reportAll(world, 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL', 'CLOSE', 'CRITICAL')
+    assert.equal(await statusOf(world, id), 'frozen')
+    const before = world.kinds().length
+    await pass(world, HOUR - 1)
+    assert.deepEqual(world.kinds().length, before)
+  })
+
+  it('to end after some time ends so long after its last report', async () => {
+    await using world = await alertWorld(dialect, { declared })
+    const report = { ...FAILED, alarmId: 'backup.retry' }
+    const { alert } = await world.report(report)
+    world.clock.advance(HOUR)
+    await world.report(report)
+    await pass(world, DAY - 1)
+    assert.equal(await statusOf(world, alert.id), 'firing')
+    await pass(world, 1)
+    assert.equal(await statusOf(world, alert.id), 'recovered')
+  })
+
+  it('by nobody cannot be raised', async () => {
+    await using world = await alertWorld(dialect, { declared })
+    const alert = { alarmId: anyAlarmId('x'), source: 's', title: 't', body: '', severity: 'ERROR' } as const
+    await assert.rejects(
+      world.store.write((tx) => world.alerts.raise(tx, alert)),
+      /x is not declared/,
+    )
+  })
+})
 
 onEveryDialect('an acknowledged alert', (dialect) => {
   it('is acknowledged once, however often', async () => {

@@ -5,6 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics, type Labels, type Metrics } from '../../kernel/metrics.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
+import { anyAlarmId, anyAlerts } from '../../../test/support/declared-alerts.ts'
 import {
   ACKNOWLEDGE_FOR_MS,
   alertWorld,
@@ -292,6 +293,7 @@ onEveryDialect('an event of an alert', (dialect) => {
         events: broken,
         notifications: noNotifications,
         acknowledgeForMs: ACKNOWLEDGE_FOR_MS,
+        declared: anyAlerts,
       }),
       'report',
       'recover',
@@ -304,7 +306,7 @@ onEveryDialect('an event of an alert', (dialect) => {
 
 onEveryDialect('raising an alert of the platform', (dialect) => {
   const EXPIRED: PlatformAlert = {
-    alarmId: 'order.timeout:order-1',
+    alarmId: anyAlarmId('order.timeout:order-1'),
     source: 'platform.orders',
     title: 'Order order-1 was not paid in time',
     body: 'It expired without a payment.',
@@ -366,7 +368,7 @@ onEveryDialect('raising an alert of the platform', (dialect) => {
         },
       }
       for (let i = 0; i < 10; i++)
-        await world.alerts.raise(counting, { ...EXPIRED, alarmId: `order.timeout:${i}` })
+        await world.alerts.raise(counting, { ...EXPIRED, alarmId: anyAlarmId(`order.timeout:${i}`) })
     })
     assert.equal(statements, 10)
     assert.equal((await allOf(world.alerts)).length, 10)
@@ -425,7 +427,7 @@ onEveryDialect('concurrent reports', (dialect) => {
       world.store.write(async (tx) => {
         for (const name of order) {
           await world.alerts.raise(tx, {
-            alarmId: name,
+            alarmId: anyAlarmId(name),
             source: 's',
             title: name,
             body: '',

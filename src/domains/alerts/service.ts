@@ -1,4 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { counted } from '../../kernel/counted.ts'
+import { alarmIdOf, type DeclaredAlerts } from '../../kernel/declared-alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
@@ -9,6 +11,7 @@ import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../p
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { inhibitedIdOf } from './inhibition.ts'
+import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
   judgeAcknowledgement,
@@ -50,6 +53,7 @@ import {
   listDueAlerts,
   listFiring,
   listHistory,
+  listTruncated,
   lockAlarm,
   lockAlert,
   lockFree,
@@ -71,6 +75,8 @@ export interface AlertDeps {
   readonly notifications: AlertNotifications
   /** How long an acknowledgement lasts, in milliseconds. */
   readonly acknowledgeForMs: number
+  /** The alerts of the platform and of its programs. */
+  readonly declared: DeclaredAlerts
 }
 
 /** The actor of the alerts that the platform itself raises. */
@@ -103,8 +109,9 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Records a report: creates the alert, or changes the existing one. */
-  async report(tx: Tx, report: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+  async report(tx: Tx, given: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
     const cause = this.#cause(actor)
+    const report = withRules(given, this.#deps.declared, cause.at)
     const first = judgeFirst(report, newId(), cause)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
@@ -120,6 +127,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   async raise(tx: Tx, alert: PlatformAlert): Promise<void> {
+    if (!this.#deps.declared.find(alert.alarmId))
+      throw new Error(`The alert ${alert.alarmId} is not declared: no domain has it among its alerts.`)
     await this.report(tx, platformReport(alert), PLATFORM)
   }
 
@@ -232,14 +241,24 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** An Alertmanager has told of a group: until then its alerts do not expire. */
-  keepGroup(tx: Tx, id: string, firesUntil: number): Promise<void> {
-    return saveGroup(tx, id, firesUntil)
+  async keepGroup(
+    tx: Tx,
+    { truncatedAlerts, ...group }: { id: string; firesUntil: number; truncatedAlerts: number },
+  ): Promise<void> {
+    const isTruncated = truncatedAlerts > 0
+    const before = isTruncated ? [] : await listTruncated(tx)
+    await saveGroup(tx, { ...group, isTruncated })
+    if (isTruncated) await this.raise(tx, truncationAlert(truncatedAlerts))
+    else if (before.length === 1 && before[0] === group.id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
   }
 
   /** Forgets the groups whose alerts have expired. */
   pruneGroups(): Promise<void> {
     const { clock, store } = this.#deps
-    return store.write((tx) => deleteGroups(tx, clock.now()))
+    return store.write(async (tx) => {
+      await deleteGroups(tx, clock.now())
+      if ((await listTruncated(tx)).length === 0) await this.recoverIfRaised(tx, WHOLE_AGAIN)
+    })
   }
 
   /** Removes one batch of alerts that have recovered before that time; returns how many. */
@@ -313,11 +332,34 @@ export class Alerts implements RecoverableAlerts {
     tx.afterCommit(() => this.#log(judgement, entry?.actor ?? actor))
   }
 
-  #log({ alert, change }: Judgement, actor: string): void {
+  #log({ alert, change, occasion }: Judgement, actor: string): void {
     const fields = { ...summary(alert), change, actor }
-    if (change === 'repeated') return this.#deps.logger.debug(fields, 'alert reported again')
+    if (change === 'repeated') {
+      const isReported = occasion?.kind !== 'repeated'
+      return this.#deps.logger.debug(fields, isReported ? 'alert reported again' : 'alert to be told again')
+    }
     this.#changes.increment({ change })
     this.#deps.logger.info(fields, MESSAGES[change])
+  }
+}
+
+const TRUNCATED = {
+  alarmId: alarmIdOf(INTAKE_ALERTS, 'alertmanager.truncated'),
+  source: 'platform.alerts',
+} as const
+
+const WHOLE_AGAIN: PlatformRecovery = {
+  ...TRUNCATED,
+  title: 'The notifications of the Alertmanagers are whole',
+  body: 'The last notification of each group was whole, or the group is not heard of any more.',
+}
+
+function truncationAlert(alerts: number): PlatformAlert {
+  return {
+    ...TRUNCATED,
+    title: 'An Alertmanager leaves alerts out of its notifications',
+    body: `The last notification left out ${counted(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
+    severity: 'WARNING',
   }
 }
 
@@ -334,6 +376,16 @@ const MESSAGES = {
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }
+}
+
+/** The report with the end and the repetitions that its alert is declared with. */
+function withRules(report: Report, declared: DeclaredAlerts, at: number): Report {
+  const { endsAfterMs, repeatEveryMs } = (report.alarmId !== null && declared.find(report.alarmId)) || {}
+  return {
+    ...report,
+    ...(endsAfterMs !== undefined && { expiresAt: at + endsAfterMs }),
+    ...(repeatEveryMs !== undefined && { repeatEveryMs }),
+  }
 }
 
 function platformReport({ alarmId, source, title, body, severity, serverAddr }: PlatformAlert): Report {

@@ -78,6 +78,8 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'acknowledgedUntil',
         'expiresAt',
         'groupId',
+        'repeatEveryMs',
+        'repeatAt',
         'swings',
         'freeze',
         'dueAt',
@@ -315,7 +317,11 @@ const extendGroup = statement<NewRowOf<typeof alertGroups>>((on, value) =>
   on
     .insertInto('alert_groups')
     .values(alertGroups.values(value))
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ fires_until: value('firesUntil') })),
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({ fires_until: value('firesUntil'), is_truncated: value('isTruncated') }),
+    ),
 )
 
 const findGroup = statement<{ id: string }, { firesUntil: number }>((on, value) =>
@@ -323,8 +329,21 @@ const findGroup = statement<{ id: string }, { firesUntil: number }>((on, value) 
 )
 
 /** The alerts of that group fire until then, unless they are resolved or the group is heard of again. */
-export async function saveGroup(tx: Tx, id: string, firesUntil: number): Promise<void> {
-  await tx.change(extendGroup, { id, firesUntil })
+export async function saveGroup(
+  tx: Tx,
+  group: { readonly id: string; readonly firesUntil: number; readonly isTruncated: boolean },
+): Promise<void> {
+  await tx.change(extendGroup, { ...group, isTruncated: group.isTruncated ? (1 as const) : (0 as const) })
+}
+
+/** The groups whose last notification was not whole. */
+export async function listTruncated(queries: Queries): Promise<string[]> {
+  const rows = await db(queries)
+    .selectFrom('alert_groups')
+    .select('id')
+    .where('is_truncated', '=', 1)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */

@@ -30,6 +30,8 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
+  repeatEveryMs: integer().nullable(),
+  repeatAt: integer().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
 })
@@ -51,6 +53,8 @@ export const alertGroups = defineColumns({
   id: text(),
   /** Until then its alerts fire, unless they are resolved. */
   firesUntil: integer(),
+  /** Whether its last notification was not whole. */
+  isTruncated: integer<0 | 1>(),
 })
 
 export const { db, names, pages, statement } = schemaOf({

@@ -1,4 +1,5 @@
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import { alarmIdOf, type AlertTable } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import { severityOfStep, type LadderStep } from './ladder.ts'
 import type { Certificate } from './model.ts'
@@ -7,11 +8,28 @@ const SOURCE = 'platform.certificates'
 // The body of an alert is for people, who can list the others.
 const SHOWN_NAMES = 10
 
+/** The alerts of certificates, for `docs/reference/alerts.md`. */
+export const CERTIFICATE_ALERTS = {
+  'certificate.expiring:*': {
+    severities: ['INFO', 'WARNING', 'ERROR', 'HIGH', 'CRITICAL'],
+    raisedBy: 'A certificate, or one of its chain, ends soon or has ended; `*` is its fingerprint.',
+    endedBy: 'The certificate is replaced, revoked or deleted.',
+    whatToDo: 'Register a new certificate with at least the same names.',
+  },
+  'certificate.file:*': {
+    severities: ['ERROR'],
+    raisedBy: 'The file of a certificate is missing, altered or unreadable; `*` is its fingerprint.',
+    endedBy: 'An inspection finds the file as it was written, or the certificate is deleted.',
+    whatToDo: 'Put the file back from a backup, or delete the certificate and register it again.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable
+
 /** The alert of a certificate that ends soon. */
 export function endingAlert(certificate: Certificate, step: LadderStep): PlatformAlert {
   const { name, endsAt } = certificate
   return {
-    alarmId: `certificate.expiring:${certificate.fingerprintSha256}`,
+    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
     source: SOURCE,
     title: step === 0 ? `The certificate ${name} has ended` : `The certificate ${name} ends ${within(step)}`,
     body: `${whatEnds(certificate, step === 0 ? 'ended' : 'ends')} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
@@ -22,7 +40,7 @@ export function endingAlert(certificate: Certificate, step: LadderStep): Platfor
 /** The recovery of that alert. */
 export function endingRecovery(certificate: Certificate, reason: string): PlatformAlert {
   return {
-    alarmId: `certificate.expiring:${certificate.fingerprintSha256}`,
+    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
     source: SOURCE,
     title: `The certificate ${certificate.name} needs no replacement`,
     body: reason,
@@ -36,7 +54,7 @@ export function fileAlert(
   problem: string | undefined,
 ): PlatformAlert {
   return {
-    alarmId: `certificate.file:${fingerprintSha256}`,
+    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.file:*', fingerprintSha256),
     source: SOURCE,
     title: `The file of the certificate ${name} ${problem ?? 'is as it was written'}`,
     body:

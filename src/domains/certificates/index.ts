@@ -1,3 +1,4 @@
+import { CERTIFICATE_ALERTS } from './alerts.ts'
 import { inspectCertificatesCommand } from './commands.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { CertificateDeps } from './deps.ts'
@@ -20,6 +21,7 @@ export const certificatesDomain = defineDomain({
   events: CERTIFICATE_EVENTS,
   eventReaders: CERTIFICATE_READERS,
   errors: CERTIFICATE_ERRORS,
+  alerts: CERTIFICATE_ALERTS,
   encodeEvent: encodeCertificateEvent,
   create: (deps: CertificateDeps & { readonly scanEveryMs: number }) => {
     const certificates = new Certificates(deps)

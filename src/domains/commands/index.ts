@@ -3,11 +3,12 @@ import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
-import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Programs } from '../../ports/programs.ts'
 import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { COMMAND_ALERTS } from './alerts.ts'
 import { Catalogue } from './catalogue.ts'
 import { COMMAND_EVENTS, type CommandEventData } from './events.ts'
 import { commandCountJob, commandEndJob, commandLeftoverJob, commandPruneJob } from './jobs.ts'
@@ -34,7 +35,7 @@ export interface CommandsDomainDeps
   readonly logger: Logger
   readonly metrics: Metrics
   readonly events: EventSink<CommandEventData>
-  readonly alerts: PlatformAlerts
+  readonly alerts: RecoverableAlerts
   /** Used by the worker only. */
   readonly runPrograms: Programs
   readonly programs: readonly ProgramCommand[]
@@ -55,6 +56,7 @@ export const commandsDomain = defineDomain({
   // Others may read executions only as far as the policy lets them.
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,
+  alerts: COMMAND_ALERTS,
   encodeEvent: encodeCommandEvent,
   create: ({ builtIns, programs, runPrograms, signingKeys, ...deps }: CommandsDomainDeps) => {
     const journal = new CommandJournal(deps)

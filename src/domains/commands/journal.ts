@@ -1,17 +1,23 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import type { PlatformAlerts } from '../../ports/alerts.ts'
+import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'
+import { COMMAND_ALERTS } from './alerts.ts'
 import { COMMAND_EVENTS, POLICY_ID, type CommandEventData } from './events.ts'
 import type { PolicyChange } from './policy.ts'
 import { DECISIONS, EXECUTION_STATUSES, isFinal, type ApprovalDecision, type ExecutionView } from './model.ts'
+import { listUnfinishedBefore } from './store.ts'
+
+/** What the alert of an execution is about. */
+type AlertedExecution = Pick<ExecutionView, 'id' | 'commandId' | 'host' | 'status' | 'statusReason'>
 
 export interface JournalDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly events: EventSink<CommandEventData>
-  readonly alerts: PlatformAlerts
+  readonly alerts: RecoverableAlerts
 }
 
 /**
@@ -76,8 +82,21 @@ export class CommandJournal {
     await this.#append(tx, 'finished', execution)
     const alert = alertOf(execution)
     if (alert) await this.#deps.alerts.raise(tx, alert)
+    if (execution.status === 'succeeded')
+      for (const earlier of await listUnfinishedBefore(tx, execution))
+        await this.recoverAlert(
+          tx,
+          earlier,
+          `The execution ${execution.id} of the same command has succeeded.`,
+        )
     this.#log(tx, execution, 'command finished', actor)
     tx.afterCommit(() => this.#finished.increment({ status: execution.status }))
+  }
+
+  /** Ends the alert of an execution that has ended without its result; does nothing for any other. */
+  async recoverAlert(tx: Tx, execution: AlertedExecution, reason: string): Promise<void> {
+    const alert = alertOf(execution)
+    if (alert) await this.#deps.alerts.recoverIfRaised(tx, recoveryOf(alert, reason))
   }
 
   async recordPolicyChange(tx: Tx, change: PolicyChange): Promise<void> {
@@ -105,31 +124,35 @@ export class CommandJournal {
 }
 
 /** The alert for an execution that has ended without its result; undefined for any other end. */
-function alertOf(execution: ExecutionView) {
+function alertOf(execution: AlertedExecution): PlatformAlert | undefined {
   if (execution.status === 'incomplete') return incompleteAlert(execution)
   return execution.statusReason === 'not_started' ? notStartedAlert(execution) : undefined
 }
 
-function notStartedAlert({ id, commandId }: ExecutionView) {
+function recoveryOf({ alarmId, source, title }: PlatformAlert, body: string): PlatformRecovery {
+  return { alarmId, source, title, body }
+}
+
+function notStartedAlert({ id, commandId }: AlertedExecution): PlatformAlert {
   return {
-    alarmId: `command.not_started:${id}`,
+    alarmId: alarmIdOf(COMMAND_ALERTS, 'command.not_started:*', id),
     source: 'platform.commands',
     title: `The command ${commandId} was not started`,
     body:
       `No worker has begun the execution ${id} within commands.start_within, so it has expired. Check that a worker ` +
       'runs and has this command in its configuration, and request it again if necessary.',
     severity: 'ERROR',
-  } as const
+  }
 }
 
-function incompleteAlert({ id, commandId, host }: ExecutionView) {
+function incompleteAlert({ id, commandId, host }: AlertedExecution): PlatformAlert {
   return {
-    alarmId: `command.incomplete:${id}`,
+    alarmId: alarmIdOf(COMMAND_ALERTS, 'command.incomplete:*', id),
     source: 'platform.commands',
     title: `The command ${commandId} did not run to its end`,
     body:
       `Its worker on ${host} was stopped or has died during the execution ${id}. It is not repeated. ` +
       'Check what it has done, and request it again if necessary.',
     severity: 'ERROR',
-  } as const
+  }
 }

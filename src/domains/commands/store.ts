@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -413,18 +414,37 @@ export function countUnfinished(queries: Queries) {
     .groupBy('status')
 }
 
-/** Deletes one batch of the executions that had finished before a time; returns how many. */
-export async function deleteFinished(tx: Tx, before: number, limit: number): Promise<number> {
+const ALERTED = executions.pick('id', 'commandId', 'host', 'status', 'statusReason')
+// A person has recovered the alerts of older ones, or is told of them every day.
+const EARLIER_EXECUTIONS = 100
+
+/** The newest executions of the same command with the same parameters that have ended without their result. */
+export async function listUnfinishedBefore(queries: Queries, { commandId, params }: ExecutionView) {
+  const rows = await db(queries)
+    .selectFrom('command_executions')
+    .select([...ALERTED, 'params'])
+    // Not by the command, which may have run very often.
+    .where('status', 'in', ['incomplete', 'expired'])
+    .orderBy('seq', 'desc')
+    .limit(EARLIER_EXECUTIONS)
+    .execute()
+  return rows.filter(
+    (row) => row.commandId === commandId && isDeepStrictEqual(JSON.parse(row.params), params),
+  )
+}
+
+/** Deletes one batch of the executions that had finished before a time; returns them. */
+export async function deleteFinished(tx: Tx, before: number, limit: number) {
   const rows = await db(tx)
     .selectFrom('command_executions')
-    .select('id')
+    .select(ALERTED)
     .where('finished_at', '<', before)
     .orderBy('finished_at')
     .limit(limit)
     .execute()
   const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return 0
+  if (ids.length === 0) return []
   await db(tx).deleteFrom('command_outputs').where('execution_id', 'in', ids).execute()
   await db(tx).deleteFrom('command_executions').where('id', 'in', ids).execute()
-  return ids.length
+  return rows
 }

@@ -82,7 +82,13 @@ export class CommandUpkeep {
 
   /** Deletes one batch of executions that had finished before that time; returns how many. */
   prune(before: number, limit: number): Promise<number> {
-    return this.#deps.store.write((tx) => deleteFinished(tx, before, limit))
+    const { store, journal } = this.#deps
+    return store.write(async (tx) => {
+      const deleted = await deleteFinished(tx, before, limit)
+      for (const execution of deleted)
+        await journal.recoverAlert(tx, execution, 'The execution was removed: it is too old.')
+      return deleted.length
+    })
   }
 
   async #endEach<Item extends { readonly id: string }>(

@@ -1,3 +1,4 @@
+import { DATA_BACKUP_ALERTS } from './alerts.ts'
 import { backUpCommand, pruneBackupsCommand } from './commands.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_EVENTS } from './events.ts'
@@ -20,6 +21,7 @@ export const dataBackupsDomain = defineDomain({
   events: DATA_BACKUP_EVENTS,
   eventReaders: BACKUP_OPERATORS,
   errors: DATA_BACKUP_ERRORS,
+  alerts: DATA_BACKUP_ALERTS,
   encodeEvent: encodeBackup,
   create: (deps: DataBackupDeps) => {
     const { directory, everyMs, metrics, snapshots } = deps

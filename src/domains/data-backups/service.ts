@@ -5,11 +5,13 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
+import { alarmIdOf } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import { isDeadHolder } from '../../store/holder.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
+import { DATA_BACKUP_ALERTS } from './alerts.ts'
 import { DATA_BACKUP_EVENTS } from './events.ts'
 import type { BackupFiles } from './files.ts'
 import {
@@ -302,7 +304,7 @@ export function missingFile({ id, status }: DataBackup): AppError {
 }
 
 const ALERT = {
-  alarmId: 'data.backup.failed',
+  alarmId: alarmIdOf(DATA_BACKUP_ALERTS, 'data.backup.failed'),
   source: 'platform.data',
   title: 'The data backup has failed',
 } as const

@@ -1,4 +1,5 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { HEARTBEAT_ALERTS } from './alerts.ts'
 import { HEARTBEAT_EVENTS } from './events.ts'
 import { heartbeatCheckJob } from './jobs.ts'
 import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
@@ -16,6 +17,7 @@ export const heartbeatsDomain = defineDomain({
   events: HEARTBEAT_EVENTS,
   eventReaders: HEARTBEAT_READERS,
   errors: HEARTBEAT_ERRORS,
+  alerts: HEARTBEAT_ALERTS,
   encodeEvent: encodeHeartbeat,
   create: (deps: HeartbeatDeps) => {
     const heartbeats = new Heartbeats(deps)

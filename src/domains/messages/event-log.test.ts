@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
@@ -20,7 +21,7 @@ async function world(dialect: DialectName) {
     clock,
     logger: silentLogger,
     delivery: { wake() {}, waitForSettlement: async () => {} },
-    alerts: { raise: async () => undefined },
+    alerts: noAlerts,
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
   const log = new MessageLog(store.read)

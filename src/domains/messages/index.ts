@@ -1,6 +1,7 @@
 import type { EventLog } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { EventSubjects } from '../../kernel/event-subjects.ts'
+import { MESSAGE_ALERTS } from './alerts.ts'
 import { redriveDeadCommand } from './commands.ts'
 import { MessageLog } from './event-log.ts'
 import { messagePruneJob } from './jobs.ts'
@@ -25,6 +26,7 @@ export const messagesDomain = defineDomain({
   tables: names,
   events: {},
   errors: MESSAGE_ERRORS,
+  alerts: MESSAGE_ALERTS,
   create: ({ subjects, keepMs, ...deps }: MessagesDomainDeps) => {
     const messages = new Messages(deps)
     return {

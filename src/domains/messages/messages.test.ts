@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
@@ -26,7 +27,7 @@ async function world(dialect: DialectName) {
     clock,
     logger: silentLogger,
     delivery: { wake: () => void woken++, waitForSettlement: async () => {} },
-    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    alerts: { ...noAlerts, raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
   })
   const events = service.eventsOf<object>('orders', (data) => JSON.stringify(data))
   const messages = inTransactions(store, service, 'publish', 'redrive')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
@@ -63,7 +64,7 @@ async function startApi(dialect: DialectName) {
         return bus.outcome ? settle(id, bus.outcome) : Promise.resolve()
       },
     },
-    alerts: { raise: async () => undefined },
+    alerts: noAlerts,
   })
   const routes = messageRoutes(messages, SUBJECTS)
   const server = opening.use(await startRouteServer({ store, clock, routes, logger }))

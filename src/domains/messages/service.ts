@@ -5,7 +5,8 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type {
   DeadLetters,
@@ -16,6 +17,7 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
+import { MESSAGE_ALERTS } from './alerts.ts'
 import {
   isEventOf,
   MAX_DEAD,
@@ -50,7 +52,7 @@ export interface MessageDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly delivery: Delivery
-  readonly alerts: PlatformAlerts
+  readonly alerts: RecoverableAlerts
 }
 
 /** Encodes the data of an event as JSON text, in the same form as the API. */
@@ -122,7 +124,7 @@ export class Messages implements Outbox, DeadLetters {
 
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */
   async redrive(tx: Tx, id: string): Promise<Message> {
-    const redriven = await redriveMessage(tx, id)
+    const redriven = await this.#redriveOne(tx, id)
     if (!redriven) throw notDead(requireMessage(await findMessage(tx, id), id))
     tx.afterCommit(() => this.#deps.delivery.wake())
     return redriven
@@ -147,8 +149,14 @@ export class Messages implements Outbox, DeadLetters {
 
   async #redriveEach(tx: Tx, messages: readonly Message[]): Promise<number> {
     let redriven = 0
-    for (const { id } of messages) if (await redriveMessage(tx, id)) redriven++
+    for (const { id } of messages) if (await this.#redriveOne(tx, id)) redriven++
     tx.afterCommit(() => this.#deps.delivery.wake())
+    return redriven
+  }
+
+  async #redriveOne(tx: Tx, id: string): Promise<Message | undefined> {
+    const redriven = await redriveMessage(tx, id)
+    if (redriven) await this.#deps.alerts.recoverIfRaised(tx, redrivenAlert(redriven))
     return redriven
   }
 
@@ -256,10 +264,18 @@ function shorten(reason: string): string {
   return reason.slice(0, REASON_LENGTH)
 }
 
+const SOURCE = 'platform.messages'
+const deadAlarmId = (id: string) => alarmIdOf(MESSAGE_ALERTS, 'message.dead:*', id)
+
+function redrivenAlert({ id, subject }: Message): PlatformRecovery {
+  const title = `A message on ${subject} is sent again`
+  return { alarmId: deadAlarmId(id), source: SOURCE, title, body: `The message ${id} was redriven.` }
+}
+
 function deadMessageAlert(id: string, subject: string, reason: string): PlatformAlert {
   return {
-    alarmId: `message.dead:${id}`,
-    source: 'platform.messages',
+    alarmId: deadAlarmId(id),
+    source: SOURCE,
     title: `A message on ${subject} cannot be delivered`,
     body: `The bus refused message ${id}: ${shorten(reason)}. Remove the cause, then redrive the message.`,
     severity: 'ERROR',

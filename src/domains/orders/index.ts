@@ -1,4 +1,5 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { ORDER_ALERTS } from './alerts.ts'
 import { expireDueCommand } from './commands.ts'
 import { ORDER_EVENTS } from './events.ts'
 import { orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
@@ -23,6 +24,7 @@ export const ordersDomain = defineDomain({
   events: ORDER_EVENTS,
   eventReaders: ORDER_READERS,
   errors: ORDER_ERRORS,
+  alerts: ORDER_ALERTS,
   encodeEvent: encodeOrder,
   create: (deps: OrderDeps & OrderSettings) => {
     const orders = new Orders(deps)

@@ -117,8 +117,15 @@ onEveryDialect('the roll-up', (dialect) => {
   test('a step is sampled once', async () => {
     await using w = await overviewWorld(dialect)
     await w.work()
-    const alert = { alarmId: 'a', source: 's', title: 't', body: 'b', severity: 'HIGH' } as const
-    await w.store.write((tx) => w.domains.alerts.alerts.raise(tx, alert))
+    const alert = {
+      alarmId: 'a',
+      source: 's',
+      title: 't',
+      body: 'b',
+      serverAddr: null,
+      level: 'HIGH',
+    } as const
+    await w.store.write((tx) => w.domains.alerts.alerts.report(tx, alert, 'anna'))
     await w.another.work()
     assert.deepEqual(
       (await w.known()).map((step) => step.firingAlerts),

@@ -1,5 +1,6 @@
 import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { ALERTS_OF_POOL } from './alerts.ts'
 import { poolUsageJob } from './jobs.ts'
 import { poolRoutes } from './routes.ts'
 import { AddressPool, type PoolDeps } from './service.ts'
@@ -15,6 +16,7 @@ export const poolDomain = defineDomain({
   tables: names,
   events: {},
   errors: {},
+  alerts: ALERTS_OF_POOL,
   create: (deps: PoolDeps & { readonly metrics: Metrics }) => {
     const pool = new AddressPool(deps)
     // One job for both modules: a process that runs both counts once.

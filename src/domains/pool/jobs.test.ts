@@ -11,7 +11,8 @@ function poolWith(state: { fails: boolean }): AddressPool {
       return { cidr: '10.0.0.0/28', size: 10, used: 6, cooling: 0, free: 4 }
     },
     updateAlert: async () => undefined,
-  } as Pick<AddressPool, 'usage' | 'updateAlert'> as AddressPool
+    updateOtherAlerts: async () => undefined,
+  } as Pick<AddressPool, 'usage' | 'updateAlert' | 'updateOtherAlerts'> as AddressPool
 }
 
 test('the job names every gauge that it sets: its runner clears them when a count fails', async () => {

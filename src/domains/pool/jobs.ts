@@ -21,6 +21,7 @@ export function poolUsageJob(pool: AddressPool, metrics: Metrics): Job {
       size.set(usage.size)
       free.set(usage.free)
       await pool.updateAlert(usage)
+      await pool.updateOtherAlerts()
     },
   }
 }

@@ -1,12 +1,22 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { alarmIdOf } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { ALERTS_OF_POOL } from './alerts.ts'
 import { parseRange, type AddressRange } from './addresses.ts'
 import { coolDownLimits, leaseAddress, releaseAddress, type CoolDown } from './leases.ts'
 import { nextAlert, POOL_ALERTS, type AlertPercent, type LeaseHolder, type PoolUsage } from './model.ts'
-import { changeAlert, countCooling, countUsed, openPool, readAlert } from './store.ts'
+import {
+  changeAlert,
+  countCooling,
+  countLeased,
+  countUsed,
+  listAlerted,
+  openPool,
+  readAlert,
+} from './store.ts'
 
 /** What the address pool needs of the rest of the platform. */
 export interface PoolDeps {
@@ -63,10 +73,20 @@ export class AddressPool {
     return { cidr, size, used, cooling, free: Math.max(0, size - used - cooling) }
   }
 
+  /** Updates the alerts of other pools: no process may use them any more. Few pools are read. */
+  async updateOtherAlerts(): Promise<void> {
+    const { read } = this.#deps.store
+    for (const cidr of await listAlerted(read)) {
+      if (cidr === this.#range.cidr) continue
+      const used = await countLeased(read, cidr)
+      await this.updateAlert({ cidr, used, size: parseRange(cidr).size })
+    }
+  }
+
   /** Raises or recovers the alert of a pool that is nearly exhausted, in one process. */
-  async updateAlert(usage: PoolUsage): Promise<void> {
+  async updateAlert(usage: Pick<PoolUsage, 'cidr' | 'used' | 'size'>): Promise<void> {
     const { store, alerts } = this.#deps
-    const { cidr } = this.#range
+    const { cidr } = usage
     const current = await readAlert(store.read, cidr)
     if (current === undefined) return
     const next = nextAlert(current, usage)
@@ -87,10 +107,13 @@ export class AddressPool {
   }
 }
 
-function poolAlert({ cidr, used, size }: PoolUsage, alerted: AlertPercent): PlatformAlert {
+function poolAlert(
+  { cidr, used, size }: Pick<PoolUsage, 'cidr' | 'used' | 'size'>,
+  alerted: AlertPercent,
+): PlatformAlert {
   const severity = POOL_ALERTS.find(({ percent }) => percent === alerted)?.severity ?? 'CLOSE'
   return {
-    alarmId: `vpn.pool:${cidr}`,
+    alarmId: alarmIdOf(ALERTS_OF_POOL, 'vpn.pool:*', cidr),
     source: 'platform.vpn',
     title:
       alerted === 0

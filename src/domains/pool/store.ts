@@ -81,6 +81,27 @@ export async function advanceNext(tx: Tx, cidr: string, from: number, to: number
   return numUpdatedRows === 1n
 }
 
+/** How many addresses live sessions hold that are counted for that pool. */
+export async function countLeased(queries: Queries, cidr: string): Promise<number> {
+  const { leases } = await db(queries)
+    .selectFrom('vpn_leases')
+    .select((row) => row.fn.countAll<number>().as('leases'))
+    .where('session_id', 'is not', null)
+    .where('pool', '=', cidr)
+    .executeTakeFirstOrThrow()
+  return Number(leases)
+}
+
+/** The pools that an alert is raised for. */
+export async function listAlerted(queries: Queries): Promise<string[]> {
+  const rows = await db(queries)
+    .selectFrom('vpn_pools')
+    .select('cidr')
+    .where('alerted_percent', '>', 0)
+    .execute()
+  return rows.map(({ cidr }) => cidr)
+}
+
 /** The threshold of the alert; undefined until a gateway has opened the pool. */
 export async function readAlert(queries: Queries, cidr: string): Promise<AlertPercent | undefined> {
   const row = await db(queries)

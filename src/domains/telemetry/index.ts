@@ -1,7 +1,8 @@
-import type { PlatformAlerts } from '../../ports/alerts.ts'
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedLog } from '../../ports/event-log.ts'
 import type { DeadLetters } from '../../ports/outbox.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { TELEMETRY_ALERTS } from './alerts.ts'
 import { TELEMETRY_EVENTS } from './events.ts'
 import { telemetryPruneJob } from './jobs.ts'
 import { TelemetryOutbox } from './outbox.ts'
@@ -22,8 +23,11 @@ export const telemetryDomain = defineDomain({
   events: TELEMETRY_EVENTS,
   eventReaders: ['admin', 'service', 'devops'],
   errors: TELEMETRY_ERRORS,
+  alerts: TELEMETRY_ALERTS,
   encodeEvent,
-  create: (deps: TelemetryDeps & { readonly alerts: PlatformAlerts; readonly deadLetters: DeadLetters }) => {
+  create: (
+    deps: TelemetryDeps & { readonly alerts: RecoverableAlerts; readonly deadLetters: DeadLetters },
+  ) => {
     const telemetry = new Telemetry(deps)
     const outbox = new TelemetryOutbox(deps)
     return {

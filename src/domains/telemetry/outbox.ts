@@ -2,7 +2,8 @@ import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
+import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
 import type {
   DeadLetters,
@@ -14,6 +15,7 @@ import type {
 import type { Store, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
 import { waitForWriters } from '../../store/writers.ts'
+import { TELEMETRY_ALERTS } from './alerts.ts'
 import { agentOf, coversAllAgents, subjectOf } from './events.ts'
 import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
 import {
@@ -33,12 +35,14 @@ import {
 export interface TelemetryOutboxDeps {
   readonly store: Store
   readonly clock: Clock
-  readonly alerts: PlatformAlerts
+  readonly alerts: RecoverableAlerts
   readonly deadLetters: DeadLetters
 }
 
 const SOURCE = '/platform/telemetry'
 const REASON_LENGTH = 500
+// Enough to say which agents the bus refuses; one that is forgotten only lets the alert end earlier.
+const MAX_REFUSED_AGENTS = 1_000
 
 /**
  * Provides each item of the uploads as one event. An item that the bus refuses for good becomes a dead message, or waits
@@ -46,6 +50,8 @@ const REASON_LENGTH = 500
  */
 export class TelemetryOutbox implements Outbox, PositionedLog {
   readonly #deps: TelemetryOutboxDeps
+  /** The agents whose telemetry was refused and not taken since, as far as this process knows. */
+  #refused: ReadonlySet<string> = new Set()
 
   constructor(deps: TelemetryOutboxDeps) {
     this.#deps = deps
@@ -71,6 +77,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
         beforeWaiting(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
       )
       await this.#settleUploads(tx, [...uploads.values()], progressOf([...settled]))
+      await this.#judgeAgents(tx, delivered, refused)
       return taken.flatMap(({ seq }) => (settled.has(seq) ? [] : [seq]))
     })
   }
@@ -115,6 +122,19 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     const isDone = await this.#deps.deadLetters.setAside(tx, dead)
     await this.#deps.alerts.raise(tx, refusedAlert(dead, isDone ? ARE_DEAD : WAIT))
     return isDone
+  }
+
+  /** Recovers the alert when the bus has taken telemetry of each agent again whose telemetry it has refused. */
+  async #judgeAgents(
+    tx: Tx,
+    delivered: readonly OutboxMessage[],
+    refused: readonly OutboxMessage[],
+  ): Promise<void> {
+    const taken = new Set(delivered.map(agentIn))
+    const earlier = [...this.#refused].filter((agent) => !taken.has(agent))
+    const open = [...earlier, ...refused.map(agentIn)]
+    tx.afterCommit(() => void (this.#refused = new Set(open.slice(-MAX_REFUSED_AGENTS))))
+    if (delivered.length > 0 && open.length === 0) await this.#deps.alerts.recoverIfRaised(tx, ACCEPTED_AGAIN)
   }
 
   async #settleUploads(
@@ -202,18 +222,30 @@ function sum(sizes: readonly UploadSize[], of: 'items' | 'bytes'): number {
 }
 
 const ARE_DEAD =
-  'What it refused is in GET /messages?status=dead. Remove the cause, redrive the messages, then recover this alert.'
+  'What it refused is in GET /messages?status=dead. Remove the cause, and redrive the messages.'
 const WAIT =
   'Too many messages are dead, so these items are sent again, and the later ones of their agents wait. Remove the cause, ' +
-  'redrive the dead messages, then recover this alert.'
+  'and redrive the dead messages.'
+
+const agentIn = ({ subject }: OutboxMessage): string => agentOf(subject) ?? subject
+
+const ALERT = {
+  alarmId: alarmIdOf(TELEMETRY_ALERTS, 'telemetry.refused'),
+  source: 'platform.telemetry',
+} as const
+
+const ACCEPTED_AGAIN: PlatformRecovery = {
+  ...ALERT,
+  title: 'The bus takes telemetry again',
+  body: 'It has taken telemetry of the agents whose telemetry it had refused.',
+}
 
 function refusedAlert(refused: readonly UndeliveredMessage[], consequence: string): PlatformAlert {
   const [first] = refused
   const agents = new Set(refused.map(({ subject }) => agentOf(subject)))
   const others = agents.size > 1 ? ` and ${agents.size - 1} more` : ''
   return {
-    alarmId: 'telemetry.refused',
-    source: 'platform.telemetry',
+    ...ALERT,
     title: 'The bus refuses telemetry',
     body:
       `The bus refused telemetry of the agent ${[...agents][0]}${others}: ${first?.reason.slice(0, REASON_LENGTH)}. ` +

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
 import { testStore } from '../../../test/support/store.ts'
@@ -34,7 +35,7 @@ async function startApi() {
   const outbox = new TelemetryOutbox({
     store,
     clock,
-    alerts: { raise: async () => {} },
+    alerts: noAlerts,
     deadLetters: { setAside: async () => true },
   })
   const routes = telemetryRoutes(telemetry, () => clock.now())

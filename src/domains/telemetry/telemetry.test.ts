@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
@@ -51,7 +52,7 @@ async function world(dialect: DialectName, limits: Limits = {}) {
   const outbox = new TelemetryOutbox({
     store,
     clock,
-    alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    alerts: { ...noAlerts, raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
     deadLetters,
   })
   const telemetry = inTransactions(store, service, 'accept')

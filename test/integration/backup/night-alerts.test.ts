@@ -108,6 +108,7 @@ const NIGHTS: readonly (readonly [
   ['lost_night_closed', 'recovered', 'CLOSE', 5, 1],
   ['failure_closed', 'recovered', 'CLOSE', 5, 4],
   ['reboot_blocked', 'firing', 'WARNING', 2, 1],
+  ['reboot_allowed', 'recovered', 'CLOSE', 5, 1],
   ['selfcheck_failed', 'firing', 'CRITICAL', 4, 1],
   ['selfcheck_closed', 'recovered', 'CLOSE', 5, 1],
 ]

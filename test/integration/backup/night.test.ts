@@ -77,6 +77,30 @@ describe('a good night', () => {
     assert.ok(!world.calls.includes('reboot'))
   })
 
+  test('closes the alert of a reboot that was held back when the next one is not, once', async () => {
+    await using world = await nightWorld()
+    world.faults = { gate: 'no command is running' }
+    for (let nights = 0; nights < 2; nights++) {
+      await world.night().run()
+      world.clock.advance(24 * HOUR)
+    }
+    world.faults = {}
+    for (let nights = 0; nights < 2; nights++) {
+      await world.night().run()
+      world.clock.advance(24 * HOUR)
+    }
+    assert.deepEqual(
+      world.alerts.filter((alert) => alert.startsWith('system.')),
+      [
+        'system.reboot.blocked WARNING 3 no command is running: it is closed',
+        'system.reboot.blocked WARNING 3 no command is running: it is closed',
+        'system.reboot.blocked CLOSE 0',
+        'system.reboot.init HIGH 5',
+        'system.reboot.init HIGH 5',
+      ],
+    )
+  })
+
   test('closes the alert of a reboot that could not be begun, and reports why', async () => {
     await using world = await nightWorld()
     world.faults = { reboot: 'systemctl: exit code 1' }

@@ -12,7 +12,8 @@ const ALERT = {
   source: 'host',
   title: 'Disk full',
   body: 'b',
-  severity: 'CRITICAL',
+  serverAddr: null,
+  level: 'CRITICAL',
 } as const
 const HEARTBEAT = { everySeconds: 30, graceSeconds: 0, severity: 'HIGH', source: 'shop' } as const
 
@@ -42,8 +43,8 @@ onEveryDialect('the overview', (dialect) => {
     const { alerts, heartbeats, tickets, messages } = w.domains
     await w.order('o-1', 'paid')
     await w.store.write(async (tx) => {
-      await alerts.alerts.raise(tx, ALERT)
-      await alerts.alerts.raise(tx, { ...ALERT, alarmId: 'backup.start', severity: 'INFO' })
+      await alerts.alerts.report(tx, ALERT, 'anna')
+      await alerts.alerts.report(tx, { ...ALERT, alarmId: 'backup.start', level: 'INFO' }, 'anna')
       await heartbeats.heartbeats.put(tx, 'shop', HEARTBEAT, 'anna')
       await heartbeats.heartbeats.put(tx, 'backup-restore-drill', { ...HEARTBEAT, everySeconds: 600 }, 'anna')
       await tickets.tickets.create(tx, { title: 'The shop is slow', level: 'high' }, 'anna')

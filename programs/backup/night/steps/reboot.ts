@@ -13,20 +13,28 @@ export async function rebootServer(context: RunContext): Promise<ClosedGate | un
   const closed = await host.closedGate({ isVerified: true, rebootedOn })
   if (closed) {
     logger.warn({ gate: closed.gate, reason: closed.reason }, 'the reboot is held back')
-    await alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [`${closed.gate}: ${closed.reason}`])
+    await reportBlocked(context, `${closed.gate}: ${closed.reason}`)
     return closed
   }
+  if (context.state.rebootIsBlocked) await alerts.report('reboot_allowed', context.variables(REBOOT_JOB))
   // Before the command: it may end this process at once.
   context.update({
     run: { ...context.run, status: 'done', reached: 'rebooting', job: REBOOT_JOB },
     pendingReboot: { backupId: context.run.backupId, at: clock.now() },
     rebootedOn: context.today,
+    rebootIsBlocked: false,
   })
   await alerts.report('reboot_started', context.variables(REBOOT_JOB))
   logger.info({ backup_id: context.run.backupId }, 'the server reboots')
   const reason = await host.reboot()
   if (reason !== undefined) await reportFailedReboot(context, reason)
   return undefined
+}
+
+/** In the state first: what is reported has to be closed, too. */
+async function reportBlocked(context: RunContext, reason: string): Promise<void> {
+  context.update({ rebootIsBlocked: true })
+  await context.deps.alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [reason])
 }
 
 async function reportFailedReboot(context: RunContext, reason: string): Promise<never> {
@@ -39,6 +47,6 @@ async function reportFailedReboot(context: RunContext, reason: string): Promise<
     previous_level: 'HIGH',
     recovery_reason: `there was no reboot: ${reason}`,
   })
-  await alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [`reboot_command: ${reason}`])
+  await reportBlocked(context, `reboot_command: ${reason}`)
   throw new BackupError('internal', `The server was not rebooted: ${reason}`)
 }

@@ -3,14 +3,16 @@ import { test } from 'node:test'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { startRouteServer } from '../../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../../test/support/store.ts'
+import { DeclaredAlerts } from '../../../kernel/declared-alerts.ts'
 import type { Role } from '../../../kernel/identity.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { noMetrics } from '../../../kernel/metrics.ts'
+import { noMetrics, type Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import { noNotifications } from '../occasion.ts'
 import { alertTimeJob } from '../jobs.ts'
 import { Alerts } from '../service.ts'
+import { INTAKE_ALERTS } from './alerts.ts'
 import { intakeRoutes } from './routes.ts'
 
 const PATHS = { prometheus: '/api/v2/alerts', alertmanager: '/alerts/alertmanager' } as const
@@ -46,6 +48,13 @@ async function startApi(dialect: DialectName = 'sqlite') {
   const clock = fakeClock()
   const { store } = opening.use(await testStore(dialect, clock))
   const events: string[] = []
+  const counted: Record<string, number> = {}
+  const metrics: Metrics = {
+    ...noMetrics,
+    counter: ({ name }) => ({
+      increment: (_labels, by = 1) => void (counted[name] = (counted[name] ?? 0) + by),
+    }),
+  }
   const alerts = new Alerts({
     store,
     clock,
@@ -54,20 +63,28 @@ async function startApi(dialect: DialectName = 'sqlite') {
     events: { append: async (tx, { type }) => tx.afterCommit(() => events.push(type)) },
     notifications: noNotifications,
     acknowledgeForMs: 4 * HOUR,
+    declared: new DeclaredAlerts(INTAKE_ALERTS),
   })
-  const routes = intakeRoutes(alerts, { clock, webhookStaleAfterMs: 24 * HOUR })
+  const routes = intakeRoutes(alerts, {
+    clock,
+    logger: silentLogger,
+    metrics,
+    webhookStaleAfterMs: 24 * HOUR,
+  })
   const server = opening.use(await startRouteServer({ store, clock, routes, user: 'prometheus' }))
   const opened = opening.move()
   return {
     clock,
     events,
+    counted,
+    alerts,
     /** Lets time pass, and the worker's job notice it. */
     async pass(milliseconds: number) {
       clock.advance(milliseconds)
       await alertTimeJob(alerts).run(new AbortController().signal)
     },
-    post: async (path: string, body: unknown, role: Role = 'service') => {
-      const response = await server.send('POST', path, { body, role })
+    post: async (path: string, body: unknown, role: Role = 'service', headers = {}) => {
+      const response = await server.send('POST', path, { body, role, headers })
       return {
         status: response.status,
         type: response.headers.get('content-type'),
@@ -256,4 +273,79 @@ test('only callers who may report alerts may send alerts of Prometheus and Alert
       200,
     )
   }
+})
+
+test('the third alert within ten minutes that has ended before it arrives raises an alert about the clock', async () => {
+  await using w = await startApi()
+  const arrive = (name: string, agoMs: number, headers = {}) => {
+    const endsAt = toRfc3339(w.clock.now() - agoMs)
+    return w.post(PATHS.prometheus, [alert(name, { endsAt })], 'service', headers)
+  }
+  const clockAlert = async () => {
+    const { items } = await w.alerts.list({ source: 'platform.alerts' }, FIRST_PAGE)
+    return items.map(({ alarmId, status, body }) => [alarmId, status, body] as const)
+  }
+  await w.post(PATHS.prometheus, [alert('normal')])
+  // Prometheus repeats the end of an alert for 15 minutes.
+  const ended = alert('normal', { endsAt: toRfc3339(w.clock.now()) })
+  for (let minutes = 0; minutes < 15; minutes++) {
+    w.clock.advance(MINUTE)
+    await w.post(PATHS.prometheus, [ended])
+  }
+  assert.equal(w.counted['alerts_ended_on_arrival_total'], 0)
+  for (const agoMs of [HOUR, HOUR]) {
+    await arrive('late', agoMs)
+    w.clock.advance(MINUTE)
+  }
+  assert.deepEqual(await clockAlert(), [])
+  const date = new Date(w.clock.now() - HOUR).toUTCString()
+  await arrive('late', HOUR, { date })
+  const [raised] = await clockAlert()
+  assert.deepEqual(raised?.slice(0, 2), ['alertmanager.clock:127.0.0.1', 'firing'])
+  assert.match(raised?.[2] ?? '', /Date header .* is 3600 s behind/)
+  assert.equal(w.counted['alerts_ended_on_arrival_total'], 3)
+  await w.pass(HOUR - MINUTE)
+  await arrive('late', HOUR)
+  assert.match((await clockAlert())[0]?.[2] ?? '', /Compare the clocks/)
+  await w.pass(HOUR - 1)
+  assert.equal((await clockAlert())[0]?.[1], 'firing')
+  await w.pass(1)
+  assert.equal((await clockAlert())[0]?.[1], 'recovered')
+})
+
+test('a notification that is not whole raises an alert until each such group is whole or gone', async () => {
+  await using w = await startApi()
+  const truncated = async () => {
+    const { items } = await w.alerts.list({ source: 'platform.alerts' }, FIRST_PAGE)
+    return items.map(({ alarmId, status }) => `${alarmId} ${status}`)
+  }
+  const notify = (groupKey: string, truncatedAlerts: number, names: readonly string[]) =>
+    w.post(
+      PATHS.alertmanager,
+      notification(
+        names.map((name) => alert(name)),
+        { groupKey, truncatedAlerts },
+      ),
+    )
+  await notify('a', 0, ['one', 'two'])
+  assert.deepEqual(await truncated(), [])
+  await notify('a', 1, ['one'])
+  await notify('b', 2, ['three'])
+  assert.deepEqual(await truncated(), ['alertmanager.truncated firing'])
+  assert.equal(w.counted['alertmanager_truncated_alerts_total'], 3)
+  await w.pass(23 * HOUR)
+  await notify('a', 1, ['one'])
+  await w.pass(2 * HOUR)
+  assert.deepEqual(
+    (await w.list()).filter(([title]) => title === 'two').map(([, status]) => status),
+    ['firing'],
+    'what was left out does not recover by its absence',
+  )
+  await notify('a', 0, ['one', 'two'])
+  assert.deepEqual(await truncated(), ['alertmanager.truncated firing'])
+  await w.alerts.pruneGroups()
+  assert.deepEqual(await truncated(), ['alertmanager.truncated recovered'])
+  await notify('a', 1, ['one'])
+  await notify('a', 0, ['one', 'two'])
+  assert.deepEqual(await truncated(), ['alertmanager.truncated recovered'])
 })

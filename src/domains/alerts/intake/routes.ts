@@ -1,12 +1,15 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { AppError, type ErrorDetail } from '../../../kernel/errors.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { Metrics } from '../../../kernel/metrics.ts'
 import { MINUTE } from '../../../kernel/time.ts'
 import type { Tx } from '../../../store/store.ts'
-import { ok, route, type Answer, type Route } from '../../../wire/route.ts'
+import { ok, route, type Answer, type Route, type RouteRequest } from '../../../wire/route.ts'
 import { ALERT_REPORTERS } from '../access.ts'
 import type { Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
-import { groupIdOf } from './labels.ts'
+import { clockAlert, EndedArrivals, type EndedArrival } from './ended-arrivals.ts'
+import { alarmIdOf, groupIdOf } from './labels.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
 import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
@@ -14,13 +17,52 @@ import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
 /** How long an alert that Prometheus sends without an end fires after it was sent last. */
 const RESOLVE_TIMEOUT_MS = 5 * MINUTE
 
+interface IntakeDeps {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly webhookStaleAfterMs: number
+}
+
 /** docs/specification.md, Prometheus and Alertmanager */
 export function intakeRoutes(
-  alerts: Pick<Alerts, 'report' | 'keepGroup'>,
-  { clock, webhookStaleAfterMs }: { readonly clock: Clock; readonly webhookStaleAfterMs: number },
+  alerts: Pick<Alerts, 'report' | 'raise' | 'keepGroup'>,
+  { clock, logger, metrics, webhookStaleAfterMs }: IntakeDeps,
 ): Route[] {
+  const endedArrivals = metrics.counter({
+    name: 'alerts_ended_on_arrival_total',
+    help: 'Alerts of Prometheus or of an Alertmanager that had ended when they arrived, and have never fired here.',
+  })
+  const truncated = metrics.counter({
+    name: 'alertmanager_truncated_alerts_total',
+    help: 'Alerts that an Alertmanager has left out of its notifications.',
+  })
+  for (const counter of [endedArrivals, truncated]) counter.increment({}, 0)
+  const senders = new EndedArrivals()
+  /** Returns those that had ended when they arrived, and have never fired here. */
   const reportAll = async (tx: Tx, reports: readonly Report[], actor: string) => {
-    for (const report of reports) await alerts.report(tx, report, actor)
+    const ended: string[] = []
+    for (const report of reports) {
+      const { alert } = await alerts.report(tx, report, actor)
+      if (alert.count === 0 && report.alarmId !== null) ended.push(report.alarmId)
+    }
+    return ended
+  }
+  const judgeSender = async (
+    tx: Tx,
+    {
+      remoteAddress: address,
+      headers,
+    }: Pick<RouteRequest<unknown, unknown, unknown>, 'remoteAddress' | 'headers'>,
+    arrivals: readonly EndedArrival[],
+  ) => {
+    const now = clock.now()
+    const { fresh, isAlerted, sender } = senders.judge(address, arrivals, now)
+    if (isAlerted) await alerts.raise(tx, clockAlert(address, headers.date, now))
+    tx.afterCommit(() => {
+      senders.record(address, sender)
+      endedArrivals.increment({}, fresh)
+    })
   }
   return [
     route({
@@ -44,8 +86,14 @@ export function intakeRoutes(
           body.map((each, index) => parseAlert(each, `${index}`)),
           { now: clock.now(), fireForMs: RESOLVE_TIMEOUT_MS },
         ),
-      change: async (tx, { identity }, { reports, faults }) => {
-        await reportAll(tx, reports, identity.id)
+      change: async (tx, request, { reports, ends, faults }) => {
+        const ended = await reportAll(tx, reports, request.identity.id)
+        if (ended.length > 0)
+          await judgeSender(
+            tx,
+            request,
+            ended.map((alarmId) => ({ alarmId, endsAt: ends.get(alarmId) })),
+          )
         return faults.length === 0 ? ok(undefined) : refusal(faults)
       },
     }),
@@ -68,9 +116,20 @@ export function intakeRoutes(
         if (faults.length > 0) throw invalidAlerts(faults)
         return { reports, arrival }
       },
-      change: async (tx, { identity }, { reports, arrival: { now, fireForMs, groupId } }) => {
-        if (groupId !== undefined) await alerts.keepGroup(tx, groupId, now + fireForMs)
-        await reportAll(tx, reports, identity.id)
+      change: async (tx, { identity, body }, { reports, arrival: { now, fireForMs, groupId } }) => {
+        const { truncatedAlerts = 0, receiver, groupKey } = body
+        if (groupId !== undefined)
+          await alerts.keepGroup(tx, { id: groupId, firesUntil: now + fireForMs, truncatedAlerts })
+        const ended = await reportAll(tx, reports, identity.id)
+        tx.afterCommit(() => {
+          endedArrivals.increment({}, ended.length)
+          if (truncatedAlerts === 0) return
+          truncated.increment({}, truncatedAlerts)
+          logger.warn(
+            { receiver, group: groupKey, truncated: truncatedAlerts },
+            'a notification is not whole',
+          )
+        })
         return ok(undefined)
       },
     }),
@@ -80,6 +139,7 @@ export function intakeRoutes(
 function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
   return {
     reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, arrival))),
+    ends: new Map(parsed.filter(isAlert).map((alert) => [alarmIdOf(alert.labels), alert.endsAt])),
     faults: parsed.filter(isFault).map(({ fault }) => fault),
   }
 }

@@ -27,6 +27,9 @@ export const NotificationBody = Type.Object(
     version: Type.Optional(OneOf(['4'], 'Of the format.')),
     receiver: Type.Optional(Type.String({ description: 'With `groupKey` and `externalURL`: the group.' })),
     groupKey: Type.Optional(Type.String({ description: 'While the group is heard of, its alerts fire.' })),
+    truncatedAlerts: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many alerts of the group were left out.' }),
+    ),
     externalURL: Type.Optional(Type.String({ description: 'The address of the Alertmanager.' })),
     alerts: Type.Unsafe<readonly unknown[]>({
       ...Alerts,

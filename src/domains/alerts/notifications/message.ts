@@ -13,6 +13,7 @@ const NAMED_SOURCES = 3
 
 const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
   recovered: 'RECOVERED',
+  repeated: 'STILL FIRING',
   frozen: 'FROZEN',
   unfrozen: 'UNFROZEN',
 }

@@ -21,7 +21,7 @@ import {
   type Told,
   type Waiting,
 } from './model.ts'
-import { decide, isOfFreeze, OF_END, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
+import { decide, isOfFreeze, OF_UNCHANGED, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
 import {
   countPending,
   decidePending,
@@ -84,9 +84,11 @@ export class Notifier implements AlertNotifications {
 
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
     const { channelName: channel, isEnabled } = this.#options
+    // The first decision says so already.
+    if (!isEnabled && occasion.kind === 'repeated') return
     const { sending, waiting } = isEnabled ? await listPendingOf(tx, alert.id, channel) : NOTHING_PENDING
     // What waits is judged by the state at the time when it is sent.
-    if (OF_END.has(occasion.kind) && waiting.length > 0) return
+    if (OF_UNCHANGED.has(occasion.kind) && waiting.length > 0) return
     if (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
       for (const { id } of waiting) await this.#decide(tx, id, SUPERSEDED)
     const decided = decide(await this.#factsOf(tx, occasion.kind, alert, sending))

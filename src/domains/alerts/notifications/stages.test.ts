@@ -30,6 +30,17 @@ const CASES: readonly Case[] = [
   ['a new alert is pushed', {}, 'pending'],
   ['one with the least severity is pushed', { alert: { weight: 3, status: 'firing' } }, 'pending'],
   ['a rise of a pushed alert is pushed', { occasion: 'risen', ...told(4) }, 'pending'],
+  ['an alert that needs a person is pushed again', { occasion: 'repeated', ...told(4) }, 'pending'],
+  [
+    'no repetition of a silenced alert is pushed',
+    { occasion: 'repeated', ...told(4), silencedBy: SILENCE },
+    'silenced',
+  ],
+  [
+    'no repetition of an inhibited alert is pushed',
+    { occasion: 'repeated', ...told(4), inhibitedBy: INHIBITOR },
+    'inhibited',
+  ],
   ['a lapsed acknowledgement is pushed', { occasion: 'acknowledgement_lapsed', ...told(4) }, 'pending'],
   [
     'nothing is pushed without a robot, whatever else holds',

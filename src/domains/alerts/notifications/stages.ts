@@ -36,7 +36,11 @@ type Stage = (facts: Facts) => Decided | undefined
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
 
 /** Occasions at which the alert itself does not change. */
-export const OF_END: ReadonlySet<OccasionKind> = new Set(['silence_ended', 'inhibition_ended'])
+export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
+  'silence_ended',
+  'inhibition_ended',
+  'repeated',
+])
 
 /** Occasions that a freeze does not hold back. */
 export function isOfFreeze(occasion: OccasionKind): boolean {
@@ -57,6 +61,8 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   inhibition_ended: isWorse,
   // People have waited for it: it is told even if nothing differs.
   acknowledgement_lapsed: always,
+  // It needs a person, who may have forgotten it.
+  repeated: always,
   // With the number of swings.
   frozen: always,
   unfrozen: always,

@@ -1,0 +1,32 @@
+import { newId } from '../../kernel/ids.ts'
+import type { Tx } from '../../store/store.ts'
+import { db as notificationDb } from './notifications/tables.ts'
+import { SETTLE_MS } from './silences/model.ts'
+import { db as silenceDb } from './silences/tables.ts'
+
+const REASON = 'The database was restored from a backup.'
+
+/**
+ * Drops the notifications that a restored database was to send: the database that was backed up has sent them. A silence of
+ * all alerts that ends with the restoration makes the next start compare what fires with what was told. Names the columns of
+ * the first schema that has these tables.
+ */
+export async function restoreNotifications(tx: Tx, now: number): Promise<void> {
+  const notifications = notificationDb(tx)
+  await notifications
+    .updateTable('alert_notifications')
+    .set({ outcome: 'superseded', reason: REASON, content: null, message_id: null })
+    .where('outcome', '=', 'pending')
+    .execute()
+  await notifications.deleteFrom('alert_messages').execute()
+  const silence = { id: newId(), reason: REASON, starts_at: now - 1, ends_at: now, created_at: now }
+  await silenceDb(tx)
+    .insertInto('alert_silences')
+    .values({
+      ...silence,
+      matchers: JSON.stringify({ source: '*' }),
+      created_by: 'command-line',
+      due_at: now + SETTLE_MS,
+    })
+    .execute()
+}
