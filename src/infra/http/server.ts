@@ -116,7 +116,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const countFault = createFaultCounter(options.metrics)
   const limits = new ConnectionLimits(app.server, options.connectionLimits)
   const drain = new ServerDrain(app.server)
-  answerBrokenRequests(app.server, limits, countFault)
+  answerBrokenRequests(limits, countFault)
   answerStrayRequests(app.server, limits)
   continueUnlessTooLarge(app.server)
   if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
