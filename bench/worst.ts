@@ -24,15 +24,22 @@ export const worst: Bench = {
     const { path: dataDir } = stack.use(diskDirectory())
     const port = await freePort()
     const server = stack.use(await startPlatform({ dataDir, port }))
-    const gateway = stack.use(await startGateway(await startGatewayApi(stack), 'worst'))
-    const api = { port, pid: server.pid }
-    const edge = { port: gateway.target.port, pid: gateway.pid }
-    const contestants = [
-      contestant('nobody', { ...api, generator }, undefined),
-      ...ATTACKS.map((attack) => contestant(`api, ${attack.name}`, { ...api, generator }, attack)),
-      ...ATTACKS.map((attack) => contestant(`gateway, ${attack.name}`, edge, attack)),
-    ]
-    return measuresOf(await interleave(contestants, options))
+    const gatewayApi = await startGatewayApi(stack)
+    const gateway = stack.use(await startGateway(gatewayApi, 'worst'))
+    const targets = {
+      api: { port, pid: server.pid, ordersPort: port, generator },
+      gateway: { port: gateway.target.port, pid: gateway.pid, ordersPort: gatewayApi.port, generator },
+    }
+    const rounds = await interleave(
+      Object.entries(targets).flatMap(([place, target]) => {
+        const idle = residentMegabytes(target.pid)
+        return [undefined, ...ATTACKS].map((attack) =>
+          contestant(`${place}, ${attack?.name ?? NOBODY}`, { ...target, idle }, attack),
+        )
+      }),
+      options,
+    )
+    return measuresOf(rounds)
   },
 }
 
@@ -89,35 +96,39 @@ async function attackUntil(
   await Promise.all(Array.from({ length: connections }, one))
 }
 
+const NOBODY = 'nobody'
+
 interface Sample {
   readonly orders: number
   readonly liveP99: number
+  /** After the attack, more than before the first one. */
   readonly grownMegabytes: number
 }
 
 interface Target {
   readonly port: number
   readonly pid: number
-  /** Orders are created meanwhile; left out at a gateway. */
-  readonly generator?: LoadGenerator
+  /** Of the api that creates orders meanwhile; that of a gateway is behind it. */
+  readonly ordersPort: number
+  readonly generator: LoadGenerator
+  /** Resident before the first attack, in megabytes. */
+  readonly idle: number
 }
 
 function contestant(name: string, target: Target, attack: Attack | undefined): Contestant<Sample> {
-  const { port, pid, generator } = target
-  let idle: number | undefined
+  const { port, pid, ordersPort, generator, idle } = target
   return {
     name,
     async run(forMs) {
-      idle ??= residentMegabytes(pid)
       const over = new AbortController()
       const attacking = attack && attackUntil(port, attack, over.signal)
-      const probing = probe(port, pid, over.signal)
-      const load = generator?.apply(postOrders(port), forMs)
-      const orders = load ? rateOf(requireSuccess(name, await load)) : (await pause(forMs), 0)
+      const probing = probe(port, over.signal)
+      const load = await generator.apply(postOrders(ordersPort), forMs)
       over.abort()
       await attacking
-      const { delays, peak } = await probing
-      return { orders, liveP99: percentile(delays, 0.99), grownMegabytes: peak - idle }
+      const liveP99 = percentile(await probing, 0.99)
+      const orders = rateOf(requireSuccess(name, load))
+      return { orders, liveP99, grownMegabytes: residentMegabytes(pid) - idle }
     },
   }
 }
@@ -125,17 +136,15 @@ function contestant(name: string, target: Target, attack: Attack | undefined): C
 const PROBE_EVERY_MS = 10
 
 /** How long a probe of a supervisor waits, on a connection of its own. */
-async function probe(port: number, pid: number, signal: AbortSignal) {
+async function probe(port: number, signal: AbortSignal): Promise<number[]> {
   const delays: number[] = []
-  let peak = 0
   do {
     const begin = performance.now()
     await (await fetch(`http://127.0.0.1:${port}/health/live`, { headers: { connection: 'close' } })).text()
     delays.push(performance.now() - begin)
-    peak = Math.max(peak, residentMegabytes(pid))
     await pause(PROBE_EVERY_MS)
   } while (!signal.aborted)
-  return { delays, peak }
+  return delays
 }
 
 function percentile(values: readonly number[], share: number): number {
@@ -149,29 +158,31 @@ const ORDERS = { must: { atLeast: 0.7 } }
 const GROWTH = { must: { atMost: 150 } }
 
 function measuresOf(rounds: readonly Round<Sample>[]): Measure[] {
-  const places = ['api', 'gateway'].flatMap((place) => ATTACKS.map(({ name }) => `${place}, ${name}`))
+  const attacked = ['api', 'gateway'].flatMap((place) =>
+    ATTACKS.map(({ name }) => ({ place, name: `${place}, ${name}` })),
+  )
   return [
-    ...places.map((name) => ({
+    ...attacked.map(({ name }) => ({
       what: `GET /health/live, p99: ${name}`,
       unit: 'ms',
       values: figures(rounds, name, ({ liveP99 }) => liveP99),
       ...LIVE,
     })),
-    ...ATTACKS.map(({ name }) => ({
-      what: `POST /orders ÷ without: ${name}`,
-      values: ratio(rounds, `api, ${name}`, 'nobody', ({ orders }) => orders),
+    ...attacked.map(({ place, name }) => ({
+      what: `POST /orders at the api ÷ without: ${name}`,
+      values: ratio(rounds, name, `${place}, ${NOBODY}`, ({ orders }) => orders),
       ...ORDERS,
     })),
-    ...places.map((name) => ({
-      what: `resident memory more than before: ${name}`,
+    ...attacked.map(({ name }) => ({
+      what: `resident memory afterwards, more than idle: ${name}`,
       unit: 'MB',
       values: figures(rounds, name, ({ grownMegabytes }) => grownMegabytes),
       ...GROWTH,
     })),
-    {
-      what: 'GET /health/live, p99, nobody else',
+    ...['api', 'gateway'].map((place) => ({
+      what: `GET /health/live, p99, nobody else: ${place}`,
       unit: 'ms',
-      values: figures(rounds, 'nobody', ({ liveP99 }) => liveP99),
-    },
+      values: figures(rounds, `${place}, ${NOBODY}`, ({ liveP99 }) => liveP99),
+    })),
   ]
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse, stringify } from 'smol-toml'
-import { locateKeys } from './toml-lines.ts'
+import { locateKeys, statements } from './toml-lines.ts'
 
 const cases: readonly { name: string; toml: string; path: readonly string[]; line: number | undefined }[] = [
   { name: 'a key at the top', toml: '\n# a comment\nmodule = "api"', path: ['module'], line: 3 },
@@ -92,3 +92,11 @@ function leafPaths(value: unknown, path: readonly string[]): (readonly string[])
   if (isLeaf) return [path]
   return Object.entries(value).flatMap(([key, inner]) => leafPaths(inner, [...path, key]))
 }
+
+test('parses each line once, also those of a long list', () => {
+  const list = Array.from({ length: 2_000 }, (_, index) => `  "${index}",\n`).join('')
+  const toml = `a = [\n${list}]\nb = """\n${'x\n'.repeat(2_000)}"""\nc = 1\n`
+  const parsed = [...statements(toml)].reduce((sum, { text }) => sum + text.length, 0)
+  assert.equal(parsed, toml.length)
+  assert.equal(locateKeys(toml)(['c']), 4_005)
+})

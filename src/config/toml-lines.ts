@@ -22,26 +22,31 @@ export function locateKeys(toml: string): LineOf {
   return (path) => lines.get(JSON.stringify(path))
 }
 
-/** The headers and entries of a text. Each is a document of its own, and only the last of its lines completes it. */
-function* statements(toml: string): Generator<{ text: string; line: number }> {
-  let text = ''
-  let start = 1
-  for (const [index, line] of toml.split('\n').entries()) {
-    text += `${line}\n`
-    if (!isDocument(text)) continue
-    yield { text, line: start }
-    text = ''
-    start = index + 2
-  }
-}
+/** What decides where a statement ends: texts, comments, brackets and line ends. */
+const TOKENS = [
+  /"""(?:\\[^]|(?!""")[^\\])*"{3,5}/,
+  /'''[^]*?'{3,5}/,
+  /"(?:\\.|[^"\\\n])*"/,
+  /'[^'\n]*'/,
+  /#.*/,
+  /[[\]{}\n]/,
+]
+const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join('|'), 'g')
 
-function isDocument(text: string): boolean {
-  try {
-    parse(text)
-    return true
-  } catch {
-    return false
+/** The headers and entries of a text that the parser has accepted, each with the line of its beginning. Reads it once. */
+export function* statements(toml: string): Generator<{ text: string; line: number }> {
+  let depth = 0
+  let line = 1
+  let begin = { index: 0, line }
+  for (const { 0: token, index } of toml.matchAll(TOKEN)) {
+    if (token === '[' || token === '{') depth++
+    else if (token === ']' || token === '}') depth--
+    line += token.split('\n').length - 1
+    if (token !== '\n' || depth > 0) continue
+    yield { text: toml.slice(begin.index, index + 1), line: begin.line }
+    begin = { index: index + 1, line }
   }
+  yield { text: toml.slice(begin.index), line: begin.line }
 }
 
 /** The path of each key in a table and in the tables inside it, outer ones first. */

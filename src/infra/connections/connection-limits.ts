@@ -1,8 +1,12 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { SECOND } from '../../kernel/time.ts'
 import { Connection } from './connection.ts'
+import { isParserPause } from './parser-pause.ts'
+
+/** Answers bytes that are no request, or cannot be read, and closes the connection. */
+export type AnswerBroken = (error: NodeJS.ErrnoException, socket: Socket) => void
 
 export interface ConnectionLimitOptions {
   /** Of all connections together; see {@link MAX_UNSENT_BYTES}. */
@@ -29,21 +33,38 @@ export class ConnectionLimits {
   readonly #now: () => number
   readonly #cutOff = new WeakSet<Duplex>()
   #unsentBytes = 0
+  #answerBroken: AnswerBroken = (_error, socket) => socket.destroy()
 
-  /** Takes over the requests of a server that has its one listener and does not listen yet. */
+  /** Takes over the requests and client errors of a server that has its one listener and does not listen yet. */
   constructor(server: Server, options: ConnectionLimitOptions = {}) {
     const { maxUnsentBytes = MAX_UNSENT_BYTES, progressMs = PROGRESS_MS } = options
     this.#maxUnsentBytes = maxUnsentBytes
     this.#now = options.now ?? (() => performance.now())
     const handle = takeListener(server)
-    server.on('connection', (socket: Socket) => this.#add(socket, handle))
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const connection = this.#connections.get(request.socket)
-      if (connection) connection.add(request, response)
-      else handle(request, response)
+    server.on('connection', (socket: Socket) => this.#add(socket))
+    server.on('request', this.inTurn(handle))
+    // A framework answers such errors at once.
+    server.removeAllListeners('clientError')
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (isParserPause(error)) this.#connections.get(socket)?.keepUnparsed(error)
+      else this.#answerBroken(error, socket)
     })
     // The timer of a socket begins again whenever the kernel has taken or brought some bytes.
     server.setTimeout(progressMs, (socket) => this.#judge(socket))
+  }
+
+  /** A listener whose requests wait for those before them on their connection. */
+  inTurn(handle: RequestListener): RequestListener {
+    return (request, response) => {
+      const connection = this.#connections.get(request.socket)
+      if (connection) connection.add(request, response, handle)
+      else handle(request, response)
+    }
+  }
+
+  /** Without an answer the connection of a broken request is closed. */
+  onBroken(answer: AnswerBroken): void {
+    this.#answerBroken = answer
   }
 
   /** Of all responses that clients have not read yet. */
@@ -92,8 +113,8 @@ export class ConnectionLimits {
     return this.#connections.get(socket)?.isAnsweringEarly ?? false
   }
 
-  #add(socket: Socket, handle: RequestListener): void {
-    const connection = new Connection(socket, handle, (change) => (this.#unsentBytes += change))
+  #add(socket: Socket): void {
+    const connection = new Connection(socket, (change) => (this.#unsentBytes += change))
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)

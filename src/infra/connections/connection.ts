@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { completeRequest, pauseParserWhen, type ParserPause } from './parser-pause.ts'
 
 // docs/specification.md, Limits: requests of a connection that are carried out at once
 const MAX_REQUESTS = 8
@@ -10,6 +11,7 @@ const MAX_UNSENT_BYTES = 1_048_576
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly handle: RequestListener
   /** Of the response, in memory until the client reads it. */
   unsentBytes: number
 }
@@ -19,12 +21,11 @@ type CountBytes = (change: number) => void
 
 /**
  * The requests of one connection. Node.js reads 64 KiB at once and emits every request in them, which may be thousands:
- * here a few are carried out, the others wait, and while some wait, nothing more is read. What waits when the client
- * leaves is never carried out.
+ * here a few are carried out, and while one waits, nothing more is parsed or read. What waits when the client leaves is
+ * never carried out.
  */
 export class Connection {
   readonly socket: Socket
-  readonly #handle: RequestListener
   readonly #countBytes: CountBytes
   /** In the order of the requests, and so of the responses. */
   readonly #begun: Exchange[] = []
@@ -33,15 +34,23 @@ export class Connection {
   #successor: (() => void) | undefined
   #unsentBytes = 0
   #unsentSince = 0
-  readonly #pauseAgain = () => void (this.#waiting.length > 0 && this.socket.pause())
+  /** Read behind a request that waits. */
+  #unparsed: Buffer | undefined
+  readonly #resumed = () => {
+    if (this.#waiting.length > 0) {
+      this.socket.pause()
+      // Node.js stops reading at the event only, which a socket that is paused already does not emit.
+      this.socket.emit('pause')
+    } else this.#parseOn()
+  }
   readonly #drain = () => void this.#begun[0]?.response.emit('drain')
 
-  constructor(socket: Socket, handle: RequestListener, countBytes: CountBytes) {
+  constructor(socket: Socket, countBytes: CountBytes) {
     this.socket = socket
-    this.#handle = handle
     this.#countBytes = countBytes
     // Node.js resumes the socket by itself, for the body of a request and when a response was sent.
-    socket.on('resume', this.#pauseAgain)
+    socket.on('resume', this.#resumed)
+    pauseParserWhen(socket, () => this.#waiting.length > 0)
   }
 
   /** Responses that were given to the connection and that the client has not read. */
@@ -63,11 +72,17 @@ export class Connection {
     return this.socket.writableLength > 0 || this.#begun.some(({ response }) => response.writableLength > 0)
   }
 
-  add(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = { request, response, unsentBytes: 0 }
+  add(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
+    const exchange = { request, response, handle, unsentBytes: 0 }
     if (this.#waiting.length === 0 && this.#mayBegin()) return this.#begin(exchange)
     this.#waiting.push(exchange)
     this.socket.pause()
+  }
+
+  /** The parser has stopped at the request that waits. */
+  keepUnparsed(pause: ParserPause): void {
+    const last = this.#waiting.at(-1)
+    if (last) this.#unparsed = completeRequest(this.socket, last.request, pause)
   }
 
   /** Counts the bytes of a response until the client has read it; `at` is monotonic. */
@@ -84,7 +99,7 @@ export class Connection {
    * the socket is the caller's.
    */
   takeOver(then: () => void): void {
-    this.socket.off('resume', this.#pauseAgain)
+    this.socket.off('resume', this.#resumed)
     if (this.#isAnswered()) return then()
     this.#successor = then
     // Node.js has removed its own listener.
@@ -99,9 +114,18 @@ export class Connection {
   /** The socket is closed: nothing that waits is carried out. */
   close(): void {
     this.#waiting.length = 0
+    this.#unparsed = undefined
     for (const { response } of this.#begun.splice(0)) this.#abandon(response)
     this.#count(-this.#unsentBytes)
     this.#succeed()
+  }
+
+  #parseOn(): void {
+    const bytes = this.#unparsed
+    // Node.js pauses again while its own buffer is full.
+    if (!bytes || this.socket.isPaused()) return
+    this.#unparsed = undefined
+    this.socket.emit('data', bytes)
   }
 
   #mayBegin(): boolean {
@@ -113,7 +137,7 @@ export class Connection {
   #begin(exchange: Exchange): void {
     this.#begun.push(exchange)
     exchange.response.once('close', () => this.#end(exchange))
-    this.#handle(exchange.request, exchange.response)
+    exchange.handle(exchange.request, exchange.response)
   }
 
   #end(exchange: Exchange): void {

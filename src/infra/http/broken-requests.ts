@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newId } from '../../kernel/ids.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
@@ -18,15 +17,9 @@ const NO_TUNNELS: Fault = [405, 'method_not_allowed', 'CONNECT is not for this s
 const NO_EXPECTATIONS: Fault = [417, 'validation_failed', 'Expect may say 100-continue only.']
 
 /** Answers bytes that are not an HTTP request, behind the answers to those before, and closes the connection. */
-export function answerBrokenRequests(
-  server: Server,
-  limits: ConnectionLimits,
-  countFault: CountClientFault,
-): void {
+export function answerBrokenRequests(limits: ConnectionLimits, countFault: CountClientFault): void {
   const broken = new WeakSet<Duplex>()
-  // The framework's own answers at once.
-  server.removeAllListeners('clientError')
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  limits.onBroken((error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     // Whatever follows is broken too.
     if (broken.has(socket)) return
@@ -49,10 +42,11 @@ export function answerStrayRequests(server: Server, limits: ConnectionLimits): v
     socket.on('error', () => socket.destroy())
     limits.takeOver(connection, () => endWithAnswer(socket, toAnswer(NO_TUNNELS)))
   })
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+  const refuse = limits.inTurn((_request, response) => {
     const { status, headers, body } = toAnswer(NO_EXPECTATIONS)
     response.writeHead(status, headers).end(body)
   })
+  server.on('checkExpectation', refuse)
 }
 
 function toAnswer([status, code, message]: Fault): RawAnswer {

@@ -5,7 +5,7 @@ import { purposeFault } from './add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress } from './client-address.ts'
-import { isCutOff, untilDiscarded } from './discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { ClientLeft } from './errors.ts'
 import { malformed } from './framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
@@ -77,16 +77,19 @@ async function forward(
   const exchange = endedBy(reply)
   const sent = api.send({ method, path: url, headers, body: stream }, sender, exchange.signal)
   const response = await sent.catch((error: unknown) => {
-    // Nothing else reads the rest of the body, and the client sends it before it reads the answer.
-    raw.unpipe().resume()
+    // Nothing else reads the rest of a short body; that of a long one is read behind the answer.
+    raw.unpipe()
+    if (hasShortBody(raw)) raw.resume()
     throw error
   })
   reply.code(response.status).headers(endToEndHeaders(response.headers))
   if (!raw.complete) {
     // The api has answered before it has the whole body, so it does not read the rest.
-    raw.unpipe().resume()
+    raw.unpipe()
     response.body.once('end', () => exchange.abort())
+    endBehindLongBody(raw, reply.raw)
     if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw))
+    raw.resume()
   }
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(

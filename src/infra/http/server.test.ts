@@ -171,11 +171,11 @@ for (const [framing, chunk] of [
     const part = chunk('x'.repeat(1_048_576))
     socket.write(`${head}Content-Type: application/json\r\n${framing}\r\n\r\n${part}${chunk('x')}`)
     const [answer] = (await once(socket, 'data')) as [string]
-    assert.match(answer, /^HTTP\/1\.1 413 /)
+    assert.match(answer, /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i)
     const rest = part.slice(framing.startsWith('C') ? 1 : 0)
-    socket.write(
-      `${part}${rest}${framing.startsWith('C') ? '' : '0\r\n\r\n'}${head}Connection: close\r\n\r\n`,
-    )
-    assert.match(await text(socket), /HTTP\/1\.1 200 /)
+    socket.write(`${part}${rest}${framing.startsWith('C') ? '' : '0\r\n\r\n'}`)
+    // It reads on until the body has ended, and carries out nothing behind it.
+    socket.write(head)
+    assert.equal(await text(socket), '')
   })
 }

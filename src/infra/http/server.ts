@@ -20,7 +20,7 @@ import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
-import { isCutOff, untilDiscarded } from './discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
@@ -116,7 +116,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const countFault = createFaultCounter(options.metrics)
   const limits = new ConnectionLimits(app.server, options.connectionLimits)
   const drain = new ServerDrain(app.server)
-  answerBrokenRequests(app.server, limits, countFault)
+  answerBrokenRequests(limits, countFault)
   answerStrayRequests(app.server, limits)
   continueUnlessTooLarge(app.server)
   if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
@@ -129,8 +129,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     done(fault)
   })
   recordRequests(app, { ...options, limits, countFault })
-  app.addHook('onSend', (_request, { raw }, payload, done) => {
+  app.addHook('onSend', (request, { raw }, payload, done) => {
     limits.hold(raw, memoryOf(payload))
+    endBehindLongBody(request.raw, raw)
     done(null, payload)
   })
   const longResponses = new LongResponses({ authenticator: options.authenticator })
@@ -172,9 +173,8 @@ function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): Fastify
 function answerFailures(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const known = withLimit(toAppError(error), request)
-    // Fastify closes the connection, and a client that is still sending would lose the answer (RFC 9112, section 9.6).
-    // Without this header Node.js discards the rest of the body, for as long as a request may take.
-    if (known.code === 'payload_too_large') reply.removeHeader('connection')
+    // Fastify closes the connection, also behind a short body.
+    if (known.code === 'payload_too_large' && hasShortBody(request.raw)) reply.removeHeader('connection')
     if (known.kind === 'internal' && !isOfClient(error, request))
       logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
     return answerError(request, reply, known)
@@ -200,6 +200,7 @@ async function answerError(
 ): Promise<FastifyReply> {
   await endOfTurn()
   const answer = errorAnswer(error)
+  endBehindLongBody(raw, reply.raw)
   return isCutOff(raw, reply.raw) ? sendBeforeEnd(raw, reply, answer) : sendAnswer(reply, answer)
 }
 
