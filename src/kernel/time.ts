@@ -69,6 +69,14 @@ export function parseRfc3339(text: string): number | undefined {
   return at < EARLIEST || at > LATEST ? undefined : at
 }
 
+/**
+ * Whether a stored time has come, in epoch milliseconds. One that is further away than the longest pause that is ever chosen was
+ * written before the clock was set back, and counts as due: nothing waits until the clock has caught up.
+ */
+export function isDueAt(dueAt: number, now: number, longestPauseMs: number): boolean {
+  return dueAt <= now || dueAt > now + longestPauseMs
+}
+
 // RFC 3339 has years of four digits; an offset can move a time beyond them.
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')

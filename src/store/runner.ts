@@ -3,7 +3,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { backoffMs, type Backoff } from '../kernel/retry.ts'
-import { SECOND } from '../kernel/time.ts'
+import { MINUTE, SECOND } from '../kernel/time.ts'
 import { newHolder } from './holder.ts'
 import type { Store, Tx } from './store.ts'
 
@@ -25,6 +25,8 @@ export interface WorkLease {
 
 export interface WorkClaim extends WorkLease {
   readonly now: number
+  /** Rows that are due later than after this time were written before the clock was set back: they are due now. */
+  readonly longestPauseMs: number
   readonly limit: number
   /**
    * Ids of the items that the holder already works on. If the process was suspended, their leases may have expired; the
@@ -71,6 +73,9 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
 
 const SETTLED = ['done', 'retry', 'interrupted', 'failed', 'lost'] as const
 type Settled = (typeof SETTLED)[number]
+
+// The lease of a process whose clock is ahead by less is respected.
+const CLOCK_DIFFERENCE_MS = MINUTE
 
 const SETTLE_BACKOFF = { initialMs: 100, maximumMs: 5 * SECOND }
 
@@ -142,14 +147,15 @@ export class Runner<Item extends WorkItem, Result> {
   }
 
   async #claim(): Promise<void> {
-    const { clock, store, concurrency, claim, leaseMs } = this.#options
+    const { clock, store, concurrency, claim, leaseMs, retry } = this.#options
     const limit = concurrency - this.#running.size
     if (limit <= 0) return
     const since = clock.monotonic()
     try {
       const now = clock.now()
       const except = [...this.#running.keys()]
-      const request = { holder: this.#holder, now, until: now + leaseMs, limit, except }
+      const longestPauseMs = Math.max(leaseMs, retry.maximumMs) + CLOCK_DIFFERENCE_MS
+      const request = { holder: this.#holder, now, until: now + leaseMs, longestPauseMs, limit, except }
       const items = await store.write(async (tx) => {
         const claimed = await claim(tx, request)
         // Rolls the claim back: another runner can work on what this one could only interrupt.

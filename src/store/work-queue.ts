@@ -80,13 +80,13 @@ export class WorkQueue<D extends WorkDeclaration> {
 
 const tablesOf = (db: Database): Kysely<WorkTables> => db
 
-function claimQuery(tx: Tx, table: 'work', { holder, now, until, limit, except }: WorkClaim) {
+function claimQuery(tx: Tx, table: 'work', { holder, now, until, longestPauseMs, limit, except }: WorkClaim) {
   return tablesOf(tx.db)
     .with('claimable', (query) =>
       query
         .selectFrom(table)
         .select('id')
-        .where('due_at', '<=', now)
+        .where((row) => row.or([row('due_at', '<=', now), row('due_at', '>', now + longestPauseMs)]))
         .$if(except.length > 0, (due) => due.where('id', 'not in', except))
         .orderBy('due_at')
         .limit(limit)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Kysely } from 'kysely'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { SECOND } from '../../src/kernel/time.ts'
+import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import { defineColumns, text, type RowOf, type TableOf } from '../../src/store/columns.ts'
 import { Runner, type RunnerOptions } from '../../src/store/runner.ts'
 import type { Queries, Store, Tx } from '../../src/store/store.ts'
@@ -100,7 +100,14 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
       await haveResult('done', 'a')
       const { dueAt, leaseHolder } = await item('a')
       assert.deepEqual({ dueAt, leaseHolder }, { dueAt: null, leaseHolder: null })
-      const claim = { holder: 'x', now: clock.now() + 1e12, until: clock.now() + 2e12, limit: 10, except: [] }
+      const claim = {
+        holder: 'x',
+        now: clock.now() + 1e12,
+        until: clock.now() + 2e12,
+        longestPauseMs: 1e13,
+        limit: 10,
+        except: [],
+      }
       assert.deepEqual(await store.write((tx) => queue.claim(tx, claim)), [])
     }),
   )
@@ -110,7 +117,7 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
     inWorld(async ({ add, clock, runner, store, haveResult, item }) => {
       await add(['a'])
       const now = clock.now()
-      const claim = { holder: 'dead', now, until: now + LEASE_MS, limit: 1, except: [] }
+      const claim = { holder: 'dead', now, until: now + LEASE_MS, longestPauseMs: HOUR, limit: 1, except: [] }
       assert.equal((await store.write((tx) => queue.claim(tx, claim))).length, 1)
       const one = runner(async () => 'done')
       await clock.pending(EVERY_MS)
@@ -171,7 +178,14 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
       await add(['a'])
       const claim = async () => {
         const now = clock.now()
-        const request = { holder: 'same', now, until: now + LEASE_MS, limit: 1, except: [] }
+        const request = {
+          holder: 'same',
+          now,
+          until: now + LEASE_MS,
+          longestPauseMs: HOUR,
+          limit: 1,
+          except: [],
+        }
         const [claimed] = await store.write((tx) => queue.claim(tx, request))
         return claimed ?? assert.fail('nothing was claimed')
       }
@@ -347,12 +361,34 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
   )
 
   test(
+    'an item that is due later than any pause was written before the clock was set back, and is due now',
+    inWorld(async ({ add, clock, item, store }) => {
+      await add(['a'])
+      const now = clock.now()
+      const claimAt = (time: number) => {
+        const claim = {
+          holder: 'x',
+          now: time,
+          until: time + LEASE_MS,
+          longestPauseMs: HOUR,
+          limit: 1,
+          except: [],
+        }
+        return store.write((tx) => queue.claim(tx, claim))
+      }
+      assert.equal((await claimAt(now - HOUR)).length, 0)
+      assert.equal((await claimAt(now - 8 * HOUR)).length, 1)
+      assert.equal((await item('a')).dueAt, now - 8 * HOUR + LEASE_MS)
+    }),
+  )
+
+  test(
     'an item during which processes die is given up without another attempt',
     inWorld(async ({ add, clock, runner, store, haveResult }) => {
       await add(['a'])
       const now = clock.now()
       await store.write((tx) =>
-        queue.claim(tx, { holder: 'dead', now, until: now + 1, limit: 1, except: [] }),
+        queue.claim(tx, { holder: 'dead', now, until: now + 1, longestPauseMs: HOUR, limit: 1, except: [] }),
       )
       clock.advance(RETRY.giveUpAfterMs)
       let begun = 0

@@ -1,4 +1,4 @@
-import { MINUTE } from '../../kernel/time.ts'
+import { MINUTE, isDueAt } from '../../kernel/time.ts'
 
 export const BACKUP_STATUSES = ['running', 'completed', 'failed'] as const
 export type BackupStatus = (typeof BACKUP_STATUSES)[number]
@@ -94,7 +94,7 @@ export function isBackupDue(
   if (!newest) return true
   if (newest.status === 'running') return false
   const pauseMs = newest.status === 'failed' ? Math.min(everyMs, RETRY_AFTER_MS) : everyMs
-  return now - newest.createdAt >= pauseMs
+  return isDueAt(newest.createdAt + pauseMs, now, pauseMs)
 }
 
 // docs/specification.md, Data backups

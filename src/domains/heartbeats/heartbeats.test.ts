@@ -10,7 +10,7 @@ import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './jobs.ts'
 import { settingsOf, statusOf, type AlertHeartbeat } from './model.ts'
 import { fromHeartbeatBody } from './schemas.ts'
-import { Heartbeats } from './service.ts'
+import { Heartbeats, type HeartbeatDeps } from './service.ts'
 
 const EVERY_MINUTE = settingsOf({ everySeconds: 60, graceSeconds: 10 })
 const CHECK_MS = 5 * SECOND
@@ -21,7 +21,7 @@ async function world(dialect: DialectName) {
   const alerts: string[] = []
   const events: DomainEvent<AlertHeartbeat>[] = []
   const ages = new Map<string, number>()
-  const service = new Heartbeats({
+  const deps = {
     store,
     clock,
     logger: silentLogger,
@@ -31,12 +31,14 @@ async function world(dialect: DialectName) {
       raise: async (tx, { alarmId, severity, source }) =>
         tx.afterCommit(() => alerts.push(`${alarmId} ${severity} ${source}`)),
     },
-  })
+  } satisfies HeartbeatDeps
+  const service = new Heartbeats(deps)
   const gauge = {
     set: (value: number, { name = '' }: Readonly<Record<string, string>> = {}) => void ages.set(name, value),
     clear: () => ages.clear(),
   }
-  const job = heartbeatCheckJob(service, { ...noMetrics, gauge: () => gauge })
+  const newJob = () => heartbeatCheckJob(new Heartbeats(deps), { ...noMetrics, gauge: () => gauge })
+  let job = newJob()
   const heartbeats = inTransactions(store, service, 'put', 'beat', 'remove')
   const check = () => job.run(AbortSignal.timeout(60_000))
   return {
@@ -46,6 +48,10 @@ async function world(dialect: DialectName) {
     ages,
     heartbeats,
     check,
+    /** The next check is that of another process. */
+    restart() {
+      job = newJob()
+    },
     /** Lets time pass while a worker runs. */
     async pass(milliseconds: number) {
       for (let passed = 0; passed < milliseconds; passed += CHECK_MS) {
@@ -130,12 +136,53 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.check()
     await w.pass(40 * SECOND)
     w.clock.advance(3 * DAY)
+    w.restart()
     await w.check()
     assert.deepEqual(w.alerts, [])
     await w.pass(25 * SECOND)
     assert.deepEqual(w.alerts, [], '65 seconds')
     await w.pass(5 * SECOND)
     assert.deepEqual(w.alerts, [RAISED], '70 seconds')
+  })
+
+  test('a worker that was away for nine seconds reports nothing that was due meanwhile', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    await w.pass(65 * SECOND)
+    w.clock.advance(9 * SECOND)
+    w.restart()
+    await w.check()
+    assert.deepEqual(w.alerts, [])
+    await w.heartbeats.beat('backup', 'srv')
+    await w.pass(60 * SECOND)
+    assert.deepEqual(w.alerts, [])
+  })
+
+  for (const [what, jumpMs] of [
+    ['eight hours back', -8 * HOUR],
+    ['eight hours ahead', 8 * HOUR],
+    ['a day ahead', DAY],
+  ] as const)
+    test(`a clock that is set ${what} neither delays nor raises an alert`, async () => {
+      await using w = await world(dialect)
+      await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+      await w.check()
+      await w.pass(40 * SECOND)
+      w.clock.jump(jumpMs)
+      await w.pass(25 * SECOND)
+      assert.deepEqual(w.alerts, [], '65 seconds')
+      await w.pass(10 * SECOND)
+      assert.deepEqual(w.alerts, [RAISED], '75 seconds')
+    })
+
+  test('a worker that is late does not delay the alert', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    w.clock.advance(71 * SECOND)
+    await w.check()
+    assert.deepEqual(w.alerts, [RAISED])
   })
 
   test('a beat that came while no worker ran counts from the start of the worker', async () => {
@@ -145,6 +192,7 @@ onEveryDialect('heartbeats', (dialect) => {
     w.clock.advance(HOUR)
     await w.heartbeats.beat('backup', 'srv')
     w.clock.advance(HOUR)
+    w.restart()
     await w.check()
     await w.pass(65 * SECOND)
     assert.deepEqual(w.alerts, [])

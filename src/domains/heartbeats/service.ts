@@ -19,6 +19,7 @@ import {
   type HeartbeatSettings,
 } from './model.ts'
 import {
+  bringForward,
   deleteHeartbeat,
   findHeartbeat,
   hasHeartbeats,
@@ -46,14 +47,18 @@ export interface HeartbeatDeps {
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
-// A busy worker may be some periods late. Longer than that, no worker ran.
-const ABSENCE_MS = 4 * CHECK_EVERY_MS
+// Between the checks of two processes. A check of the same process may be late for as long as it likes.
+const PUNCTUAL_MS = 1.5 * CHECK_EVERY_MS
+// Clocks of two hosts differ by less.
+const CLOCK_DIFFERENCE_MS = 2 * CHECK_EVERY_MS
 
 /** Dead man's switches: an alert is raised when the beats of a program stop. */
 export class Heartbeats {
   readonly #deps: HeartbeatDeps
   readonly #beats: Counter
   readonly #changes: Counter
+  /** The last check of this process, by both clocks. */
+  #lastCheck = { at: Number.NaN, monotonic: 0 }
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
@@ -135,7 +140,9 @@ export class Heartbeats {
     const { store, clock } = this.#deps
     if (!(await hasHeartbeats(store.read))) return
     const now = clock.now()
-    await store.write((tx) => this.#recordCheck(tx, now))
+    const monotonic = clock.monotonic()
+    await store.write((tx) => this.#recordCheck(tx, now, monotonic))
+    this.#lastCheck = { at: now, monotonic }
     for (const name of await listOverdue(store.read, now))
       await store.write((tx) => this.#miss(tx, name, now))
   }
@@ -147,9 +154,26 @@ export class Heartbeats {
     return (await listAges(store.read)).map(({ name, since }) => ({ name, ageMs: now - since }))
   }
 
-  async #recordCheck(tx: Tx, now: number): Promise<void> {
+  async #recordCheck(tx: Tx, now: number, monotonic: number): Promise<void> {
     const before = await recordCheck(tx, now)
-    if (now - before > ABSENCE_MS) await postpone(tx, { from: before, to: now })
+    const uncountedMs = this.#uncountedSince(before, now, monotonic)
+    if (uncountedMs > 0) await postpone(tx, { from: now - uncountedMs, to: now })
+    if (uncountedMs < 0) await bringForward(tx, { by: -uncountedMs, countedAfter: now })
+  }
+
+  /**
+   * The time since the check before in which no worker ran, or by which the clock was set. After a check of this process it
+   * is what its clocks differ by; another process is expected to check every period.
+   */
+  #uncountedSince(before: number, now: number, monotonic: number): number {
+    const { at, monotonic: then } = this.#lastCheck
+    const passed = now - before
+    if (before === at) {
+      const difference = passed - (monotonic - then)
+      return Math.abs(difference) >= SECOND ? difference : 0
+    }
+    if (passed < -CLOCK_DIFFERENCE_MS) return passed
+    return passed > PUNCTUAL_MS ? passed : 0
   }
 
   async #miss(tx: Tx, name: string, now: number): Promise<void> {

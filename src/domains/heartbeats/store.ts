@@ -173,3 +173,16 @@ export async function postpone(
     .where('missed_at', 'is', null)
     .execute()
 }
+
+/** Brings due times forward that were counted by a clock which has been set back since. */
+export async function bringForward(
+  tx: Tx,
+  { by, countedAfter }: { readonly by: number; readonly countedAfter: number },
+): Promise<void> {
+  await db(tx)
+    .updateTable('heartbeats')
+    .set((row) => ({ due_at: row('due_at', '-', by), counted_from: row('counted_from', '-', by) }))
+    .where('missed_at', 'is', null)
+    .where('counted_from', '>', countedAfter)
+    .execute()
+}

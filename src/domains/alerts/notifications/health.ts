@@ -1,4 +1,5 @@
 import { backoffMs, type Backoff } from '../../../kernel/retry.ts'
+import { isDueAt } from '../../../kernel/time.ts'
 
 /** What is known of a receiver that has failed; it does not exist while the receiver accepts messages. */
 export interface Health {
@@ -20,11 +21,6 @@ export type Allowed = 'any' | 'other' | 'none'
 export function allowedBy(health: Health | undefined, now: number, { maximumMs }: Backoff): Allowed {
   if (!health || isDueAt(health.dueAt, now, maximumMs)) return 'any'
   return health.mayTryOther ? 'other' : 'none'
-}
-
-/** A time that is further away than the longest pause was written before the clock was set back. */
-export function isDueAt(dueAt: number, now: number, longestPauseMs: number): boolean {
-  return dueAt <= now || dueAt > now + longestPauseMs
 }
 
 /**
