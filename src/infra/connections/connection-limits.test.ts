@@ -184,3 +184,10 @@ test('a request that takes longer than that is not cut', async (t) => {
   begun[0]?.response.end('done')
   assert.match(await text(socket), /done$/)
 })
+
+test('bytes that are no request are answered', async (t) => {
+  const { open } = await serve(t)
+  const socket = open()
+  socket.write('no request\r\n\r\n')
+  assert.match(await text(socket), /^HTTP\/1\.1 400 /)
+})

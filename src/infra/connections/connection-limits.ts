@@ -33,7 +33,7 @@ export class ConnectionLimits {
   readonly #now: () => number
   readonly #cutOff = new WeakSet<Duplex>()
   #unsentBytes = 0
-  #answerBroken: AnswerBroken = (_error, socket) => socket.destroy()
+  #answerBroken: AnswerBroken = refuseBroken
 
   /** Takes over the requests and client errors of a server that has its one listener and does not listen yet. */
   constructor(server: Server, options: ConnectionLimitOptions = {}) {
@@ -62,7 +62,7 @@ export class ConnectionLimits {
     }
   }
 
-  /** Without an answer the connection of a broken request is closed. */
+  /** By default the answer is 400 without a body, as that of Node.js. */
   onBroken(answer: AnswerBroken): void {
     this.#answerBroken = answer
   }
@@ -154,4 +154,9 @@ function takeListener(server: Server): RequestListener {
   if (!listener || others.length > 0) throw new Error('The server needs exactly one listener for requests.')
   server.off('request', listener)
   return listener
+}
+
+function refuseBroken(_error: Error, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy()
+  socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n', () => socket.destroy())
 }
