@@ -2,7 +2,7 @@ import { isRedirectUri, withQuery } from './addresses.ts'
 import { redirectTo, errorAnswer, type Answer, type Refusal } from './answers.ts'
 import type { Authorization } from './grants.ts'
 import { parseForm, type Parameters } from './parameters.ts'
-import type { EndpointRequest, Provider } from './provider.ts'
+import { formOf, type EndpointRequest, type Provider } from './provider.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([
   'response_type',
@@ -73,9 +73,16 @@ const CHECKS_AFTER_REDIRECT: readonly AuthorizeCheck[] = [
   },
 ]
 
-/** `GET /authorize`: redirects with a new code. The client and PKCE are checked at `/token`. */
+/** `/authorize`, with the parameters in the query or, by POST, in a form: redirects with a new code. The client and PKCE are checked at `/token`. */
 export function authorize(provider: Provider, request: EndpointRequest): Answer {
-  const parameters = parseForm(request.query, KNOWN)
+  const form = request.method === 'POST' ? formOf(request) : request.query
+  if (form === undefined)
+    return errorAnswer(
+      415,
+      { check: 'content_type', error: 'invalid_request' },
+      'the body must be application/x-www-form-urlencoded',
+    )
+  const parameters = parseForm(form, KNOWN)
   const { values, repeated } = parameters
   const unsafe = firstProblem(CHECKS_BEFORE_REDIRECT, parameters)
   if (unsafe) return errorAnswer(400, unsafe.refusal, unsafe.reason)

@@ -73,6 +73,25 @@ test('/userinfo answers the identity for a valid token in the header only', asyn
   }
 })
 
+test('/authorize and /userinfo take their parameters as a form by POST', async () => {
+  await using provider = await startTestProvider()
+  const post = (path: string, fields: Record<string, string>, headers = FORM) =>
+    provider.request('POST', path, { headers, body: form(fields) })
+  const wanted = { client_id: CLIENT_ID, redirect_uri: REDIRECT_URI, state: 'a b' }
+  const { status, headers } = await post('/authorize', wanted)
+  assert.equal(status, 302)
+  const { searchParams } = new URL(headers.location ?? '')
+  assert.equal(searchParams.get('state'), 'a b')
+  assert.equal((await post('/authorize', wanted, JSON_TYPE)).status, 415)
+  const answer = await post('/token', { ...FIELDS, code: searchParams.get('code') ?? '' })
+  const accessToken = String(answer.json()['access_token'])
+  const authorization = { authorization: `Bearer ${accessToken}` }
+  assert.equal((await provider.request('POST', '/userinfo', { headers: authorization })).status, 200)
+  assert.equal((await post('/userinfo', { access_token: accessToken })).status, 200)
+  assert.equal((await post('/userinfo', { access_token: 'u-x' })).status, 401)
+  assert.equal((await post('/userinfo', { access_token: accessToken }, JSON_TYPE)).status, 401)
+})
+
 test('PUT is 405 on every path, an unknown path is 404 with any other method', async () => {
   await using provider = await startTestProvider()
   for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/']) {
@@ -99,8 +118,8 @@ test('Allow lists the methods of an endpoint', async () => {
   await using provider = await startTestProvider()
   const methods = [
     ['/token', 'POST, OPTIONS'],
-    ['/authorize', 'GET, HEAD, OPTIONS'],
-    ['/userinfo', 'GET, HEAD, OPTIONS'],
+    ['/authorize', 'GET, HEAD, POST, OPTIONS'],
+    ['/userinfo', 'GET, HEAD, POST, OPTIONS'],
     ['/jwks', 'GET, HEAD, OPTIONS'],
     ['/.well-known/openid-configuration', 'GET, HEAD, OPTIONS'],
   ] as const

@@ -18,8 +18,16 @@ export interface Provider {
 
 /** The parts of a request that endpoints use. */
 export interface EndpointRequest {
+  readonly method: string
   /** The query string, without `?`. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
+}
+
+const FORM = /^application\/x-www-form-urlencoded *(?:;|$)/i
+
+/** The form in the body of a POST; undefined for another method or another kind of body. */
+export function formOf({ method, headers, body }: EndpointRequest): string | undefined {
+  return method === 'POST' && FORM.test(headers['content-type'] ?? '') ? body.toString('utf8') : undefined
 }

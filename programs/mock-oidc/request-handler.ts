@@ -79,7 +79,7 @@ function outcomeOf(
   endpoint: Endpoint,
   body: Buffer,
 ): Outcome | Promise<Outcome> {
-  const input = { query, headers: request.headers, body }
+  const input = { method: request.method ?? '', query, headers: request.headers, body }
   try {
     if (scripted) return runScenario(context, endpoint, scripted, input)
     return endpoint.answer(context.provider, input)

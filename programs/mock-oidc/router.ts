@@ -13,12 +13,14 @@ export interface Endpoint {
 }
 
 const READ = ['GET', 'HEAD']
+// OpenID Connect Core 1.0, sections 3.1.2.1 and 5.3.1
+const READ_OR_POST = [...READ, 'POST']
 
 const ENDPOINTS: readonly Endpoint[] = [
   { name: 'discovery', methods: READ, answer: discovery },
-  { name: 'authorize', methods: READ, answer: authorize },
+  { name: 'authorize', methods: READ_OR_POST, answer: authorize },
   { name: 'token', methods: ['POST'], answer: token },
-  { name: 'userinfo', methods: READ, answer: userinfo },
+  { name: 'userinfo', methods: READ_OR_POST, answer: userinfo },
   { name: 'jwks', methods: READ, answer: jwks },
 ]
 

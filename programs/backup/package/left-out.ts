@@ -1,4 +1,10 @@
-import type { SkippedLog } from './log-copies.ts'
+/** A log that is not packed, with the reason. */
+export interface SkippedLog {
+  readonly path: string
+  readonly reason: string
+  /** A configured directory that is missing or cannot be read, and that is not optional. */
+  readonly isMissingRoot?: boolean
+}
 
 /** What is not in a package. Names as in JSON: the manifest, the state and the outcome have the same object. */
 export interface LeftOut {

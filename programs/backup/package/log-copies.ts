@@ -6,6 +6,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { systemErrorCode } from '../../files/system-error.ts'
 import { transientChunksOf, openRegularFile } from './file-chunks.ts'
+import type { SkippedLog } from './left-out.ts'
 import type { PackagedFile } from './manifest.ts'
 import { writeAll } from './new-file.ts'
 import { isRestorable } from './paths.ts'
@@ -15,14 +16,6 @@ export interface LogCopy extends PackagedFile {
   /** Where the copy is. */
   readonly file: string
   readonly modifiedAt: number
-}
-
-/** A log that is not packed, with the reason. */
-export interface SkippedLog {
-  readonly path: string
-  readonly reason: string
-  /** A configured directory that is missing or cannot be read, and that is not optional. */
-  readonly isMissingRoot?: boolean
 }
 
 /** The directories of logs, and those of them that may be missing. */
