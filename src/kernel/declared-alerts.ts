@@ -22,7 +22,7 @@ declare const isDeclared: unique symbol
 export type AlarmId = string & { readonly [isDeclared]: true }
 
 /** The `alarm_id` of an alert of the table, with the text in the place of `*`. */
-export function alarmIdOf<T extends AlertTable>(_table: T, alert: keyof T & string, end = ''): AlarmId {
+export function declaredAlarmId<T extends AlertTable>(_table: T, alert: keyof T & string, end = ''): AlarmId {
   return alert.replace(/\*$/, () => end) as AlarmId
 }
 

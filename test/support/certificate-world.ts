@@ -67,7 +67,7 @@ function certificatesOf(store: Store, clock: Clock, files: CertificateFiles) {
   }
 }
 
-function bundleOf(wanted: WantedFacts, now: number) {
+export function bundleOf(wanted: WantedFacts, now: number) {
   const { names = ['shop.example.com'], subject = 'CN=shop', notBefore = now - DAY, notAfter } = wanted
   const fingerprintSha256 = wanted.fingerprintSha256 ?? randomBytes(32).toString('hex')
   const chain = (wanted.chain ?? []).map((end, index) => ({

@@ -1,4 +1,4 @@
-import { alarmIdOf, DeclaredAlerts, type AlertTable } from '../../src/kernel/declared-alerts.ts'
+import { declaredAlarmId, DeclaredAlerts, type AlertTable } from '../../src/kernel/declared-alerts.ts'
 import type { RecoverableAlerts } from '../../src/ports/alerts.ts'
 
 const ANY = {
@@ -8,7 +8,7 @@ const ANY = {
 /** Every alert is declared, without a rule about its end. */
 export const anyAlerts = new DeclaredAlerts(ANY)
 
-export const anyAlarmId = (text: string) => alarmIdOf(ANY, '*', text)
+export const anyAlarmId = (text: string) => declaredAlarmId(ANY, '*', text)
 
 /** Raises nothing. */
 export const noAlerts: RecoverableAlerts = { async raise() {}, async recoverIfRaised() {} }

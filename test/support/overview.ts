@@ -17,8 +17,8 @@ const NO_DELIVERY = { wake: () => undefined, waitForSettlement: () => Promise.re
 const NEVER = new AbortController().signal
 
 /** The domains of one process, with its roll-up. */
-export function overviewOn(store: Store, clock: WaitingClock) {
-  const { config } = loadConfig({ env: {}, cwd: '/', systemConfigPath: '/none.toml' })
+export function overviewOn(store: Store, clock: WaitingClock, env: Readonly<Record<string, string>> = {}) {
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/none.toml' })
   const domains = createDomains({
     config,
     store,

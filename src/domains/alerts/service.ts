@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { counted } from '../../kernel/counted.ts'
-import { alarmIdOf, type DeclaredAlerts } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/declared-alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
@@ -344,7 +344,7 @@ export class Alerts implements RecoverableAlerts {
 }
 
 const TRUNCATED = {
-  alarmId: alarmIdOf(INTAKE_ALERTS, 'alertmanager.truncated'),
+  alarmId: declaredAlarmId(INTAKE_ALERTS, 'alertmanager.truncated'),
   source: 'platform.alerts',
 } as const
 

@@ -1,5 +1,5 @@
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
-import { alarmIdOf, type AlertTable } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId, type AlertTable } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import { severityOfStep, type LadderStep } from './ladder.ts'
 import type { Certificate } from './model.ts'
@@ -29,7 +29,7 @@ export const CERTIFICATE_ALERTS = {
 export function endingAlert(certificate: Certificate, step: LadderStep): PlatformAlert {
   const { name, endsAt } = certificate
   return {
-    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
+    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
     source: SOURCE,
     title: step === 0 ? `The certificate ${name} has ended` : `The certificate ${name} ends ${within(step)}`,
     body: `${whatEnds(certificate, step === 0 ? 'ended' : 'ends')} at ${toRfc3339(endsAt)}. ${namesOf(certificate)}`,
@@ -40,7 +40,7 @@ export function endingAlert(certificate: Certificate, step: LadderStep): Platfor
 /** The recovery of that alert. */
 export function endingRecovery(certificate: Certificate, reason: string): PlatformAlert {
   return {
-    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
+    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.expiring:*', certificate.fingerprintSha256),
     source: SOURCE,
     title: `The certificate ${certificate.name} needs no replacement`,
     body: reason,
@@ -54,7 +54,7 @@ export function fileAlert(
   problem: string | undefined,
 ): PlatformAlert {
   return {
-    alarmId: alarmIdOf(CERTIFICATE_ALERTS, 'certificate.file:*', fingerprintSha256),
+    alarmId: declaredAlarmId(CERTIFICATE_ALERTS, 'certificate.file:*', fingerprintSha256),
     source: SOURCE,
     title: `The file of the certificate ${name} ${problem ?? 'is as it was written'}`,
     body:

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'
@@ -135,7 +135,7 @@ function recoveryOf({ alarmId, source, title }: PlatformAlert, body: string): Pl
 
 function notStartedAlert({ id, commandId }: AlertedExecution): PlatformAlert {
   return {
-    alarmId: alarmIdOf(COMMAND_ALERTS, 'command.not_started:*', id),
+    alarmId: declaredAlarmId(COMMAND_ALERTS, 'command.not_started:*', id),
     source: 'platform.commands',
     title: `The command ${commandId} was not started`,
     body:
@@ -147,7 +147,7 @@ function notStartedAlert({ id, commandId }: AlertedExecution): PlatformAlert {
 
 function incompleteAlert({ id, commandId, host }: AlertedExecution): PlatformAlert {
   return {
-    alarmId: alarmIdOf(COMMAND_ALERTS, 'command.incomplete:*', id),
+    alarmId: declaredAlarmId(COMMAND_ALERTS, 'command.incomplete:*', id),
     source: 'platform.commands',
     title: `The command ${commandId} did not run to its end`,
     body:

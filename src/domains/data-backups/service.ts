@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
@@ -304,7 +304,7 @@ export function missingFile({ id, status }: DataBackup): AppError {
 }
 
 const ALERT = {
-  alarmId: alarmIdOf(DATA_BACKUP_ALERTS, 'data.backup.failed'),
+  alarmId: declaredAlarmId(DATA_BACKUP_ALERTS, 'data.backup.failed'),
   source: 'platform.data',
   title: 'The data backup has failed',
 } as const

@@ -4,7 +4,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -207,7 +207,7 @@ function missedAlert(heartbeat: AlertHeartbeat): PlatformAlert {
   const { name, source, severity, everySeconds, lastBeatAt } = heartbeat
   const last = lastBeatAt === null ? 'There was none yet.' : `The last one came at ${toRfc3339(lastBeatAt)}.`
   return {
-    alarmId: alarmIdOf(HEARTBEAT_ALERTS, 'heartbeat.missed:*', name),
+    alarmId: declaredAlarmId(HEARTBEAT_ALERTS, 'heartbeat.missed:*', name),
     source,
     title: `The heartbeat ${name} was missed`,
     body: `A beat was expected every ${everySeconds} seconds. ${last}`,

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type {
@@ -265,7 +265,7 @@ function shorten(reason: string): string {
 }
 
 const SOURCE = 'platform.messages'
-const deadAlarmId = (id: string) => alarmIdOf(MESSAGE_ALERTS, 'message.dead:*', id)
+const deadAlarmId = (id: string) => declaredAlarmId(MESSAGE_ALERTS, 'message.dead:*', id)
 
 function redrivenAlert({ id, subject }: Message): PlatformRecovery {
   const title = `A message on ${subject} is sent again`

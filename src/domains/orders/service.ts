@@ -3,7 +3,7 @@ import { AppError, invalidMove, notFound, requireVersion } from '../../kernel/er
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page } from '../../kernel/page.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -241,7 +241,7 @@ function eventOf(order: Order) {
 
 function timeoutAlert({ orderId, platform, amountCents }: Order) {
   return {
-    alarmId: alarmIdOf(ORDER_ALERTS, 'order.timeout:*', orderId),
+    alarmId: declaredAlarmId(ORDER_ALERTS, 'order.timeout:*', orderId),
     source: 'platform.orders',
     title: `Order ${orderId} was not paid in time`,
     body: `The order of platform ${platform} over ${amountCents} cents expired without a payment.`,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { ALERTS_OF_POOL } from './alerts.ts'
@@ -113,7 +113,7 @@ function poolAlert(
 ): PlatformAlert {
   const severity = POOL_ALERTS.find(({ percent }) => percent === alerted)?.severity ?? 'CLOSE'
   return {
-    alarmId: alarmIdOf(ALERTS_OF_POOL, 'vpn.pool:*', cidr),
+    alarmId: declaredAlarmId(ALERTS_OF_POOL, 'vpn.pool:*', cidr),
     source: 'platform.vpn',
     title:
       alerted === 0

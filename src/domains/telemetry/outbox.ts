@@ -2,7 +2,7 @@ import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import { alarmIdOf } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
 import type {
@@ -230,7 +230,7 @@ const WAIT =
 const agentIn = ({ subject }: OutboxMessage): string => agentOf(subject) ?? subject
 
 const ALERT = {
-  alarmId: alarmIdOf(TELEMETRY_ALERTS, 'telemetry.refused'),
+  alarmId: declaredAlarmId(TELEMETRY_ALERTS, 'telemetry.refused'),
   source: 'platform.telemetry',
 } as const
 

@@ -1,4 +1,4 @@
-import { alarmIdOf } from '../../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
 import { HOUR, MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { PlatformAlert } from '../../../ports/alerts.ts'
 import { INTAKE_ALERTS } from './alerts.ts'
@@ -53,7 +53,7 @@ const keyOf = ({ alarmId, endsAt }: EndedArrival): string => `${alarmId} ${endsA
 /** The alert about the clock of a sender; `date` is its `Date` header. */
 export function clockAlert(address: string, date: string | undefined, now: number): PlatformAlert {
   return {
-    alarmId: alarmIdOf(INTAKE_ALERTS, 'alertmanager.clock:*', address),
+    alarmId: declaredAlarmId(INTAKE_ALERTS, 'alertmanager.clock:*', address),
     source: 'platform.alerts',
     title: `Alerts of ${address} have ended before they arrive`,
     body: `Three alerts within ten minutes had ended before they arrived, and none of them fires here. ${differenceText(date, now)}`,

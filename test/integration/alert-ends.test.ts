@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { NIGHT_ALERTS, type NightEvent } from '../../programs/backup/alerts/events.ts'
+import { readableStateAlert, unreadableStateAlert } from '../../programs/ticket-notify/notices.ts'
+import { DECLARED_ALERTS, jobsOf } from '../../src/app/domains.ts'
+import { AddressPool } from '../../src/domains/pool/index.ts'
+import { parseUpload } from '../../src/domains/telemetry/schemas.ts'
+import { DAY, HOUR, MINUTE, toRfc3339 } from '../../src/kernel/time.ts'
+import type { OutboxMessage } from '../../src/ports/outbox.ts'
+import { bundleOf } from '../support/certificate-world.ts'
+import { overviewOn } from '../support/overview.ts'
+import { startRouteServer } from '../support/route-server.ts'
+import { testStore } from '../support/store.ts'
+import { fakeWaitingClock } from '../support/waiting-clock.ts'
+
+/** The whole platform of one process on an empty database. */
+async function openWorld() {
+  await using opening = new AsyncDisposableStack()
+  const clock = fakeWaitingClock()
+  const { store } = opening.use(await testStore('sqlite', clock))
+  const dataDir = mkdtempSync(join(tmpdir(), 'alert-ends-'))
+  opening.defer(() => rmSync(dataDir, { recursive: true }))
+  const world = overviewOn(store, clock, { DATA_DIR: dataDir })
+  const server = opening.use(await startRouteServer({ ...world, store, clock }))
+  const { domains } = world
+  const opened = opening.move()
+  return {
+    ...world,
+    clock,
+    store,
+    dataDir,
+    post: (path: string, body: unknown) => server.send('POST', path, { body }),
+    /** Runs a job of the worker, or of the api. */
+    async job(name: string) {
+      const jobs = [...jobsOf(domains, 'worker'), ...jobsOf(domains, 'api')]
+      const job = jobs.find((each) => each.name === name) ?? assert.fail(`there is no job ${name}`)
+      await job.run(new AbortController().signal)
+    },
+    async pass(milliseconds: number) {
+      clock.advance(milliseconds)
+      await this.job('alert-time')
+    },
+    /** What the bus answers to what waits in an outbox. */
+    async settle(
+      outbox: typeof domains.messages.messages | typeof domains.telemetry.outbox,
+      outcome: 'delivered' | 'refused',
+    ) {
+      const waiting: OutboxMessage[] = await outbox.pending(100, ['alert.*'])
+      const entries = waiting.map((message) => ({ ...message, reason: 'too large' }))
+      await outbox.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+type Step = (w: World) => unknown
+interface Case {
+  readonly raise: Step
+  readonly end: Step
+}
+
+const night =
+  (event: NightEvent): Step =>
+  async (w) => {
+    const { alarmId, level } = NIGHT_ALERTS[event]
+    const response = await w.post('/alerts/report', { alarm_id: alarmId, source: 'n', title: 't', level })
+    assert.ok(response.ok)
+  }
+
+const afterADay: Step = (w) => w.pass(DAY)
+const upload = (w: World) => {
+  const parsed = parseUpload({ agent_id: 'a', items: [{ data: { n: 1 } }] }, w.clock.now())
+  return w.store.write((tx) => w.domains.telemetry.telemetry.accept(tx, parsed, 'collector'))
+}
+const dueExecution =
+  (status: 'queued' | 'running'): Step =>
+  async ({ store, clock, job }) => {
+    const now = clock.now()
+    const holder = status === 'running' ? 'a dead worker' : null
+    await store.write(({ db }) =>
+      sql`insert into command_executions
+        (id, command_id, params, requested_by, status, approvals, created_at, due_at, lease_holder, attempts, queued_at)
+        values ('e-1', 'orders.expire-due', '{}', 'ada', ${status}, '[]', ${now}, ${now}, ${holder}, 1, ${now})`.execute(
+        db,
+      ),
+    )
+    for (let runs = 0; runs < 2; runs++) {
+      await job('command-end')
+      clock.advance(HOUR + MINUTE)
+    }
+    await job('command-end')
+  }
+const afterItsRemoval: Step = async (w) => {
+  w.clock.advance(91 * DAY)
+  await w.job('command-prune')
+}
+const register: (w: World, endsInMs: number) => Promise<string> = async (w, endsInMs) => {
+  const { certificates } = w.domains.certificates
+  const bundle = bundleOf({ notAfter: w.clock.now() + endsInMs }, w.clock.now())
+  const registration = await certificates.store('shop', bundle)
+  return (await w.store.write((tx) => certificates.register(tx, registration, 'ada'))).id
+}
+const certificateIds = async ({ domains }: World) =>
+  (await domains.certificates.certificates.list({}, { limit: 10 })).items.map(({ id }) => id)
+const poolOf = ({ store, clock, domains }: World) =>
+  new AddressPool({ store, clock, alerts: domains.alerts.alerts, cidr: '192.0.2.0/29', coolDownMs: MINUTE })
+const deleteCertificates: Step = async (w) => {
+  for (const id of await certificateIds(w))
+    await w.store.write((tx) => w.domains.certificates.certificates.remove(tx, id, 'ada'))
+}
+
+/** How each alert of docs/reference/alerts.md is raised, and how its cause is removed. */
+const CASES: Readonly<Record<string, Case>> = {
+  'message.dead:*': {
+    async raise(w) {
+      await w.order('o-1')
+      await w.settle(w.domains.messages.messages, 'refused')
+    },
+    end: (w) => w.domains.messages.messages.redriveDead(new AbortController().signal),
+  },
+  'order.timeout:*': {
+    async raise(w) {
+      await w.order('o-1')
+      w.clock.advance(HOUR)
+      await w.domains.orders.orders.expireDue(10)
+    },
+    end: afterADay,
+  },
+  'telemetry.refused': {
+    async raise(w) {
+      await upload(w)
+      await w.settle(w.domains.telemetry.outbox, 'refused')
+    },
+    async end(w) {
+      await upload(w)
+      await w.settle(w.domains.telemetry.outbox, 'delivered')
+    },
+  },
+  'heartbeat.missed:*': {
+    async raise(w) {
+      const settings = { everySeconds: 30, graceSeconds: 0, severity: 'HIGH', source: 's' } as const
+      await w.store.write((tx) => w.domains.heartbeats.heartbeats.put(tx, 'nightly', settings, 'ada'))
+      for (let checks = 0; checks < 8; checks++) {
+        await w.domains.heartbeats.heartbeats.checkDue()
+        w.clock.advance(10_000)
+      }
+    },
+    end: (w) => w.store.write((tx) => w.domains.heartbeats.heartbeats.beat(tx, 'nightly', 'ada')),
+  },
+  'vpn.pool:*': {
+    async raise(w) {
+      const pool = poolOf(w)
+      await w.store.write(async (tx) => {
+        await pool.open(tx)
+        for (const sessionId of ['a', 'b', 'c', 'd', 'e', 'f'])
+          await pool.lease(tx, { sessionId, userId: 'u', device: null }).catch(() => undefined)
+      })
+      await pool.updateAlert(await pool.usage())
+    },
+    async end(w) {
+      const { rows } = await sql<{ address: number; session_id: string }>`
+        select address, session_id from vpn_leases where session_id is not null`.execute(w.store.read.db)
+      const pool = poolOf(w)
+      await w.store.write(async (tx) => {
+        for (const { address, session_id: id } of rows) await pool.release(tx, address, id, w.clock.now())
+      })
+      // The job of a gateway with another pool.
+      await w.job('vpn-pool')
+    },
+  },
+  'certificate.expiring:*': {
+    async raise(w) {
+      await register(w, 2 * DAY)
+      await w.domains.certificates.certificates.inspect(AbortSignal.timeout(60_000))
+    },
+    end: deleteCertificates,
+  },
+  'certificate.file:*': {
+    async raise(w) {
+      await register(w, 365 * DAY)
+      rmSync(join(w.dataDir, 'certs'), { recursive: true })
+      await w.domains.certificates.certificates.inspect(AbortSignal.timeout(60_000))
+    },
+    end: deleteCertificates,
+  },
+  'data.backup.failed': {
+    async raise(w) {
+      const { backups } = w.domains['data-backups']
+      await w.store.write(async (tx) => {
+        const backup = await backups.create(tx, {}, 'ada')
+        await backups.finish(tx, backup, { status: 'failed', error: 'no space' })
+      })
+    },
+    async end(w) {
+      const { backups } = w.domains['data-backups']
+      const [failed] = (await backups.list({ limit: 1 })).items
+      await w.store.write((tx) => backups.remove(tx, failed?.id ?? '', 'ada'))
+    },
+  },
+  'command.incomplete:*': { raise: dueExecution('running'), end: afterItsRemoval },
+  'command.not_started:*': { raise: dueExecution('queued'), end: afterItsRemoval },
+  'alertmanager.clock:*': {
+    async raise(w) {
+      for (const alertname of ['a', 'b', 'c'])
+        await w.post('/api/v2/alerts', [{ labels: { alertname }, endsAt: toRfc3339(w.clock.now() - HOUR) }])
+    },
+    end: (w) => w.pass(HOUR),
+  },
+  'alertmanager.truncated': {
+    raise: (w) => w.post('/alerts/alertmanager', { groupKey: 'g', truncatedAlerts: 1, alerts: [] }),
+    end: (w) => w.post('/alerts/alertmanager', { groupKey: 'g', truncatedAlerts: 0, alerts: [] }),
+  },
+  'backup.start': { raise: night('backup_started'), end: afterADay },
+  'backup.done': { raise: night('backup_succeeded'), end: afterADay },
+  'backup.failed': { raise: night('backup_failed'), end: night('failure_closed') },
+  'backup.failed.critical': { raise: night('night_lost'), end: night('lost_night_closed') },
+  'backup.retry': { raise: night('retry_succeeded'), end: afterADay },
+  'backup.clean': { raise: night('cleaning_started'), end: night('cleaning_ended') },
+  'system.reboot.init': { raise: night('reboot_started'), end: night('reboot_ended') },
+  'system.reboot.blocked': { raise: night('reboot_blocked'), end: night('reboot_allowed') },
+  'system.selfcheck.failed': { raise: night('selfcheck_failed'), end: night('selfcheck_closed') },
+  'ticket-notify.state': {
+    raise: (w) => w.post('/alerts/report', unreadableStateAlert('/state', 'no JSON', 'host')),
+    end: (w) => w.post('/alerts/report', readableStateAlert('/state', 'host')),
+  },
+}
+
+for (const [pattern, { severities }] of Object.entries(DECLARED_ALERTS))
+  test(`the alert ${pattern} fires, and ends when its cause is gone`, async () => {
+    const { raise, end } = CASES[pattern] ?? assert.fail('add a case that raises and ends it')
+    await using w = await openWorld()
+    const find = async () => {
+      const { items } = await w.domains.alerts.alerts.list({}, { limit: 100 })
+      const named = items.filter(({ alarmId }) => alarmId?.startsWith(pattern.replace(/\*$/, '')))
+      return named.find(({ alarmId }) => alarmId === pattern) ?? named[0]
+    }
+    await raise(w)
+    const raised = await find()
+    assert.equal(raised?.status, 'firing')
+    const weights = { CRITICAL: 6, HIGH: 5, ERROR: 4, WARNING: 3, INFO: 2 } as const
+    assert.ok(
+      severities.some((severity) => weights[severity] === raised.weight),
+      `weight ${raised.weight}`,
+    )
+    await end(w)
+    assert.equal((await find())?.status, 'recovered')
+  })
