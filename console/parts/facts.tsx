@@ -1,5 +1,6 @@
 import { Fragment, type ComponentChildren } from 'preact'
 import { LinkedText } from './linked-text.tsx'
+import { visibleText } from './visible-text.ts'
 
 export type Fact = readonly [name: string, value: ComponentChildren]
 
@@ -11,7 +12,7 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
       {shown.map(([name, value]) => (
         <div key={name}>
           <dt>
-            <bdi>{breakable(name)}</bdi>
+            <bdi>{breakable(visibleText(name))}</bdi>
           </dt>
           <dd>
             {typeof value === 'string' ? (

@@ -1,4 +1,5 @@
 import { linkParts } from './link-parts.ts'
+import { visibleText } from './visible-text.ts'
 
 /** A text of other people, whose web addresses are links. They open in a new tab, so that the console stays as it is. */
 export function LinkedText({ text }: { readonly text: string }) {
@@ -6,10 +7,10 @@ export function LinkedText({ text }: { readonly text: string }) {
     <>
       {linkParts(text).map((part, index) =>
         part.href === null ? (
-          part.text
+          visibleText(part.text)
         ) : (
           <a key={index} href={part.href} target="_blank" rel="noopener noreferrer">
-            {part.text}
+            {visibleText(part.text)}
           </a>
         ),
       )}

@@ -4,6 +4,7 @@ import { browserTiming } from '../../api/browser.ts'
 import { App } from './app.tsx'
 import { forgetKeptValues } from '../../parts/form/kept-values.ts'
 import { applyPreferences } from '../../parts/preferences.ts'
+import { markHiddenCharacters } from '../../parts/visible-text.ts'
 import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './new-tabs.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
@@ -13,6 +14,7 @@ const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
 
 applyPreferences()
+markHiddenCharacters()
 offerSessionToNewTabs()
 followSignOut()
 if (await redeemTicket()) offerSessionToWaitingTab()

@@ -61,7 +61,7 @@ const MOST_NAMES = 50
 // Of a UUIDv7: its time, in milliseconds.
 const SHORT_LENGTH = 13
 
-let asked: string[] = []
+const asked: string[] = []
 
 /** The begin of the id until the name is read, and for a user who was deleted. */
 function askName(id: string): Signal<string> {

@@ -222,3 +222,6 @@ export async function connectVpn(
 
 /** Text that a page must show as text: markup, a right-to-left override, emoji. */
 export const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202Egpj.exe 👩‍🚀 {{7*7}} ${7*7}'
+
+/** The same as a page shows it. */
+export const SHOWN_HOSTILE = HOSTILE.replace('\u202E', '[U+202E]')

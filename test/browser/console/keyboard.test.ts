@@ -184,3 +184,10 @@ test('the palette opens what looks like the id of an object, and says what it fi
     .filter({ hasText: `with the id ${unknown}.` })
     .waitFor()
 })
+
+test('an address that names no page says so', async (t) => {
+  const page = await world.open(t, 'no-such-page')
+  await page.getByText('There is no such page').waitFor()
+  await page.goto(`${world.platform.url}/console/orders/a/b`)
+  await page.getByText('There is no such page').waitFor()
+})

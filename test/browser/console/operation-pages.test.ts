@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertLook, assertLooks, connectVpn, consoleWorld, HOSTILE, PASSWORD } from './console-world.ts'
+import {
+  assertLook,
+  assertLooks,
+  connectVpn,
+  consoleWorld,
+  HOSTILE,
+  PASSWORD,
+  SHOWN_HOSTILE,
+} from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -227,7 +235,7 @@ test('the overview leads to the dead messages, and a name does not change the te
     return { messages, certificates, night }
   })
   await page.getByRole('link', { name: 'Overview' }).click()
-  await page.getByText(`\u2068${HOSTILE}\u2069: 6 days left`).waitFor()
+  await page.getByText(`\u2068${SHOWN_HOSTILE}\u2069: 6 days left`).waitFor()
   await page.getByText('2 dead').waitFor()
   await assertLooks(page, 'overview-dead')
   await page.getByRole('link', { name: 'Waiting messages' }).click()
@@ -368,7 +376,7 @@ test('an agent shows its last values as text, and follows them', async (t) => {
   const page = await world.open(t, 'telemetry')
   await page.getByRole('link', { name: 'press-7' }).click()
   const shown = drawer(page, 'press-7')
-  await shown.getByText(`disk.${HOSTILE}`, { exact: true }).waitFor()
+  await shown.getByText(`disk.${SHOWN_HOSTILE}`, { exact: true }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   await assertLooks(page, 'telemetry-drawer')
   await sendTelemetry('press-7', { speed: 13 })

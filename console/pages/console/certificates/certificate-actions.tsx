@@ -8,6 +8,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { useDownload } from '../../../parts/use-download.ts'
 import { call, download, session } from '../platform.ts'
+import { statusLabel } from './labels.ts'
 import { certificateTone, type Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
@@ -36,7 +37,7 @@ export function CertificateActions({ certificate, model, onDeleted }: Certificat
   }
   return (
     <ObjectActions
-      status={{ tone: certificateTone(certificate), label: words.statuses[status] }}
+      status={{ tone: certificateTone(certificate), label: statusLabel(certificate) }}
       actions={[
         session.may('getCertificatePem') && save,
         status !== 'revoked' &&

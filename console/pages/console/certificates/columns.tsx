@@ -1,12 +1,12 @@
 import { localDays, localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { statusLabel } from './labels.ts'
 import { certificateTone, type Certificate } from './model.ts'
 import type { certificateWords } from './words.ts'
 
 export function certificateColumns({
   fields,
-  statuses,
 }: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
   return [
     { key: 'name', title: fields.name, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -14,7 +14,7 @@ export function certificateColumns({
       key: 'status',
       title: fields.status,
       cell: (certificate) => (
-        <StatusBadge tone={certificateTone(certificate)} label={statuses[certificate.status]} />
+        <StatusBadge tone={certificateTone(certificate)} label={statusLabel(certificate)} />
       ),
     },
     {

@@ -7,6 +7,7 @@ import { Timeline } from '../../../parts/timeline.tsx'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { CertificateActions } from './certificate-actions.tsx'
+import { warningText } from './labels.ts'
 import { momentsOf, type Certificate } from './model.ts'
 import { certificateResource } from './source.ts'
 import { certificateWords } from './words.ts'
@@ -38,14 +39,15 @@ interface CertificateProps {
   readonly certificate: Certificate
 }
 
-function CertificateWarnings({ certificate: { warnings } }: CertificateProps) {
+function CertificateWarnings({ certificate }: CertificateProps) {
   const words = certificateWords()
+  const { warnings } = certificate
   if (warnings.length === 0) return null
   return (
     <Section title={words.warningTitle}>
       <ul class="notes">
         {warnings.map((warning) => (
-          <li key={warning}>{words.warnings[warning]}</li>
+          <li key={warning}>{warningText(certificate, warning)}</li>
         ))}
       </ul>
     </Section>

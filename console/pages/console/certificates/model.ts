@@ -13,11 +13,18 @@ const CERTIFICATE_TONES: Readonly<Record<Certificate['status'], Tone>> = {
   replaced: 'quiet',
 }
 
+/** Whether clients may refuse a certificate whose own times are right, because of its chain. */
+export function hasWrongChain({ status, warnings }: Pick<Certificate, 'status' | 'warnings'>): boolean {
+  return status === 'valid' && (warnings.includes('chain_broken') || warnings.includes('chain_order'))
+}
+
 // From here on the alert of its end is an error (docs/specification.md, Certificates).
 const URGENT_DAYS = 7
 
 /** How the status of a certificate is judged: one that ends within days needs a person now. */
-export function certificateTone({ status, days_left }: Pick<Certificate, 'status' | 'days_left'>): Tone {
+export function certificateTone(certificate: Pick<Certificate, 'status' | 'days_left' | 'warnings'>): Tone {
+  const { status, days_left } = certificate
+  if (hasWrongChain(certificate)) return 'warning'
   return status === 'expiring' && days_left <= URGENT_DAYS ? 'danger' : CERTIFICATE_TONES[status]
 }
 

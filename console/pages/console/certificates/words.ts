@@ -41,6 +41,7 @@ export const certificateWords = defineWords({
       revoked: 'Revoked',
       replaced: 'Replaced',
     },
+    wrongChain: 'Valid, but its chain is wrong',
     warnings: {
       weak_key: 'The key is weak.',
       weak_signature: 'The signature algorithm is weak.',
@@ -50,6 +51,8 @@ export const certificateWords = defineWords({
       chain_broken: 'A certificate of the chain does not sign the one before it.',
       chain_expires_first: 'A certificate of the chain ends earlier.',
     },
+    missingSigner: (issuer: string, next: string) =>
+      `“${issuer}” has issued the certificate, but “${next}” follows it: put the certificate of its issuer there.`,
     warningTitle: 'Warnings',
     newCertificate: 'Register a certificate',
     register: 'Register',
@@ -113,6 +116,7 @@ export const certificateWords = defineWords({
       revoked: '已吊销',
       replaced: '已替换',
     },
+    wrongChain: '有效，但证书链有误',
     warnings: {
       weak_key: '密钥强度不足。',
       weak_signature: '签名算法强度不足。',
@@ -122,6 +126,7 @@ export const certificateWords = defineWords({
       chain_broken: '证书链中有证书未签署其前一个证书。',
       chain_expires_first: '证书链中有证书更早到期。',
     },
+    missingSigner: (issuer, next) => `证书由“${issuer}”颁发，但其后是“${next}”：请在此处放入颁发者的证书。`,
     warningTitle: '警告',
     newCertificate: '登记证书',
     register: '登记',

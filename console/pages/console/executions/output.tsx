@@ -3,6 +3,7 @@ import { browserTiming, fetchHere } from '../../../api/browser.ts'
 import { ExecutionOutput } from '../../../api/execution-output.ts'
 import { toHttp } from '../../../api/operations.ts'
 import { Section } from '../../../parts/section.tsx'
+import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { session } from '../platform.ts'
 import { isOpen, type Execution } from './model.ts'
 import { executionWords } from './words.ts'
@@ -56,7 +57,7 @@ function OutputText({ label, text }: { readonly label: string; readonly text: st
   useEffect(() => shown.current?.scrollTo({ top: shown.current.scrollHeight }), [text])
   return (
     <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
-      {text}
+      {visibleText(withoutEscapes(text))}
     </pre>
   )
 }

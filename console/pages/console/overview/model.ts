@@ -109,7 +109,7 @@ export const PART_TONES: {
   // As in the list of the certificates, where one that ends within days stands out.
   certificates: ({ expired, expiring, items: [first] }) =>
     expired === 0 && first
-      ? certificateTone({ status: 'expiring', days_left: first.days_left })
+      ? certificateTone({ status: 'expiring', days_left: first.days_left, warnings: [] })
       : firstTone([expired, 'danger'], [expiring, 'warning']),
   data_backups: (part, now) =>
     part.last === null ? 'quiet' : isBackupOld(part, now) ? 'warning' : LAST_TONES[part.last.status],

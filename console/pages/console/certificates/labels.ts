@@ -1,0 +1,19 @@
+import { isolated } from '../../../i18n/isolated.ts'
+import { hasWrongChain, type Certificate } from './model.ts'
+import { certificateWords } from './words.ts'
+
+/** The words for the status; a certificate with a wrong chain is not called valid alone. */
+export function statusLabel(certificate: Pick<Certificate, 'status' | 'warnings'>): string {
+  const { statuses, wrongChain } = certificateWords()
+  return hasWrongChain(certificate) ? wrongChain : statuses[certificate.status]
+}
+
+type Warning = Certificate['warnings'][number]
+
+/** The words for a warning; of the chain with what is missing behind the certificate. */
+export function warningText({ issuer, chain: [next] }: Certificate, warning: Warning): string {
+  const { warnings, missingSigner } = certificateWords()
+  const isOfChain = warning === 'chain_broken' || warning === 'chain_order'
+  if (!isOfChain || !next || next.subject === issuer) return warnings[warning]
+  return `${warnings[warning]} ${missingSigner(isolated(issuer), isolated(next.subject))}`
+}
