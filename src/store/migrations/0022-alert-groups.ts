@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** Until when the alerts of each group of an Alertmanager fire, unless the group is heard of again. */
 export const addAlertGroups: Migration = {
-  name: '0023-alert-groups',
+  name: '0022-alert-groups',
   breaking: false,
   async up({ db, capabilities: { integer, tableSuffix } }) {
     await db.schema

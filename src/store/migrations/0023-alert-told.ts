@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 
 /** What each receiver was told last of each alert, and the state of the receivers. */
 export const alertTold: Migration = {
-  name: '0024-alert-told',
+  name: '0023-alert-told',
   breaking: false,
   async up({ db, capabilities: { integer, tableSuffix } }) {
     await db.schema

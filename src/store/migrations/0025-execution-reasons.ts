@@ -6,7 +6,7 @@ const CHECKED = `'rejected', 'expired')`
 const CHECKED_NOW = `'rejected', 'expired', 'interrupted')`
 
 export const executionReasons: Migration = {
-  name: '0027-execution-reasons',
+  name: '0025-execution-reasons',
   breaking: false,
   async up(tx) {
     await (tx.capabilities.replacesConstraints ? replaceCheck(tx) : makeTablesAnew(tx))

@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts'
 
 /** Alerts that are told again while they fire, and an end for those that had none. */
 export const alertRepetitions: Migration = {
-  name: '0025-alert-repetitions',
+  name: '0024-alert-repetitions',
   breaking: false,
   async up({ db, capabilities: { integer } }, now) {
     for (const column of ['repeat_every_ms', 'repeat_at'])
