@@ -19,6 +19,15 @@ export interface Identity {
 export const TOKEN_PURPOSES = ['mirror'] as const
 export type TokenPurpose = (typeof TOKEN_PURPOSES)[number]
 
+/** What a name of a user consists of: 1 to 254 of these, so that an e-mail address can be one. */
+export const USER_NAME_CHARACTERS = 'A-Za-z0-9._@+-'
+const USER_NAME = new RegExp(`^(?!\\.{1,2}$)[${USER_NAME_CHARACTERS}]{1,254}$`)
+
+/** Whether a user of the platform can have the name. Other letters may have one of these as their lower case. */
+export function isUserName(name: string): boolean {
+  return USER_NAME.test(name)
+}
+
 export function isRole(value: string): value is Role {
   return (ROLES as readonly string[]).includes(value)
 }

@@ -62,6 +62,19 @@ export function ContainedText(fields: string) {
   })
 }
 
+/**
+ * A name that stands in a path. Not `.` and `..`: browsers, proxies and clients remove them from an address, so nobody could
+ * name the object there.
+ */
+export function PathName(
+  characters: string,
+  maxLength: number,
+  options: { description: string; examples: string[] },
+) {
+  const name = `[${characters}]{1,${maxLength}}$`
+  return Type.String({ ...checked(`^(?!\\.{1,2}$)${name}`, `^${name}`), ...options })
+}
+
 /** An id made by the platform. Any text of that length is looked up, so that an unknown one is 404. */
 export const Id = Text({ minLength: 1, maxLength: 64, description: 'UUIDv7 (RFC 9562).' })
 

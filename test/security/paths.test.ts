@@ -71,7 +71,7 @@ function isChosenName({ operation }: Place, segment: string): boolean {
   const decoded = segment.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  return chosen && /^[A-Za-z0-9._-]{1,64}$/.test(decoded)
+  return chosen && /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/.test(decoded)
 }
 
 test('the API page serves no file but its own', async () => {

@@ -3,7 +3,7 @@ import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { PathName, Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
   HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
@@ -14,9 +14,8 @@ import {
   type HeartbeatSettings,
 } from './model.ts'
 
-const Name = Type.String({
-  pattern: '^[A-Za-z0-9._-]{1,64}$',
-  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`.',
+const Name = PathName('A-Za-z0-9._-', 64, {
+  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`, not `.` or `..`.',
   examples: ['nightly-backup'],
 })
 const EverySeconds = Type.Integer({

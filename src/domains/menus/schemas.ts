@@ -1,11 +1,10 @@
 import { Type, type TObject } from 'typebox'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
-import { checked, Fields, Nullable, Text, Timestamp } from '../../wire/schemas.ts'
+import { checked, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { HIGHEST_POSITION, LEVEL_LIMIT, NODE_LIMIT, type MenuEdit } from './model.ts'
 
-const Id = Type.String({
-  pattern: '^[A-Za-z0-9._-]{1,64}$',
-  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`.',
+const Id = PathName('A-Za-z0-9._-', 64, {
+  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`, not `.` or `..`.',
   examples: ['shop-products'],
 })
 const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })

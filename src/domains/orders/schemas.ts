@@ -2,14 +2,22 @@ import { Type, type Static } from 'typebox'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, GivenTime, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  Fields,
+  GivenTime,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  PathName,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import { ORDER_STATUSES, type NewOrder, type Order, type OrderStatus } from './model.ts'
 import type { OrderFilter } from './list.ts'
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
-const OrderId = Type.String({
-  pattern: '^[A-Za-z0-9._:-]{1,64}$',
-  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`.',
+const OrderId = PathName('A-Za-z0-9._:-', 64, {
+  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`, not `.` or `..`.',
   examples: ['order-1001'],
 })
 const Platform = Text({

@@ -5,6 +5,8 @@ import { SIGN_IN_FAILURES, type SignInFailure } from './failures.ts'
 
 export interface FailurePage {
   readonly failure: SignInFailure
+  /** What the explanation ends with. */
+  readonly reason?: string | undefined
   readonly requestId: string
   /** The name that the provider has confirmed. */
   readonly userName?: string | undefined
@@ -34,7 +36,7 @@ const POLICY = [
 ].join('; ')
 
 /** The page of a failed sign-in. It contains nothing of the answer of the provider but the name of the user. */
-export function failurePage({ failure, requestId, userName, returnTo }: FailurePage): Answer {
+export function failurePage({ failure, reason, requestId, userName, returnTo }: FailurePage): Answer {
   const { status, title, explanation, advice } = SIGN_IN_FAILURES[failure]
   const name =
     userName === undefined ? '' : `<p>Your name at the provider: <strong>${escapeHtml(userName)}</strong></p>`
@@ -50,7 +52,7 @@ export function failurePage({ failure, requestId, userName, returnTo }: FailureP
 <body>
 <main>
 <h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(explanation)}</p>
+<p>${escapeHtml(reason === undefined ? explanation : `${explanation} ${reason}.`)}</p>
 ${name}
 <p>${escapeHtml(advice)}</p>
 <p><a href="login${escapeHtml(query)}">Sign in again</a></p>

@@ -46,6 +46,20 @@ export const SIGN_IN_FAILURES = {
       'Your identity provider has confirmed who you are, but the platform has no user of that name.',
     advice: `${ASK_ADMINISTRATOR} to create a user for you.`,
   },
+  unusable_name: {
+    status: 403,
+    title: 'Your name at the provider cannot be a name here',
+    explanation:
+      'A name on the platform has 1 to 254 letters from A to Z, digits and . _ @ + -, and the value of your provider has others:',
+    advice: `${ASK_ADMINISTRATOR} to set auth.oidc.user_claim to a claim with such a value, for example preferred_username or email.`,
+  },
+  unverified_address: {
+    status: 403,
+    title: 'Your e-mail address is not verified',
+    explanation:
+      'Your identity provider says that it has not verified your e-mail address, which is your name here.',
+    advice: 'Verify the address at your identity provider, then sign in again.',
+  },
   no_role: {
     status: 403,
     title: 'You have no role on the platform',

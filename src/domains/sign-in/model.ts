@@ -1,4 +1,4 @@
-import { knownRoles, type Role } from '../../kernel/identity.ts'
+import { USER_NAME_CHARACTERS, knownRoles, type Role } from '../../kernel/identity.ts'
 import type { Claims } from '../../ports/identity-provider.ts'
 
 /** How the claims of the provider become a user of the platform. */
@@ -28,18 +28,22 @@ export type SignInVerdict =
   | { readonly action: 'set_roles'; readonly roles: readonly Role[] }
   | { readonly action: 'refuse'; readonly reason: 'unknown_user' | 'user_disabled' | 'no_role' }
 
-// docs/specification.md, HTTP API: other letters may have one of these as their lower case
-const USER_NAME = /^[A-Za-z0-9._-]{1,64}$/
-
 /** The text of the user claim; undefined when the provider has sent none. */
 export function userNameOf(claims: Claims, { userClaim }: ClaimRules): string | undefined {
   const value = claimAt(claims, userClaim)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Whether a user of the platform can have the name. */
-export function isUserName(name: string): boolean {
-  return USER_NAME.test(name)
+/** Whether the name is an address that the provider says it has not verified (OpenID Connect Core 1.0, section 5.1). */
+export function isUnverified(claims: Claims, { userClaim }: ClaimRules): boolean {
+  return userClaim === 'email' && claims['email_verified'] === false
+}
+
+/** What a person has to know of a text that is no name of a user: its length, and the characters that a name has not. */
+export function shapeOf(text: string): string {
+  const foreign = [...new Set(text.replaceAll(new RegExp(`[${USER_NAME_CHARACTERS}]`, 'g'), ''))]
+  const shown = foreign.slice(0, 10).map((each) => JSON.stringify(each))
+  return `${text.length} characters${shown.length > 0 ? `, with ${shown.join(' ')}` : ''}`
 }
 
 /** The roles that the claims give, each once, in the order of the roles. */

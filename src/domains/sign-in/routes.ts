@@ -125,7 +125,9 @@ async function orFailurePage(
     const failure = toSignInError(error)
     signIn.record(failure, browserRequest(request))
     const { requestId } = request
-    return failurePage({ failure: failure.failure, requestId, userName: failure.userName, returnTo })
+    const { failure: kind, fields, userName } = failure
+    const reason = kind === 'unusable_name' ? fields['reason'] : undefined
+    return failurePage({ failure: kind, reason, requestId, userName, returnTo })
   }
 }
 

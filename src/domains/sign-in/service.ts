@@ -1,3 +1,4 @@
+import { isUserName } from '../../kernel/identity.ts'
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, readOnlyError } from '../../kernel/errors.ts'
@@ -11,7 +12,7 @@ import type { Auth, IssuedToken, User, Users } from '../users/index.ts'
 import { BrowserCookie } from './cookie.ts'
 import { SIGN_IN_FAILURES, SignInError, type SignInFailure } from './failures.ts'
 import { FlowStates, newBrowserKey, type Flow } from './flow-state.ts'
-import { isUserName, judge, userNameOf, type ClaimRules } from './model.ts'
+import { isUnverified, judge, shapeOf, userNameOf, type ClaimRules } from './model.ts'
 import { isReturnPath } from './return-path.ts'
 import { claimAnswer, insertSignInTicket, removeExpired, takeSignInTicket } from './store.ts'
 
@@ -198,9 +199,10 @@ export class SignIn {
         reason: `the claim ${rules.userClaim} is missing or no text`,
       })
     }
+    if (isUnverified(claims, rules)) throw new SignInError('unverified_address', {}, name)
     if (!isUserName(name)) {
-      const reason = `the claim ${rules.userClaim} is not the name of a user: 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"`
-      throw new SignInError('unknown_user', { reason }, name)
+      const reason = `the claim ${rules.userClaim} has ${shapeOf(name)}`
+      throw new SignInError('unusable_name', { reason }, name)
     }
     const user = await this.#deps.users.findByName(name)
     const verdict = judge(user, claims, rules)

@@ -1,5 +1,5 @@
 import { invalidField } from '../../kernel/errors.ts'
-import { knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
+import { isUserName, knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
 /** Of a user whose tokens were never revoked. */
@@ -45,11 +45,11 @@ export interface TokenIssue {
 }
 
 // docs/specification.md, HTTP API
-const NAME = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Throws `validation_failed`. */
 export function parseName(name: string): string {
-  if (!NAME.test(name)) throw invalidField('name', 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
+  if (!isUserName(name))
+    throw invalidField('name', 'must be 1 to 254 of A-Z a-z 0-9 . _ @ + -, and not "." or ".."')
   return name
 }
 

@@ -1,14 +1,13 @@
 import { Type } from 'typebox'
-import { ROLES } from '../../kernel/identity.ts'
+import { USER_NAME_CHARACTERS, ROLES } from '../../kernel/identity.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { Fields, NullableTimestamp, OneOf, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import type { IssuedToken } from './auth.ts'
 
 const UserId = Type.String({ description: 'UUIDv7 (RFC 9562).' })
-const Name = Type.String({
-  pattern: '^[A-Za-z0-9._-]{1,64}$',
-  description: '1 to 64 of `A-Z a-z 0-9 . _ -`; unique, ignoring case.',
+const Name = PathName(USER_NAME_CHARACTERS, 254, {
+  description: '1 to 254 of `A-Z a-z 0-9 . _ @ + -`, not `.` or `..`; unique, ignoring case.',
   examples: ['ada'],
 })
 const Role = OneOf(ROLES, 'The permissions of the user.')

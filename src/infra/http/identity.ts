@@ -27,6 +27,7 @@ export type Identify = (request: IncomingMessage) => Identity | Promise<Identity
 
 const IDENTITY_HEADERS = ['x-user-id', 'x-user-name', 'x-user-roles'] as const
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/
+const VISIBLE_NAME = /^[\x21-\x7e]{1,254}$/
 const BEARER = /^bearer +([^ ]+)$/i
 // docs/specification.md, Gateway: a token is at most 8 KiB
 const TOKEN_LIMIT = 8 * 1_024
@@ -78,7 +79,7 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
     throw malformed('x-user-id', 'must be 1 to 128 visible ASCII characters')
   return {
     id,
-    name: typeof name === 'string' && VISIBLE_ASCII.test(name) ? name : id,
+    name: typeof name === 'string' && VISIBLE_NAME.test(name) ? name : id,
     roles: knownRoles(typeof roles === 'string' ? roles.split(',').map((role) => role.trim()) : []),
     via: 'headers',
   }

@@ -1,3 +1,4 @@
+import { USER_NAME_CHARACTERS } from '../../kernel/identity.ts'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
@@ -31,7 +32,7 @@ const Answer = Compile(
     items: Type.Array(
       Type.Object({
         id: Type.String({ minLength: 1, maxLength: 64 }),
-        name: Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+        name: Type.String({ pattern: `^[${USER_NAME_CHARACTERS}]{1,254}$` }),
         roles: Type.Array(Type.String()),
         enabled: Type.Boolean(),
         token_generation: Type.Integer({ minimum: 0 }),

@@ -105,7 +105,7 @@ const BOUNDS: Readonly<Record<string, Partial<Schema>>> = {
   'createOrder.platform': { minLength: 1, maxLength: 64 },
   'createOrder.amount_cents': { minimum: 0, maximum: 2 ** 53 - 1 },
   'moveOrder.status': { enum: ['pending', 'paid', 'shipped', 'completed', 'expired'] },
-  'createUser.name': { pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  'createUser.name': { pattern: '^[A-Za-z0-9._@+-]{1,254}$' },
   'createUser.password': { minLength: 12, maxLength: 256 },
   'setPassword.password': { minLength: 12, maxLength: 256 },
   'reportAlert.level': { minimum: 0, maximum: 5 },
