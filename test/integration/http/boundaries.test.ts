@@ -10,6 +10,8 @@ import { fieldsOf, hoursFromNow, sampleOf, toRequest } from './samples.ts'
 // What is compared with a secret may be any text.
 const ANY_TEXT = ['login.password', 'setPassword.old_password', 'redeemTicket.ticket']
 
+const USER_ID = '01900000-0000-7000-8000-000000000000'
+
 const NO_TIMES = [
   '',
   'now',
@@ -58,6 +60,12 @@ const MEANINGS: readonly {
     field: /^listAlerts\.level$/,
     good: ['CRITICAL', 'close', '0', '5'],
     bad: ['', 'FATAL', '6', '-1', '04'],
+  },
+  {
+    field: /^listUserNames\.ids$/,
+    only: true,
+    good: [USER_ID, Array(50).fill(USER_ID).join(',')],
+    bad: ['', 'x', `${USER_ID},`, Array(51).fill(USER_ID).join(',')],
   },
   {
     field: /^streamEvents\.subjects$/,

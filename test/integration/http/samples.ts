@@ -151,6 +151,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listUsers: () => ({ query: timedPage }),
   createUser: () => ({ body: { name: fresh('user'), password: PASSWORD, roles: ['devops'] } }),
   mirrorUsers: () => ({ query: { since: '7', limit: '10' } }),
+  listUserNames: () => ({ query: { ids: unknownId().id } }),
   getUser: () => ({ params: unknownId() }),
   changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
   deleteUser: () => ({ params: unknownId() }),
