@@ -63,6 +63,7 @@ test('a failure is in the language of the reader; in English the platform says i
 
 // The gateway answers these to clients of the VPN, the exchange of a sign-in to its page, and a download never asks for a range.
 const NOT_IN_THE_CONSOLE = [
+  'reserved_subject',
   'api_unavailable',
   'draining',
   'mirror_outdated',

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Role } from '../../kernel/identity.ts'
-import { isUserName, judge, rolesOf, userNameOf, type ClaimRules, type SignInVerdict } from './model.ts'
+import { isUserName, type Role } from '../../kernel/identity.ts'
+import {
+  isUnverified,
+  judge,
+  rolesOf,
+  shapeOf,
+  userNameOf,
+  type ClaimRules,
+  type SignInVerdict,
+} from './model.ts'
 
 const rules = (given: Partial<ClaimRules> = {}): ClaimRules => ({
   userClaim: 'sub',
@@ -31,11 +39,24 @@ describe('the name of the user', () => {
   })
 
   test('has only letters whose lower case is their own', () => {
-    assert.equal(isUserName('Ada.Lovelace_1-x'), true)
+    for (const name of ['Ada.Lovelace_1-x', 'ada+shop@b.example', 'a'.repeat(254)])
+      assert.equal(isUserName(name), true)
     // The Kelvin sign and the long s become "k" and "s" when a text is compared ignoring case.
-    for (const name of ['\u212Aate', 'boss\u017F', 'ada@b.example', '', 'a'.repeat(65), 'a b', 'é'])
+    for (const name of ['\u212Aate', 'boss\u017F', '.', '..', '', 'a'.repeat(255), 'a b', 'é'])
       assert.equal(isUserName(name), false, name)
   })
+})
+
+test('a text that is no name is described by its length and by what a name has not', () => {
+  assert.equal(shapeOf('Ada Löv'), '7 characters, with " " "ö"')
+  assert.equal(shapeOf('a'.repeat(300)), '300 characters')
+})
+
+test('an e-mail address is a name unless the provider says that it is not verified', () => {
+  const byEmail = rules({ userClaim: 'email' })
+  assert.equal(isUnverified({ email: 'a@b.example', email_verified: false }, byEmail), true)
+  assert.equal(isUnverified({ email: 'a@b.example' }, byEmail), false)
+  assert.equal(isUnverified({ sub: 'a', email_verified: false }, rules()), false)
 })
 
 test('roles come from the claim: a text or a list, mapped when there is a map', () => {
