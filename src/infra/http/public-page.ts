@@ -24,5 +24,7 @@ const PAGE = {
   tag: 'Pages',
   summary: 'A page for the browser',
   access: 'public',
+  // The script of the page reads it.
+  query: Type.Object({}),
   answers: {},
 } as const
