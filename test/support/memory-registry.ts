@@ -31,6 +31,8 @@ export interface MemoryRegistryOptions {
   readonly capacity?: number
   /** How many sessions one user may have at a time; any number when left out. */
   readonly sessionsPerUser?: number
+  /** A registration waits for it before it answers. */
+  readonly afterRegister?: (id: string) => Promise<void>
   /** `leave` waits for it. */
   readonly beforeLeave?: () => Promise<void>
 }
@@ -42,6 +44,7 @@ const FIRST_OCTETS = '100.64'
 export function createMemoryRegistry({
   capacity = 65_533,
   sessionsPerUser = Infinity,
+  afterRegister = async () => undefined,
   beforeLeave = async () => undefined,
 }: MemoryRegistryOptions = {}): MemoryRegistry {
   const live = new Map<string, RegisteredSession & SessionRequest>()
@@ -119,7 +122,11 @@ export function createMemoryRegistry({
     endTokens: (userId) => void tokensEndedAt.set(userId, Date.now() + 1),
     setAway: (next) => void (isAway = next),
     join: () => answering(() => void (isJoined = true)),
-    register: (request) => answering(() => register(request)),
+    async register(request) {
+      const session = await answering(() => register(request))
+      await afterRegister(session.id)
+      return session
+    },
     close: (each) => answering(() => each.forEach(end)),
     beat: (news) =>
       answering(() => {

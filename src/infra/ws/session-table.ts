@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -34,6 +35,8 @@ const MAX_OUTGOING_BYTES = 16 * 1_048_576
 const MAX_EXCHANGES = 256
 // A new connection to the api takes about a millisecond.
 const EXCHANGES_PER_TURN = 8
+// More than a gateway opens while one connection is upgraded.
+const EARLY_ENDS = 10_000
 // A session that was ended elsewhere has to be closed within a second.
 const TICK_MS = SECOND / 2
 /** How long a client may take to answer a close frame. */
@@ -47,6 +50,8 @@ export class SessionTable {
   readonly #clock: Clock
   readonly #telemetry: SessionTelemetry
   readonly #sessions = new Map<string, ClientSession>()
+  /** Ends of sessions that are not in the table: over, or registered and not opened yet. */
+  readonly #earlyEnds = new LRUCache<string, SessionEnd>({ max: EARLY_ENDS })
   /** Of open sessions, and of sessions that are over and still closing. */
   readonly #connections = new Set<ClientSession>()
   readonly #heartbeats: HeartbeatScheduler<ClientSession>
@@ -67,7 +72,7 @@ export class SessionTable {
     this.#sync = new RegistrySync({
       ...deps,
       takeNews: () => [...this.#takeNews()],
-      onEnded: ({ id, code, reason }) => this.#sessions.get(id)?.end(code, reason),
+      onEnded: (end) => this.#end(end),
       onPresumedDead: () => this.#endAll('the gateway has lost its session registry'),
     })
     this.#outgoingBytes = new Budget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
@@ -105,6 +110,14 @@ export class SessionTable {
     this.#heartbeats.add(session)
     this.#telemetry.recordOpening(fields)
     session.greet()
+    const early = this.#earlyEnds.get(session.id)
+    if (early) session.end(early.code, early.reason)
+  }
+
+  #end(end: SessionEnd): void {
+    const session = this.#sessions.get(end.id)
+    if (session) session.end(end.code, end.reason)
+    else this.#earlyEnds.set(end.id, end)
   }
 
   /** Releases the address of a session that was registered and never got its connection. */

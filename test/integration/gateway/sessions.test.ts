@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
 import { HOUR, MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import { openSession, PATIENT, refusedBy } from './socket.ts'
-import { openWorld, type WorldOptions } from './world.ts'
+import { openWorld, type GatewayWorld, type WorldOptions } from './world.ts'
 
 const MIB = 1_048_576
 
@@ -213,6 +213,18 @@ for (const [code, reason] of [
     await assertReleased(world, code)
   })
 }
+
+test('a session that is ended before it has its connection is closed as soon as it has it', async (t) => {
+  const world: GatewayWorld = await openWorld(t, {
+    async afterRegister(id) {
+      world.registry.endElsewhere(id, 4403, 'disconnected by an operator')
+      const isAcknowledged = async () => (await world.registry.listEnds()).length === 0
+      await eventually('the acknowledgement', isAcknowledged, PATIENT)
+    },
+  })
+  const session = await openSession(world.url, { token: await world.token() })
+  assert.equal((await session.closed).code, 4403)
+})
 
 test('a second session of a device takes the place and the address of the first', async (t) => {
   const { url, token, registry } = await openWorld(t)

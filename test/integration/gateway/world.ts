@@ -24,6 +24,7 @@ export interface WorldOptions {
   readonly readOnly?: boolean
   readonly capacity?: number
   readonly sessionsPerUser?: number
+  readonly afterRegister?: (id: string) => Promise<void>
   readonly beforeLeave?: () => Promise<void>
   readonly maxOutgoingBytes?: number
   readonly tunnels?: () => Promise<unknown>
