@@ -6,6 +6,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import type { DomainEvent } from '../../ports/events.ts'
+import type { Store } from '../../store/store.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './jobs.ts'
 import { settingsOf, statusOf, type AlertHeartbeat } from './model.ts'
@@ -21,8 +22,13 @@ async function world(dialect: DialectName) {
   const alerts: string[] = []
   const events: DomainEvent<AlertHeartbeat>[] = []
   const ages = new Map<string, number>()
+  let isAway = false
+  const guarded: Store = {
+    ...store,
+    write: (work, options) => (isAway ? Promise.reject(new Error('away')) : store.write(work, options)),
+  }
   const deps = {
-    store,
+    store: guarded,
     clock,
     logger: silentLogger,
     metrics: noMetrics,
@@ -48,6 +54,15 @@ async function world(dialect: DialectName) {
     ages,
     heartbeats,
     check,
+    /** The database does not take writes, or does again. */
+    fail: () => void (isAway = true),
+    heal: () => void (isAway = false),
+    /** The checks of a worker whose clock is ahead. */
+    anotherWorker(aheadMs: number) {
+      const ahead = { now: () => clock.now() + aheadMs, monotonic: () => clock.monotonic() }
+      const worker = new Heartbeats({ ...deps, clock: ahead })
+      return () => worker.checkDue()
+    },
     /** The next check is that of another process. */
     restart() {
       job = newJob()
@@ -175,6 +190,31 @@ onEveryDialect('heartbeats', (dialect) => {
       await w.pass(10 * SECOND)
       assert.deepEqual(w.alerts, [RAISED], '75 seconds')
     })
+
+  test('the time in which the database was away does not count', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    await w.check()
+    w.fail()
+    w.clock.advance(20 * SECOND)
+    await assert.rejects(w.check())
+    w.clock.advance(5 * 60 * SECOND)
+    w.heal()
+    await w.check()
+    assert.deepEqual(w.alerts, [])
+  })
+
+  test('workers whose clocks differ by some seconds do not delay the alert', async () => {
+    await using w = await world(dialect)
+    await w.heartbeats.put('backup', EVERY_MINUTE, 'ada')
+    const other = w.anotherWorker(8 * SECOND)
+    for (let passed = 0; passed < 80 * SECOND; passed += CHECK_MS) {
+      w.clock.advance(CHECK_MS)
+      await w.check()
+      await other()
+    }
+    assert.deepEqual(w.alerts, [RAISED])
+  })
 
   test('a worker that is late does not delay the alert', async () => {
     await using w = await world(dialect)

@@ -47,10 +47,19 @@ export interface HeartbeatDeps {
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
-// Between the checks of two processes. A check of the same process may be late for as long as it likes.
+// Between the last check and the first one of a process. Its later ones may be late for as long as they like.
 const PUNCTUAL_MS = 1.5 * CHECK_EVERY_MS
 // Clocks of two hosts differ by less.
 const CLOCK_DIFFERENCE_MS = 2 * CHECK_EVERY_MS
+
+interface Check {
+  readonly now: number
+  readonly monotonic: number
+  /** The last one of this process, by both clocks. */
+  readonly before: typeof NO_CHECK
+}
+
+const NO_CHECK = { at: Number.NaN, monotonic: 0 }
 
 /** Dead man's switches: an alert is raised when the beats of a program stop. */
 export class Heartbeats {
@@ -58,7 +67,7 @@ export class Heartbeats {
   readonly #beats: Counter
   readonly #changes: Counter
   /** The last check of this process, by both clocks. */
-  #lastCheck = { at: Number.NaN, monotonic: 0 }
+  #lastCheck = NO_CHECK
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps
@@ -141,7 +150,10 @@ export class Heartbeats {
     if (!(await hasHeartbeats(store.read))) return
     const now = clock.now()
     const monotonic = clock.monotonic()
-    await store.write((tx) => this.#recordCheck(tx, now, monotonic))
+    const before = this.#lastCheck
+    // While the database is away, nobody can beat: until a check succeeds again, this process is as good as none.
+    this.#lastCheck = NO_CHECK
+    await store.write((tx) => this.#recordCheck(tx, { now, monotonic, before }))
     this.#lastCheck = { at: now, monotonic }
     for (const name of await listOverdue(store.read, now))
       await store.write((tx) => this.#miss(tx, name, now))
@@ -154,26 +166,11 @@ export class Heartbeats {
     return (await listAges(store.read)).map(({ name, since }) => ({ name, ageMs: now - since }))
   }
 
-  async #recordCheck(tx: Tx, now: number, monotonic: number): Promise<void> {
-    const before = await recordCheck(tx, now)
-    const uncountedMs = this.#uncountedSince(before, now, monotonic)
+  async #recordCheck(tx: Tx, check: Check): Promise<void> {
+    const { now } = check
+    const uncountedMs = uncountedSince(await recordCheck(tx, now), check)
     if (uncountedMs > 0) await postpone(tx, { from: now - uncountedMs, to: now })
     if (uncountedMs < 0) await bringForward(tx, { by: -uncountedMs, countedAfter: now })
-  }
-
-  /**
-   * The time since the check before in which no worker ran, or by which the clock was set. After a check of this process it
-   * is what its clocks differ by; another process is expected to check every period.
-   */
-  #uncountedSince(before: number, now: number, monotonic: number): number {
-    const { at, monotonic: then } = this.#lastCheck
-    const passed = now - before
-    if (before === at) {
-      const difference = passed - (monotonic - then)
-      return Math.abs(difference) >= SECOND ? difference : 0
-    }
-    if (passed < -CLOCK_DIFFERENCE_MS) return passed
-    return passed > PUNCTUAL_MS ? passed : 0
   }
 
   async #miss(tx: Tx, name: string, now: number): Promise<void> {
@@ -196,6 +193,19 @@ export class Heartbeats {
       logger.info({ heartbeat: data.name, actor }, `heartbeat ${change}`)
     })
   }
+}
+
+/**
+ * The time since the last check in which no worker ran, or by which the clock was set. A process that has checked before was
+ * there: only what its clocks differ by does not count, once for all workers.
+ */
+function uncountedSince(last: number, { now, monotonic, before }: Check): number {
+  const passed = now - last
+  const isFar = passed > PUNCTUAL_MS || passed < -CLOCK_DIFFERENCE_MS
+  if (Number.isNaN(before.at)) return isFar ? passed : 0
+  const difference = now - before.at - (monotonic - before.monotonic)
+  const isNew = last === before.at || isFar
+  return isNew && Math.abs(difference) >= SECOND ? difference : 0
 }
 
 function requireHeartbeat(heartbeat: AlertHeartbeat | undefined, name: string): AlertHeartbeat {

@@ -55,6 +55,7 @@ test('a text that is no name is described by its length and by what a name has n
 test('an e-mail address is a name unless the provider says that it is not verified', () => {
   const byEmail = rules({ userClaim: 'email' })
   assert.equal(isUnverified({ email: 'a@b.example', email_verified: false }, byEmail), true)
+  assert.equal(isUnverified({ email: 'a@b.example', email_verified: 'false' }, byEmail), true)
   assert.equal(isUnverified({ email: 'a@b.example' }, byEmail), false)
   assert.equal(isUnverified({ sub: 'a', email_verified: false }, rules()), false)
 })

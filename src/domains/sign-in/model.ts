@@ -36,7 +36,8 @@ export function userNameOf(claims: Claims, { userClaim }: ClaimRules): string | 
 
 /** Whether the name is an address that the provider says it has not verified (OpenID Connect Core 1.0, section 5.1). */
 export function isUnverified(claims: Claims, { userClaim }: ClaimRules): boolean {
-  return userClaim === 'email' && claims['email_verified'] === false
+  // Some providers send the member as text.
+  return userClaim === 'email' && [false, 'false'].includes(claims['email_verified'] as boolean | string)
 }
 
 /** What a person has to know of a text that is no name of a user: its length, and the characters that a name has not. */

@@ -67,10 +67,11 @@ function accessTo(path: string): Access {
   return { uid, gid, mode: OWNER_ONLY }
 }
 
-/** Changes only what differs: some file systems refuse any change. */
+/** Only root may give a file away. Changes only what differs: some file systems refuse any change. */
 async function giveTo({ uid, gid, mode }: Access, path: string): Promise<void> {
   const current = statSync(path)
-  if (current.uid !== uid || current.gid !== gid) await chown(path, uid, gid)
+  const differs = current.uid !== uid || current.gid !== gid
+  if (differs && process.getuid?.() === 0) await chown(path, uid, gid)
   if ((current.mode & PERMISSIONS) !== mode) await chmod(path, mode)
 }
 
