@@ -15,7 +15,8 @@ const USER: User = {
 }
 
 test('a name has 1 to 254 letters, digits and . _ @ + -, and is no name of a directory', () => {
-  for (const name of ['a', 'A.b_c-9', 'ada+shop@b.example', '...', 'x'.repeat(254)]) assert.equal(parseName(name), name)
+  for (const name of ['a', 'A.b_c-9', 'ada+shop@b.example', '...', 'x'.repeat(254)])
+    assert.equal(parseName(name), name)
   for (const name of ['', '.', '..', 'x'.repeat(255), 'a b', 'ä', 'a\n', 'a/b'])
     assert.throws(() => parseName(name), /name/)
 })
