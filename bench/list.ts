@@ -65,7 +65,7 @@ async function startSeeded(
 }
 
 interface PageSlice extends Slice {
-  /** Of a slice with a writer beside. */
+  /** For a slice with a writer beside. */
   readonly commitsPerPage?: number
 }
 

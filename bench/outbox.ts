@@ -135,7 +135,7 @@ async function publishBare(nats: NatsServer, forMs: number): Promise<number> {
 
 const SETTLING_MS = 1_000
 
-/** Of a new process each time, since one that has drained before has already taken what it needs. */
+/** Measures a new process each time, since one that has drained before has already taken what it needs. */
 async function memoryMeasures(
   nats: NatsServer,
   { many }: Sizes,

@@ -84,7 +84,7 @@ interface ExpirySample {
   /** From the first order's expiry to the last one's. */
   readonly seconds: number
   readonly longestBlockMs: number
-  /** Of calls that came meanwhile. */
+  /** 99th percentile of calls that came meanwhile. */
   readonly p99: number
 }
 

@@ -39,7 +39,7 @@ interface Sample {
   readonly seconds: number
   /** The same of the least program, just before. */
   readonly leastSeconds: number
-  /** Of the processor, sending included: what a busy machine changes least. */
+  /** Time of the processor, sending included: what a busy machine changes least. */
   readonly cpuSeconds: number
   readonly peakMegabytes: number
 }

@@ -108,7 +108,7 @@ interface Sample {
 interface Target {
   readonly port: number
   readonly pid: number
-  /** Of the api that creates orders meanwhile; that of a gateway is behind it. */
+  /** Port of the api that creates orders meanwhile; that of a gateway is behind it. */
   readonly ordersPort: number
   readonly generator: LoadGenerator
   /** Resident before the first attack, in megabytes. */

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 export interface BackupSample {
   readonly seconds: number
-  /** Of them, until the snapshot was made, hashed and read. */
+  /** Those until the snapshot was made, hashed and read. */
   readonly snapshotSeconds: number
   /** Bytes of the result. */
   readonly size: number

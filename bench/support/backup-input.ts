@@ -8,7 +8,7 @@ export interface BackupInput {
   readonly directory: string
   readonly database: string
   readonly logs: string
-  /** Of the database, as the step that makes the snapshot knows it. */
+  /** SHA-256 of the database, as the step that makes the snapshot knows it. */
   readonly sha256: string
 }
 

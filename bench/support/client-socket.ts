@@ -4,7 +4,7 @@ import { signToken } from './tokens.ts'
 /** A server of WebSockets on this machine, and how a connection to it is opened. */
 export interface SocketTarget {
   readonly port: number
-  /** Of further servers: connections take the ports in turn. */
+  /** Ports of further servers: connections take the ports in turn. */
   readonly morePorts?: readonly number[]
   readonly path: string
   /** The beginning of the frame that says that the connection is open. */

@@ -18,7 +18,7 @@ export interface OpenView extends AsyncDisposable {
   readonly page: Page
   /** From the start of the navigation. */
   readonly milliseconds: number
-  /** Of the files until then; the bytes of the API are not among them. */
+  /** Bytes of the files until then; the bytes of the API are not among them. */
   readonly fileBytes: number
   readonly compressedBytes: number
   /** The milliseconds from an action until the page shows its result. */

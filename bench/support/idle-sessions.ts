@@ -40,9 +40,9 @@ export const HEARTBEAT_MS = 30_000
 
 /** What idle sessions cost a server. */
 export interface IdleCost {
-  /** Of memory, for each session. */
+  /** Memory for each session. */
   readonly kibibytes: number
-  /** Of one core, for all sessions. */
+  /** Percent of one core, for all sessions. */
   readonly percent: number
 }
 

@@ -1,6 +1,6 @@
 import { SEQUENCE, type LoadTarget } from './load.ts'
 
-/** Of every load of docs/performance.md. */
+/** Connections of every load of docs/performance.md. */
 export const CONNECTIONS = 64
 
 /** A caller who is known by headers. */

@@ -15,7 +15,7 @@ export class OrderTraffic {
     this.#eventsPerSecond = eventsPerSecond
   }
 
-  /** Of the newest order. */
+  /** Id of the newest order. */
   get lastOrder(): string {
     return orderId(this.#created)
   }

@@ -35,7 +35,7 @@ export function readLifetime(token: string): TokenLifetime | null {
 }
 
 const EARLIEST_WARNING_MS = 5 * 60 * SECOND_MS
-// Of a token that is short-lived.
+// Share of the lifetime of a short-lived token.
 const WARNED_SHARE = 0.25
 
 /** The time of the warning before the token ends: five minutes before, or the last quarter of a shorter lifetime. */

@@ -7,13 +7,13 @@ export interface NightNumbers {
   readonly server: 'primary' | 'standby'
   readonly lastSuccessAt: number | undefined
   readonly lastStartAt: number | undefined
-  /** Of the package of the last success. */
+  /** Size of the package of the last success. */
   readonly sizeBytes: number | undefined
   /** Milliseconds by the name of the step, of the last run. */
   readonly stepDurationsMs: Readonly<Record<string, number>>
   /** Failed tries since the last success. */
   readonly failures: number
-  /** Of the last run, if it failed. */
+  /** Code of the last run, if it failed. */
   readonly errorCode: ErrorCode | undefined
   /** Bytes by the name of the cleaning step, of the last run that cleaned. */
   readonly freedBytes: Readonly<Record<string, number>>

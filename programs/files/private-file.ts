@@ -14,7 +14,7 @@ export function readPrivateFile(path: string, check: (stats: Stats) => void = ()
   // Without waiting for the writer of a pipe.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    // Of the open file: the path may name another file a moment later.
+    // Reads the open file's: the path may name another file a moment later.
     const stats = fstatSync(file)
     if (!stats.isFile()) throw new Error('it is not a regular file')
     if (stats.mode & READABLE_BY_OTHERS) throw new Error('group or others have access to it; chmod 600 it')

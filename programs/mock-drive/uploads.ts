@@ -38,7 +38,7 @@ export class Uploads {
   readonly #blobs: Blobs
   readonly #uploads = new Map<string, Upload>()
   readonly #rapid = new Map<string, string>()
-  // Of the parts that are stored, so that `complete` reads no content again. Empty after a restart.
+  // Hashes of the parts that are stored, so that `complete` reads no content again. Empty after a restart.
   readonly #hashes = new Map<string, { readonly parts: number; readonly hash: Hash }>()
 
   constructor(blobs: Blobs) {

@@ -2,9 +2,9 @@
 export interface GatewayAddress {
   /** As it was given; safe to print. */
   readonly text: string
-  /** Of the sessions: `ws://host:port/vpn`. */
+  /** Address of the sessions: `ws://host:port/vpn`. */
   readonly sessionUrl: string
-  /** Of the health, in the same place: `http://host:port/health`. */
+  /** Address of the health, in the same place: `http://host:port/health`. */
   readonly healthUrl: string
 }
 

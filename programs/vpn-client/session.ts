@@ -19,7 +19,7 @@ const CLOSE_TIMEOUT_MS = 800
 const MAX_FRAME_BYTES = 64 * 1_024
 
 export interface SessionLoss {
-  /** Of the WebSocket; 1006 when there was none. */
+  /** Close code of the WebSocket; 1006 when there was none. */
   readonly code: number
   readonly reason: string
   readonly heldMs: number
@@ -42,7 +42,7 @@ export interface SessionParts {
   readonly gateway: GatewayAddress
   readonly token: Secret
   readonly clock: WaitingClock
-  /** Of the session frame. */
+  /** Address in the session frame. */
   readonly virtualIp: string
   readonly heartbeatMs: number
 }

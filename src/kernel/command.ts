@@ -11,13 +11,13 @@ export interface CommandParameter {
   readonly default?: ParameterValue
   /** The value reaches a program by its environment, and is never stored, logged or shown as it is. */
   readonly isSecret?: boolean
-  /** Of a string: a regular expression (ECMAScript, with the flag `u`) that matches a part of the value. */
+  /** For a string: a regular expression (ECMAScript, with the flag `u`) that matches a part of the value. */
   readonly pattern?: string
-  /** Of an integer. */
+  /** For an integer. */
   readonly minimum?: number
-  /** Of an integer. */
+  /** For an integer. */
   readonly maximum?: number
-  /** Of an enum. */
+  /** For an enum. */
   readonly values?: readonly string[]
 }
 

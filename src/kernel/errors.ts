@@ -35,7 +35,7 @@ export interface AppErrorOptions {
   readonly values?: ErrorValues
   /** How long a caller should wait before it tries again, in seconds. */
   readonly retryAfterSeconds?: number
-  /** Of a call that has a token. */
+  /** What is wrong with the token of the call. */
   readonly tokenFault?: TokenFault
 }
 

@@ -5,7 +5,7 @@ export type SortValue = string | number | null
 
 /** A column that a list is ordered by. */
 export interface SortKey<Name extends string = string> {
-  /** Of the column in a row: `notAfter`. */
+  /** The column's member in a row: `notAfter`. */
   readonly name: Name
   /** Integers are safe integers. Texts are sorted by bytes, and have up to 100 characters: they are in the cursor. */
   readonly type: 'integer' | 'text'

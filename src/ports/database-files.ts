@@ -4,7 +4,7 @@ import type { SnapshotSteps } from './snapshots.ts'
 export interface TableContents {
   readonly rows: number
   /**
-   * Of the columns and values, as 64 hexadecimal digits. It does not depend on where the engine keeps them.
+   * Hash of the columns and values, as 64 hexadecimal digits. It does not depend on where the engine keeps them.
    */
   readonly hash: string
 }

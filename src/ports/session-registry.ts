@@ -57,7 +57,7 @@ export interface RegisteredSession {
   readonly id: string
   /** Dotted IPv4. */
   readonly virtualIp: string
-  /** Of the pool, 12 to 30. */
+  /** Prefix length of the pool, 12 to 30. */
   readonly prefixLength: number
 }
 

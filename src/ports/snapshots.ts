@@ -8,7 +8,7 @@ export interface SnapshotContents {
 
 /** A snapshot whose file was read from its beginning to its end. */
 export interface VerifiedSnapshot extends SnapshotContents {
-  /** Of the file, as 64 hexadecimal digits. */
+  /** SHA-256 of the file, as 64 hexadecimal digits. */
   readonly sha256: string
   readonly sizeBytes: number
 }
@@ -20,7 +20,7 @@ export interface SnapshotSteps {
 
 /** Snapshots of the database in files; the work runs beside the event loop. */
 export interface Snapshots {
-  /** Of the names of the files, by their format: a SQLite file, or an archive for `pg_restore`. */
+  /** Extension of the file names, by their format: a SQLite file, or an archive for `pg_restore`. */
   readonly extension: 'db' | 'dump'
   /** The size of the database; a snapshot is hardly larger. */
   databaseBytes(): Promise<number>

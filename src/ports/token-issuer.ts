@@ -11,7 +11,7 @@ export interface TokenSubject {
   readonly userId: string
   readonly name: string
   readonly roles: readonly string[]
-  /** Of the user's tokens; the token is revoked when the user's generation is raised above it. */
+  /** Generation of the user's tokens; the token is revoked when the user's generation is raised above it. */
   readonly generation: number
   /** Limits the token to one purpose. */
   readonly purpose?: TokenPurpose | undefined

@@ -11,7 +11,7 @@ export interface MirroredUser {
 
 /** A page of users that have changed, in the order of their last changes. */
 export interface UserChanges {
-  /** Of the last change in the page; the next page begins after it. */
+  /** Revision of the last change in the page; the next page begins after it. */
   readonly revision: number
   /** The first page of a copy of all users: a user that is in none of its pages does not exist. */
   readonly full: boolean

@@ -9,7 +9,7 @@ export interface DatabaseFacts {
   readonly schema: SchemaStatus
   /** The settings on which the durability of a commit depends, by their names. */
   readonly settings: Readonly<Record<string, string>>
-  /** Of the server, in epoch milliseconds; a SQLite file has no clock of its own. */
+  /** The server's clock, in epoch milliseconds; a SQLite file has no clock of its own. */
   readonly clockMs: number | undefined
 }
 

@@ -31,7 +31,7 @@ const MESSAGES = {
   worksAgain: 'the database is available again',
 }
 
-// Of as many pages as an order with its event and indexes: one page can fit where they do not.
+// As many pages as an order with its event and indexes: one page can fit where they do not.
 const PROBE_BYTES = 64 * 1_024
 
 const probe = statement<{ now: number; filler: string }>((db, value) =>

@@ -177,7 +177,7 @@ interface Shape {
   /** The members of the filter that have a value. */
   readonly given: readonly string[]
   readonly order: PageOrder
-  /** Of the position: which of its values are null. */
+  /** Which values of the position are null. */
   readonly isNull: readonly boolean[] | undefined
 }
 

@@ -9,7 +9,7 @@ export interface Restored {
 /** A verified snapshot, and what is changed in the restored database before any process serves it. */
 export interface RestoredSnapshot {
   readonly path: string
-  /** Of the file, as it was verified. */
+  /** SHA-256 of the file, as it was verified. */
   readonly sha256: string
   readonly finish: (tx: Tx) => Promise<void>
 }

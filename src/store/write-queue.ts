@@ -150,7 +150,7 @@ export class WriteQueue {
       const outcome = await this.#transaction(group, this.#runBare)
       for (const settle of outcome) settle()
     } catch (error) {
-      // Of the engine's rollback, for example. No write may be left pending, and the queue goes on.
+      // The engine's rollback can fail, for example. No write may be left pending, and the queue goes on.
       const failure = toFailure(error, this.#options.unavailable)
       for (const job of group) job.fail(failure)
     }

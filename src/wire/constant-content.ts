@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 /** The body of an answer that is the same for every caller as long as the process runs: its bytes are made once. */
 export class ConstantContent {
   readonly bytes: Buffer
-  /** Of {@link bytes}, strong (RFC 9110, section 8.8.3). */
+  /** Tag of {@link bytes}, strong (RFC 9110, section 8.8.3). */
   readonly entityTag: string
   readonly contentType: string
   #compressed: Buffer | undefined
@@ -22,7 +22,7 @@ export class ConstantContent {
     return this.#compressed
   }
 
-  /** Of {@link compressed}: another representation has another tag. */
+  /** Tag of {@link compressed}: another representation has another tag. */
   get compressedTag(): string {
     return this.entityTag.replace(/"$/, '-gzip"')
   }

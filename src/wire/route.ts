@@ -20,7 +20,7 @@ export interface AccessPolicy {
 /** What a policy decides on. */
 export interface PolicyCall {
   readonly identity: Identity
-  /** Of the path, as text; not validated yet. */
+  /** Parameters of the path, as text; not validated yet. */
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -33,7 +33,7 @@ export interface RouteRequest<P, Q, B> {
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** Of the caller; {@link ANONYMOUS} on a public route. */
+  /** Identity of the caller; {@link ANONYMOUS} on a public route. */
   readonly identity: Identity
   readonly headers: IncomingHttpHeaders
   /** Address of the client: the TCP peer, or the client that a trusted peer names. */
@@ -53,7 +53,7 @@ export interface AnswerSchema {
   readonly description: string
   /** Left out where there is no body. */
   readonly schema?: TSchema
-  /** Of the body; `application/json` when left out. */
+  /** Type of the body; `application/json` when left out. */
   readonly contentType?: string
 }
 

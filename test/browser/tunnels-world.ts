@@ -23,7 +23,7 @@ export const FIVE: readonly SessionItem[] = [
   sessionItem({ virtual_ip: '100.64.0.12', ...user('kofi'), device: null, rtt_ms: null }),
 ]
 
-// Of the test file that imports this.
+// Browser of the test file that imports this.
 let browser: Browser
 before(async () => {
   // For a file that is run by itself; `npm test` has built the pages already.

@@ -42,7 +42,7 @@ for (const [what, settings] of [
     assert.deepEqual([status, output.trim()], [0, ''])
   })
 
-// Of 10; what keeps the night from less is explained in its unit.
+// Out of 10; what keeps the night from less is explained in its unit.
 for (const [name, settings, limit] of [
   ['platform-backup.service', INSTALL_SETTINGS, 5],
   ['platform-backup-retry.service', BARE, 4],

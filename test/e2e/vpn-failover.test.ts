@@ -81,7 +81,7 @@ function statusesOf(answers: readonly { readonly status: number }[]): number[] {
 /** A client, and what it has reported. */
 interface Follower {
   readonly client: VpnClient
-  /** Of the gateway that it is connected with; undefined while it is not. */
+  /** Name of the gateway that it is connected with; undefined while it is not. */
   gateway: string | undefined
   /** The last one that it has had. */
   address: string | undefined

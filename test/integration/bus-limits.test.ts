@@ -95,7 +95,7 @@ for (const [what, serve, reason] of CASES) {
     const before = process.cpuUsage()
     const { reasons } = openBus(t, url)
     await eventually('the reason', () => reasons.some((each) => reason.test(String(each))))
-    // Of the processor: how long the event loop is blocked depends on what else runs on the machine.
+    // Time of the processor: how long the event loop is blocked depends on what else runs on the machine.
     const { user, system } = process.cpuUsage(before)
     assert.ok(user + system < MAX_CPU_US, `${(user + system) / 1_000} ms of processor time`)
   })

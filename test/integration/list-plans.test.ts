@@ -230,7 +230,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
 for (const [what, read, plan] of LISTS) {
   test(`a page of ${what} is read by an index, without sorting`, async () => {
     await using world = await testStore('sqlite')
-    // Of the sizes of the rows, and of the rows: without the output of executions, both have the same plan.
+    // Plans for the sizes of the rows, and for the rows: without the output of executions, both have the same plan.
     const plans = await plansOf(world.store, read)
     assert.match(plans.at(-1) ?? '', plan)
     const searches = plans.map((each) => each.split('; ')[0])

@@ -104,7 +104,7 @@ async function history(sessions: Sessions): Promise<Session[]> {
       after = page.next
     } while (after)
   }
-  // Of two in the same millisecond the one that was closed first came first.
+  // The one that was closed first came first, also in the same millisecond.
   return all.sort(
     (one, other) => one.connectedAt - other.connectedAt || (one.closedAt ?? 0) - (other.closedAt ?? 0),
   )

@@ -23,7 +23,7 @@ export interface GatewayDouble extends AsyncDisposable {
 }
 
 export interface GatewayScript {
-  /** Of `/health`. */
+  /** Status of `/health`. */
   readonly health?: number
   /** Instead of a session: an answer before the upgrade. */
   readonly refuse?: { readonly status: number; readonly body?: string; readonly location?: string }

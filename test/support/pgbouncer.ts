@@ -10,7 +10,7 @@ import { freePort } from './loopback.ts'
 
 /** A PgBouncer in transaction mode: a transaction gets any of a few connections to the server. */
 export interface PgBouncer {
-  /** Of the same database, through PgBouncer. */
+  /** Address of the same database, through PgBouncer. */
   readonly url: string
   stop(): Promise<void>
 }

@@ -10,7 +10,7 @@ import { freePort } from './loopback.ts'
 
 /** A PostgreSQL server for the tests, in a temporary directory. */
 export interface PostgresCluster {
-  /** Of its database `postgres`; any local connection is trusted. */
+  /** Address of its database `postgres`; any local connection is trusted. */
   readonly url: string
   stop(): Promise<void>
 }

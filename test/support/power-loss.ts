@@ -145,7 +145,7 @@ type Change =
 interface File {
   durable: Buffer
   unsynced: Change[]
-  /** Of the program's view. */
+  /** Size in the program's view. */
   size: number
 }
 

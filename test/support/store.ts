@@ -122,7 +122,7 @@ export async function testStore(
 
 export interface TestStores extends AsyncDisposable {
   readonly store: Store
-  /** Of another process on the same database. */
+  /** Store of another process on the same database. */
   readonly otherStore: Store
 }
 

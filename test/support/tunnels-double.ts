@@ -20,7 +20,7 @@ export interface TunnelsDouble extends AsyncDisposable {
 }
 
 export const READER = { username: 'ada', password: 'correct horse battery' }
-/** Of a reader who may see the tunnels, and of one who may not; signed by nobody. */
+/** Tokens of a reader who may see the tunnels, and of one who may not; signed by nobody. */
 export const TOKENS = { reader: tokenOf('ada', ['auditor']), stranger: tokenOf('sam', ['service']) }
 
 export async function startTunnelsDouble(directory?: string): Promise<TunnelsDouble> {

@@ -13,7 +13,7 @@ export interface TunnelsAnswer {
   }
   readonly total: number
   readonly sessions: readonly SessionItem[]
-  /** Of a standby: whether the sessions of its primary are in the answer. */
+  /** For a standby: whether the sessions of its primary are in the answer. */
   readonly primary?: 'included' | 'unavailable'
 }
 

@@ -27,7 +27,7 @@ export class PlatformError extends Error {
    * `unreachable`, `timeout` and `invalid_response`.
    */
   readonly code: string
-  /** Of the response; 0 without one. */
+  /** Status of the response; 0 without one. */
   readonly status: number
   /** The `X-Request-Id`; the log of the platform names it. */
   readonly requestId: string

@@ -58,7 +58,7 @@ async function readUsers(): Promise<void> {
 
 // As many as one call takes.
 const MOST_NAMES = 50
-// Of a UUIDv7: its time, in milliseconds.
+// The part of a UUIDv7 that is its time, in milliseconds.
 const SHORT_LENGTH = 13
 
 const asked: string[] = []

@@ -7,7 +7,7 @@ import { CLUSTER_RADIUS, joinDrawings, type Drawing, type NodeMeaning, type Plac
 export interface SlotOrigin extends Origin {
   /** Key of the gateway. */
   readonly parent: string
-  /** Of the column. */
+  /** Top of the column. */
   readonly top: number
 }
 

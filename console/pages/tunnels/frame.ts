@@ -6,19 +6,19 @@ export interface Frame {
   readonly hub: { readonly x: number; readonly width: number; readonly height: number }
   /** Where the users begin. */
   readonly userAt: number
-  /** Of the box of a user whose addresses are drawn beside it. */
+  /** Width of the box of a user whose addresses are drawn beside it. */
   readonly userWidth: number
   /** Where the marks of the addresses are. */
   readonly addressAt: number
   readonly addressWidth: number
   /** Whether the round-trip time finds room on the line to the address. */
   readonly hasRoomOnLine: boolean
-  /** Of users drawn as clusters: how many stand beside each other, and how wide each is. */
+  /** For users drawn as clusters: how many stand beside each other, and how wide each is. */
   readonly lanes: 1 | 2
   readonly laneWidth: number
 }
 
-// Of a wide monospaced font at 12 px.
+// Width in a wide monospaced font at 12 px.
 const CHARACTER_WIDTH = 7.3
 // 15 characters: the longest IPv4 address. Longer names of devices are cut.
 const ADDRESS_WIDTH = { least: 74, most: 112 }

@@ -5,7 +5,7 @@ import type { GatewayNode, UserNode } from './graph.ts'
 import { joinDrawings, type Drawing, type Layout, type PlacedNode, type Side } from './placed.ts'
 
 export interface LayoutOptions {
-  /** Of the picture, in CSS pixels. */
+  /** Width of the picture, in CSS pixels. */
   readonly width: number
   /** Keys of users whose addresses are drawn one by one, however many users there are. */
   readonly expanded: ReadonlySet<string>

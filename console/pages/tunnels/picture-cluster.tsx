@@ -38,7 +38,7 @@ interface ClusterProps extends ClusterPlace {
   readonly sessions: readonly JudgedSession[]
 }
 
-// Of the text of a note to that of a name.
+// Size of the text of a note to that of a name.
 const NOTE_SCALE = 0.88
 
 /** A petal for each address, up to a dozen; beyond that the petals show the shares. */

@@ -1,6 +1,6 @@
 import type { Side } from './placed.ts'
 
-// Of the widest font that the style sheet may come to, at 12 px.
+// Width in the widest font that the style sheet may come to, at 12 px.
 const CHARACTER_WIDTH = 7.3
 const WIDE_CHARACTER_WIDTH = 12.5
 const WIDE =

@@ -17,7 +17,7 @@ import {
 import { keepValues, keptValues } from './kept-values.ts'
 
 export interface SchemaFormProps {
-  /** Of the body, from the document of the API. */
+  /** Schema of the body, from the document of the API. */
   readonly schema: FormSchema
   /** By the paths of the fields; a field without a label is not shown. */
   readonly labels: Readonly<Record<string, string>>

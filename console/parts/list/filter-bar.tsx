@@ -122,7 +122,7 @@ function TimeInput({ filter, value, onChange }: TimeInputProps) {
         onFocus={() => (now.value = serverClock.now())}
         onChange={({ currentTarget: { value: given } }) => {
           const time = new Date(given)
-          // Of the digits of a year each is a change.
+          // Each digit of a year is a change.
           if (given === '' || time.getFullYear() >= FIRST_YEAR) onChange(given && time.toISOString())
         }}
       />

@@ -6,7 +6,7 @@ export interface TableHead {
   readonly key: string
   readonly title: string
   readonly className?: string
-  /** Of a column by which the reader can sort. */
+  /** For a column by which the reader can sort. */
   readonly sort?: {
     readonly direction: 'ascending' | 'descending' | 'none'
     readonly onSort: () => void

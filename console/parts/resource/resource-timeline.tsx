@@ -9,7 +9,7 @@ export interface ResourceTimelineProps<Item> {
   readonly source: ResourceSource<{ readonly items: readonly Item[] }>
   /** The id of the object. */
   readonly id: string
-  /** Of the object that is shown: another one is read with its timeline, also without an event. */
+  /** Version of the object that is shown: another one is read with its timeline, also without an event. */
   readonly version?: string
   readonly entryOf: (item: Item, index: number) => TimelineEntry
   /** Whether an item has an entry; all of them if it is left out. */

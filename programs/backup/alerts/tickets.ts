@@ -42,7 +42,7 @@ export function selfcheckTicket(date: string, text: string): Omit<NewNightTicket
   }
 }
 
-/** Of level info, which notifies nobody while the drill may still pass. */
+/** Has level info, which notifies nobody while the drill may still pass. */
 export function drillTicket(backupId: string): Omit<NewNightTicket, 'source'> {
   return {
     title: `Restore drill of backup ${backupId}`,

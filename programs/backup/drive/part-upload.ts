@@ -27,7 +27,7 @@ export interface PartUploadDeps {
 type PartOutcome = 'stored' | 'expired_url' | 'not_sequential'
 
 const URLS_AT_ONCE = 100
-// Of corrections without progress in between
+// Corrections without progress in between
 const MAX_CORRECTIONS = 5
 
 /** Sends the parts of one upload in order, from the first that the drive does not have. */

@@ -94,7 +94,7 @@ export class HostShell implements Shell {
   }
 }
 
-/** Of the account, not of the environment; an account may be unknown to the system. */
+/** The account's, not that of the environment; an account may be unknown to the system. */
 function homeDirectory(): string {
   try {
     return userInfo().homedir

@@ -113,7 +113,7 @@ export class OpenDirectory implements Disposable {
   }
 }
 
-/** Of proc_pid_fdinfo(5). */
+/** Reads proc_pid_fdinfo(5). */
 function mountOf(file: number): string {
   return /^mnt_id:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1] ?? ''
 }

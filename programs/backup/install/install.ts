@@ -70,7 +70,7 @@ export async function uninstallRoutine(root: TargetRoot, deps: InstallDeps): Pro
   return { entries: [...disabled, ...removed, ...dropIns], notes: keptBy(settings) }
 }
 
-/** Of a unit that a person wrote, the person decides whether it is enabled. */
+/** A unit that a person wrote is enabled or not by that person. */
 function isEnabled(files: UnitFiles): (unit: Unit) => boolean {
   return ({ name, wantedBy }) => wantedBy !== undefined && files.isOwn(name)
 }

@@ -8,7 +8,7 @@ export interface SkippedLog {
 
 /** What is not in a package. Names as in JSON: the manifest, the state and the outcome have the same object. */
 export interface LeftOut {
-  /** Of files and directories. */
+  /** Number of files and directories. */
   readonly count: number
   /** The first of them, with the reasons. */
   readonly files: readonly Pick<SkippedLog, 'path' | 'reason'>[]

@@ -54,7 +54,7 @@ export async function copyLogs(roots: LogRoots, directory: string, signal?: Abor
   return { copies, skipped }
 }
 
-// Of the platform (docs/specification.md, Certificates). The directory may have others, such as those with tokens.
+// Certificates of the platform (docs/specification.md, Certificates). The directory may have others, such as those with tokens.
 const CERTIFICATE_FILE = /^[0-9a-f]{64}\.pem$/
 
 /** Copies the files of the certificates, as {@link copyLogs} does. Without the directory there is no certificate yet. */

@@ -18,9 +18,9 @@ export interface PackageManifest {
   readonly format: 1
   readonly backup_id: string
   readonly created_at: string
-  /** Of the database. */
+  /** Path of the database. */
   readonly source_path: string
-  /** Of the database file in the package. */
+  /** Size of the database file in the package. */
   readonly size: number
   readonly sha256: string
   readonly servers: readonly string[]

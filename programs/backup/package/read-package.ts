@@ -48,7 +48,7 @@ const OVERHEAD_SHARE = 1.1
 export async function unpackPackage(request: UnpackRequest): Promise<PackageManifest> {
   const unpacking = new Unpacking(request)
   const parser = new Parser({ strict: true, onReadEntry: (entry) => unpacking.take(entry) })
-  // Of a kind that the parser does not read, such as sparse files.
+  // Entries of a kind that the parser does not read, such as sparse files.
   parser.on('ignoredEntry', (entry: ReadEntry) => unpacking.refuse(entry))
   const failed = new Promise<never>((_, reject) => {
     parser.on('error', (error) =>

@@ -48,7 +48,7 @@ export interface PackageRequest extends LogRoots {
 export interface WrittenPackage {
   readonly file: string
   readonly size: number
-  /** Of the file, in hexadecimal digits. */
+  /** SHA-256 of the file, in hexadecimal digits. */
   readonly sha256: string
   /** The same in upper case, for the drive. */
   readonly sha1: string

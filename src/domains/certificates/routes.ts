@@ -19,7 +19,7 @@ import {
 import type { Certificates } from './service.ts'
 import { SOONEST_END_FIRST } from './store.ts'
 
-/** Of the list, and of the events. */
+/** Who may read the list and the events. */
 export const CERTIFICATE_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 const ADMINS = ['admin'] as const

@@ -119,7 +119,7 @@ async function countRunning(tx: Tx): Promise<Map<string, number>> {
   return new Map(rows.map(({ command_id, running }) => [command_id, running]))
 }
 
-// Of one command at most some run at the same time, so a few are enough for each claim.
+// At most some executions of one command run at the same time, so a few are enough for each claim.
 const MAX_LISTED = 100
 
 async function listQueued(tx: Tx, commandIds: readonly string[]): Promise<WaitingExecution[]> {

@@ -25,7 +25,7 @@ export class LeaseWatch {
     this.#clock = clock
   }
 
-  /** Of all current leases, the ones that were not renewed for too long. Call it regularly. */
+  /** Finds the current leases that were not renewed for too long. Call it regularly. */
   findAbandoned(leases: readonly RunLease[]): RunLease[] {
     const now = this.#clock.monotonic()
     const earlier = this.#seen

@@ -6,7 +6,7 @@ import { requiredBytes } from './model.ts'
 
 export interface BackupFilesOptions {
   readonly directory: string
-  /** Of the file names. */
+  /** Extension of the file names. */
   readonly extension: string
   /** The free space in a directory; left out: that of the file system. */
   readonly freeBytes?: (directory: string) => Promise<number>

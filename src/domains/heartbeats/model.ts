@@ -18,7 +18,7 @@ export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number]
 export interface HeartbeatSettings {
   readonly everySeconds: number
   readonly graceSeconds: number
-  /** Of the alert of a missed beat. */
+  /** Severity of the alert of a missed beat. */
   readonly severity: HeartbeatSeverity
   /** Source of that alert. */
   readonly source: string

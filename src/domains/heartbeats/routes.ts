@@ -14,7 +14,7 @@ import {
 } from './schemas.ts'
 import type { Heartbeats } from './service.ts'
 
-/** Of the list, and of the events. */
+/** Who may read the list and the events. */
 export const HEARTBEAT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 const OPERATORS = ['admin', 'devops'] as const
 const SENDERS = ['admin', 'service', 'devops'] as const

@@ -10,7 +10,7 @@ import { LEVEL_LIMIT, type MenuEdit, type MenuNode } from './model.ts'
 import type { Menus } from './service.ts'
 
 const CLIENTS = 8
-/** Of all clients together; `OPERATIONS=10000` in the environment asks for more. */
+/** Number for all clients together; `OPERATIONS=10000` in the environment asks for more. */
 const OPERATIONS = Number(process.env['OPERATIONS'] ?? 400)
 const ROUNDS = 30
 // Few, so that the changes meet each other.

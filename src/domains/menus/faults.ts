@@ -11,7 +11,7 @@ export interface MenuFault {
     | 'cycle'
     | 'too_deep'
     | 'too_many'
-  /** Of the item that causes it: `items.0.children.2`; for a missing field, of the field. */
+  /** Path of the item that causes it: `items.0.children.2`; for a missing field, that of the field. */
   readonly path: string
   readonly message: string
 }
@@ -21,7 +21,7 @@ export interface EditDraft {
   readonly items: readonly PlacedItem[]
   readonly before: ReadonlyMap<string, MenuNode>
   readonly after: ReadonlyMap<string, MenuNode>
-  /** Of the nodes after the edit; see `levelsOf`. */
+  /** Level of each node after the edit; see `levelsOf`. */
   readonly levels: ReadonlyMap<string, number>
 }
 

@@ -345,7 +345,7 @@ test('new nodes go behind the last sibling, in the order of the items', () => {
     ],
   })
   const positions = Object.fromEntries(written.map(({ id, position }) => [id, position]))
-  // Of the children of `a` only `c` and `first` have a position in the outcome.
+  // Only `c` and `first` among the children of `a` have a position in the outcome.
   assert.deepEqual(positions, { x: 2, y: 3, first: 1, top: 6, b: 5, alone: 0 })
 })
 

@@ -22,7 +22,7 @@ import {
 } from './schemas.ts'
 import type { Orders } from './service.ts'
 
-/** Of the list, and of the events. */
+/** Who may read the list and the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const
 const WRITERS = ['admin', 'service'] as const
 

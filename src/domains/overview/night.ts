@@ -24,9 +24,9 @@ export const NIGHT_STATUSES = ['running', 'succeeded', 'failed', 'lost'] as cons
 export interface Night {
   readonly status: (typeof NIGHT_STATUSES)[number]
   readonly startedAt: number | null
-  /** Of the last verified backup, which may be that of an earlier night. */
+  /** Time of the last verified backup, which may be that of an earlier night. */
   readonly succeededAt: number | null
-  /** Of the last failure; null unless `backup.failed` fires. */
+  /** Time of the last failure; null unless `backup.failed` fires. */
   readonly failedAt: number | null
   /** The alert that describes the failure; null unless the last night has failed. */
   readonly alertId: string | null

@@ -185,7 +185,7 @@ export class RollUp {
 
   async #record(step: number, sample: Sample): Promise<void> {
     await this.#deps.store.write(async (tx) => {
-      // Of a clock that was ahead; another process may be a little ahead.
+      // Steps of a clock that was ahead; another process may be a little ahead.
       await removeStepsAfter(tx, step + STEP_MS)
       await recordSample(tx, step, sample)
     })

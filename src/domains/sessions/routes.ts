@@ -15,7 +15,7 @@ import {
 } from './schemas.ts'
 import type { Sessions } from './service.ts'
 
-/** Of the list, and of the events. */
+/** Who may read the list and the events. */
 export const SESSION_READERS = ['admin', 'devops', 'auditor'] as const
 const OPERATORS = ['admin', 'devops'] as const
 

@@ -5,7 +5,7 @@ import { schemaOf } from '../../store/schema.ts'
 export const signInTickets = defineColumns({
   ticketHash: text(),
   userId: text(),
-  /** Of the user's tokens when the ticket was issued; what ends the tokens ends the ticket. */
+  /** Generation of the user's tokens when the ticket was issued; what ends the tokens ends the ticket. */
   tokenGeneration: integer(),
   expiresAt: integer(),
 })

@@ -19,7 +19,7 @@ export interface Ticket {
   readonly level: TicketLevel
   readonly status: TicketStatus
   readonly source: string | null
-  /** Of unclosed tickets, at most one holds a key. */
+  /** At most one unclosed ticket holds a key. */
   readonly dedupKey: string | null
   /** Id of a user. */
   readonly assignee: string | null

@@ -7,7 +7,7 @@ import { statement, userChanges, users } from './tables.ts'
 
 /** Users that have changed, in the order of their last changes. */
 export interface ChangedUsers {
-  /** Of the last item; that of the request when there is none. */
+  /** Revision of the last item; that of the request when there is none. */
   readonly revision: number
   /** Whether the items are all users, because the requested revision is unknown. */
   readonly full: boolean

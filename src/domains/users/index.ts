@@ -34,7 +34,7 @@ export type UsersDomainDeps = UserDeps &
   Omit<AuthenticatorDeps, 'users'> & {
     /** The network of the virtual addresses: `100.64.0.0/16`. */
     readonly vpnPool: string
-    /** Of a standby that copies the users; undefined on every other platform. */
+    /** A standby copies the users from here; undefined on every other platform. */
     readonly mirror?: MirrorOptions | undefined
   }
 

@@ -2,7 +2,7 @@ import { invalidField } from '../../kernel/errors.ts'
 import { isUserName, knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
-/** Of a user whose tokens were never revoked. */
+/** Generation of a user whose tokens were never revoked. */
 export const FIRST_GENERATION = 1
 
 export interface User {

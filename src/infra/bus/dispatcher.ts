@@ -153,7 +153,7 @@ export class Dispatcher implements Delivery {
   }
 
   /**
-   * Of a subject that is not flowing, the first message alone. A stream that comes back while a batch is on its way would
+   * Takes only the first message of a subject that is not flowing. A stream that comes back while a batch is on its way would
    * store the end of the batch before the messages that it has missed.
    */
   #firstOfStopped(pending: readonly OutboxMessage[]): OutboxMessage[] {

@@ -64,7 +64,7 @@ class NatsBus implements Bus {
   readonly #listeners = new Set<(state: BusState) => void>()
   readonly #closing = new AbortController()
   readonly #loggedReasons = new Set<string>()
-  /** Of the last attempt to connect. */
+  /** Failure of the last attempt to connect. */
   #failure: string | undefined
   readonly #running: Promise<void>
   #state: BusState = 'disconnected'

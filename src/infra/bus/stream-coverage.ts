@@ -18,7 +18,7 @@ export interface StreamCoverageOptions {
   readonly jetStream: JetStream
   /** Subjects that a stream must store, as patterns. */
   readonly streamSubjects: readonly string[]
-  /** Of the platform's stream; undefined leaves a stream as it is. */
+  /** Replicas of the platform's stream; undefined leaves a stream as it is. */
   readonly replicas: number | undefined
   readonly logger: Logger
 }

@@ -9,7 +9,7 @@ import { isParserPause } from './parser-pause.ts'
 export type AnswerBroken = (error: NodeJS.ErrnoException, socket: Socket) => void
 
 export interface ConnectionLimitOptions {
-  /** Of all connections together; see {@link MAX_UNSENT_BYTES}. */
+  /** Bytes of all connections together; see {@link MAX_UNSENT_BYTES}. */
   readonly maxUnsentBytes?: number
   /** How long a client may take none of the bytes that wait for it, in milliseconds. */
   readonly progressMs?: number
@@ -67,7 +67,7 @@ export class ConnectionLimits {
     this.#answerBroken = answer
   }
 
-  /** Of all responses that clients have not read yet. */
+  /** Bytes of all responses that clients have not read yet. */
   get unsentBytes(): number {
     return this.#unsentBytes
   }
@@ -130,7 +130,7 @@ export class ConnectionLimits {
     else if (connection?.isIdle ?? true) socket.destroy()
   }
 
-  /** Of those that have not read for a while, else of all, the one with the most unread bytes. */
+  /** The connection with the most unread bytes: among those that have not read for a while, else among all. */
   #worst(): Connection | undefined {
     const holding = [...this.#connections.values()].filter(({ unsentBytes }) => unsentBytes > 0)
     const before = this.#now() - STALL_MS

@@ -12,7 +12,7 @@ interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly handle: RequestListener
-  /** Of the response, in memory until the client reads it. */
+  /** Bytes of the response, in memory until the client reads it. */
   unsentBytes: number
 }
 
@@ -30,7 +30,7 @@ export class Connection {
   /** In the order of the requests, and so of the responses. */
   readonly #begun: Exchange[] = []
   readonly #waiting: Exchange[] = []
-  /** Of the protocol, or the last answer, that follows the requests. */
+  /** Starts the protocol, or the last answer, that follows the requests. */
   #successor: (() => void) | undefined
   #unsentBytes = 0
   #unsentSince = 0

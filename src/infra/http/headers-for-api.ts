@@ -10,7 +10,7 @@ export interface Sender {
   readonly requestId: string
   /** Sent only without an identity: the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
-  /** Of a sender that the api does not trust to name an identity. */
+  /** Token of a sender that the api does not trust to name an identity. */
   readonly token?: Secret
 }
 

@@ -12,7 +12,7 @@ export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   /** The networks of the peers whose `X-User-*` headers are accepted. */
   readonly trustedProxies: readonly Network[]
-  /** Of the programs of this installation, which are trusted from every address. */
+  /** Verifies the programs of this installation, which are trusted from every address. */
   readonly signature?: Pick<IdentitySignature, 'verify'>
 }
 

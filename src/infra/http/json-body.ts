@@ -75,7 +75,7 @@ function valueFault(text: string, value: unknown): AppError | undefined {
   }
   const kept = members === 0 ? 0 : countMembers(value, visit)
   if (isDangerous) return DANGEROUS_MEMBER
-  // Of members with the same name the value has kept one.
+  // The value has kept one of the members with the same name.
   if (members > kept) return malformedJson('The body names a member of an object twice.')
   if (lostAt === undefined) return undefined
   const path = pathAt(text, lostAt).join('.')

@@ -21,7 +21,7 @@ export interface PassOnOptions {
   /** Identifies the caller, by a token alone. */
   readonly identify: Identify
   readonly longResponses: LongResponses
-  /** Of the paths that are the gateway's own; their other methods are not passed on. */
+  /** Methods of the paths that are the gateway's own; their other methods are not passed on. */
   readonly methodsAt: MethodsAt
   readonly countRefusal: CountRefusal
 }

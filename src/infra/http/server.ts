@@ -56,7 +56,7 @@ export interface HttpServerOptions {
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
   readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
-  /** Of all headers together, in bytes; 16 KiB by default. */
+  /** Limit of all headers together, in bytes; 16 KiB by default. */
   readonly headerLimit?: number
 }
 

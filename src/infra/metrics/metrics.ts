@@ -119,7 +119,7 @@ function onceByName<Options extends MetricOptions, Recorder>(create: (options: O
   return (options: Options): Recorder => recorders.getOrInsertComputed(options.name, () => create(options))
 }
 
-// Of little use; wrong if two scrapes follow each other closely; or named like counters without being counters.
+// Metrics of little use; wrong if two scrapes follow each other closely; or named like counters without being counters.
 const UNWANTED = /heap_space|eventloop_lag_(?:min|mean|stddev)|active_(?:handles|requests|resources_total)/
 
 function measureProcess(registry: Registry): void {

@@ -7,7 +7,7 @@ import { ApiConnection } from '../http/api-connection.ts'
 import type { Sender } from '../http/headers-for-api.ts'
 
 export interface PrimaryTunnelsOptions {
-  /** Of the primary's api. */
+  /** Address of the primary's api. */
   readonly url: string
   /** Whether the primary is known to be away. */
   readonly isAway: () => boolean

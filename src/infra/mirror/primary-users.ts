@@ -11,7 +11,7 @@ import type { ApiAnswer } from '../http/answer-reader.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 
 export interface PrimaryUsersOptions {
-  /** Of the primary's api. */
+  /** Address of the primary's api. */
   readonly url: string
   /** Read for each request; throws when there is none. */
   readonly readToken: () => Secret

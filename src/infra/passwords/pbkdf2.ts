@@ -4,7 +4,7 @@ import PQueue from 'p-queue'
 import { AppError } from '../../kernel/errors.ts'
 
 export interface PasswordOptions {
-  /** Of new hashes; a test lowers it. */
+  /** Iterations of new hashes; a test lowers it. */
   readonly iterations?: number
   /** Parallel derivations. They share the thread pool with files and DNS, so they must not take all of it. */
   readonly concurrency?: number

@@ -125,7 +125,7 @@ export type ServerFrame =
 
 export interface ErrorFrame {
   readonly type: 'error'
-  /** Of the request that failed, if the error is about one. */
+  /** Id of the request that failed, if the error is about one. */
   readonly id?: string | number
   readonly code: string
   readonly message: string

@@ -10,7 +10,7 @@ import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
 
 export interface GatewayServerOptions extends GatewayBaseOptions {
   readonly version: string
-  /** Of the api that requests are passed to; without a slash at its end. */
+  /** Address of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
   readonly authenticator: Authenticator
   readonly signature: IdentitySignature
@@ -18,7 +18,7 @@ export interface GatewayServerOptions extends GatewayBaseOptions {
   readonly routes: readonly Route[]
   /** See {@link GatewayRouteOptions.tunnels}. */
   readonly tunnels: GatewayRouteOptions['tunnels']
-  /** Of a standby: the copy of the users that its sessions go by. */
+  /** For a standby: the copy of the users that its sessions go by. */
   readonly mirror?: Mirror | undefined
   /** Whether the api is known to be away, so that requests are refused at once. */
   readonly isApiAway?: (() => boolean) | undefined

@@ -8,7 +8,7 @@ export class Heartbeat {
   #sentAt = 0
   #rttMs: number | null = null
 
-  /** Of the last heartbeat that was answered; null before the first. */
+  /** Round trip of the last heartbeat that was answered; null before the first. */
   get rttMs(): number | null {
     return this.#rttMs
   }

@@ -22,7 +22,7 @@ export interface SessionRequestsDeps {
 export interface AnswerFrame {
   readonly type: 'response' | 'error'
   readonly text: string
-  /** Of the gateway's budget; they are released once the frame is sent or dropped. */
+  /** Bytes of the gateway's budget; they are released once the frame is sent or dropped. */
   readonly reservedBytes: number
 }
 

@@ -16,7 +16,7 @@ import { ClientSession, type ClientSessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
 
 export interface SessionTableDeps {
-  /** Of the gateway. */
+  /** Name of the gateway. */
   readonly name: string
   readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>
   readonly authenticator: Pick<Authenticator, 'holder'>
@@ -52,7 +52,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, ClientSession>()
   /** Ends of sessions that are not in the table: over, or registered and not opened yet. */
   readonly #earlyEnds = new LRUCache<string, SessionEnd>({ max: EARLY_ENDS })
-  /** Of open sessions, and of sessions that are over and still closing. */
+  /** Connections of open sessions, and of sessions that are over and still closing. */
   readonly #connections = new Set<ClientSession>()
   readonly #heartbeats: HeartbeatScheduler<ClientSession>
   readonly #sync: RegistrySync

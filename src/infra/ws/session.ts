@@ -26,7 +26,7 @@ import { TokenLifetime } from './token-lifetime.ts'
 
 /** What all sessions of a gateway share. */
 export interface ClientSessionDeps {
-  /** Of the gateway. */
+  /** Name of the gateway. */
   readonly name: string
   readonly heartbeatMs: number
   readonly clock: Clock

@@ -13,7 +13,7 @@ export const KEPT_ASIDE = 'before_restore_'
 
 export interface DumpOptions {
   readonly url: Secret
-  /** Of the server; `pg_dump` refuses a newer one than its own. */
+  /** Major version of the server; `pg_dump` refuses a newer one than its own. */
   readonly serverMajor: number
   readonly signal?: AbortSignal | undefined
 }

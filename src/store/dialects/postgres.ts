@@ -100,7 +100,7 @@ function addressOf(url: Secret): PostgresUrl {
   throw storeUnavailable(undefined, `The database cannot be used: ${INVALID_URL}.`)
 }
 
-/** Of a connection. PgBouncer refuses the limits there, so its transactions set them. */
+/** Settings of a connection. PgBouncer refuses the limits there, so its transactions set them. */
 function connectionSettings({ pgbouncer }: PostgresUrl): PoolConfig {
   return {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -54,7 +54,7 @@ function toTable(
 const TEXTS_OF_TYPES: Readonly<Record<string, (column: string) => string[]>> = {
   INTEGER: (column) => [column, `','`],
   INT: (column) => [column, `','`],
-  // Of a NULL the length is NULL, and `concat` leaves it out.
+  // The length of a NULL is NULL, and `concat` leaves it out.
   TEXT: (column) => [`octet_length(${column})`, `':'`, column, `','`],
   BLOB: (column) => [`octet_length(${column})`, `':'`, column, `','`],
 }

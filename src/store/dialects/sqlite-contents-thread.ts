@@ -94,7 +94,7 @@ function batchReader(
   }
 }
 
-/** Of no row, the last number and the bytes are NULL. */
+/** Without a row, the last number and the bytes are NULL. */
 function toBatch({ rows, last, bytes }: Record<string, SQLOutputValue> = {}): Batch | 'end' {
   return typeof last === 'bigint' && bytes instanceof Uint8Array ? { rows: Number(rows), last, bytes } : 'end'
 }

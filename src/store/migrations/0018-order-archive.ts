@@ -8,7 +8,7 @@ export const orderArchive: Migration = {
   async up({ db, capabilities: { integer, tableSuffix } }) {
     await db.schema
       .createTable('archived_orders')
-      // Of the order while it was in `orders`, so that lists keep their order.
+      // The `seq` that the order had in `orders`, so that lists keep their order.
       .addColumn('seq', integer, (column) => column.primaryKey())
       .$call(orderColumns(integer, ['completed', 'expired']))
       .modifyEnd(tableSuffix)

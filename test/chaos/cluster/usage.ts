@@ -4,11 +4,11 @@ import { processesOf, type Host } from '../../support/hosts/network.ts'
 
 /** What the processes of the platform hold. */
 export interface Usage {
-  /** Of the largest process. */
+  /** Memory of the largest process. */
   readonly megabytes: number
-  /** Of the process with the most. */
+  /** Open files of the process with the most. */
   readonly openFiles: number
-  /** Of PostgreSQL, from all processes. */
+  /** Connections to PostgreSQL, from all processes. */
   readonly connections: number
 }
 

@@ -29,7 +29,7 @@ export interface Damage {
   readonly normalAfter: number
   /** From the end of the fault until every event was delivered. */
   readonly deliveredAfter: number
-  /** Of a NATS server that acknowledged nothing, by the operator. */
+  /** Restarts by the operator of a NATS server that acknowledged nothing. */
   readonly restarts: number
   /** Afterwards. */
   readonly usage: Usage

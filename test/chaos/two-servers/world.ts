@@ -33,9 +33,9 @@ export interface WorldOptions {
 }
 
 export interface Measurements {
-  /** Of each client: from the fault to its session at the standby, in milliseconds. */
+  /** For each client: from the fault to its session at the standby, in milliseconds. */
   readonly away: readonly number[]
-  /** Of each client: from the return of the primary to its session there. */
+  /** For each client: from the return of the primary to its session there. */
   readonly back: readonly number[]
   /** From the return of the primary to the end of the last session of the disabled user at the standby. */
   readonly disabledMs: number

@@ -28,9 +28,9 @@ export interface WorldOptions {
   readonly beforeLeave?: () => Promise<void>
   readonly maxOutgoingBytes?: number
   readonly tunnels?: () => Promise<unknown>
-  /** Of a standby. */
+  /** For a standby. */
   readonly mirror?: Mirror
-  /** Of the api; by default the double's. */
+  /** Address of the api; by default the double's. */
   readonly apiUrl?: (double: ApiDouble) => string
 }
 

@@ -61,7 +61,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /users/{id}': ['admin'],
   'PATCH /users/{id}': ['admin'],
   'DELETE /users/{id}': ['admin'],
-  // Of another user; one's own is everybody's, and has a test of its own.
+  // Another user's; one's own is everybody's, and has a test of its own.
   'PUT /users/{id}/password': ['admin'],
   'GET /menus': ANY_ROLE,
   'PUT /menus': ['admin'],

@@ -66,7 +66,7 @@ export interface Exchange {
   readonly seenBefore: number
   readonly status: number
   readonly code: string | undefined
-  /** Of the entity tag. */
+  /** Number in the entity tag. */
   readonly version: number
   readonly order: Order | undefined
 }

@@ -108,7 +108,7 @@ function objectsOf({
   })
 }
 
-/** Of an object whose members are all alike. */
+/** Schema of the members of an object whose members are all alike. */
 function memberSchema(additional: unknown): Schema {
   return typeof additional === 'object' && additional !== null ? additional : {}
 }

@@ -76,7 +76,7 @@ export class BusTrio {
   }
 }
 
-/** Of `GET /jsz`. */
+/** The response to `GET /jsz`. */
 interface JetStreamState {
   readonly meta_cluster?: { readonly leader?: string }
   readonly account_details?: readonly {

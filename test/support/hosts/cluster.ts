@@ -12,7 +12,7 @@ const PATIENCE = { timeoutMs: 600_000 }
 const GATEWAY_PORT = 9994
 const WORKER_PORT = 9602
 
-// Of deploy/systemd/platform@.service: an orderly end, and wrong configuration.
+// As in deploy/systemd/platform@.service: an orderly end, and wrong configuration.
 const UNIT = { pauseMs: 2_000, neverRestarts: new Set([0, 2]) }
 
 export type Module = 'api' | 'gateway' | 'worker'

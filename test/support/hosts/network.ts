@@ -5,7 +5,7 @@ import { inSandbox, systemPath } from './sandbox.ts'
 
 const SWITCH = 'switch'
 const PREFIX = '10.99.0'
-/** Of this process, as the client of the hosts. */
+/** Address of this process, as the client of the hosts. */
 export const CLIENT_ADDRESS = `${PREFIX}.250`
 const COMMAND_LIMIT_MS = 60_000
 const FAULTS = `

@@ -41,7 +41,7 @@ export class PostgresPair {
     return this.#hosts[0] === this.#primary ? this.#hosts[1] : this.#hosts[0]
   }
 
-  /** Of the database `platform`, with both hosts. */
+  /** Address of the database `platform`, with both hosts. */
   get url(): string {
     return `postgres://pg@${this.#hosts.map(({ address }) => address).join(',')}/platform`
   }

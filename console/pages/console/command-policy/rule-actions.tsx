@@ -11,7 +11,7 @@ import { approversOf, ruleFrom, ruleOf, withRule, type PolicyView, type PolicyRu
 import { commandPolicyWords } from './words.ts'
 
 export interface RuleActionsProps {
-  /** Of the command. */
+  /** Id of the command. */
   readonly id: string
   readonly policy: PolicyView
   readonly model: ResourceModel<PolicyView>

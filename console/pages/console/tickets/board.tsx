@@ -55,7 +55,7 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
 
 interface DraggedTicket {
   readonly ticket: Ticket
-  /** Of the version that the user has begun to drag. A list has no versions, so it is read. */
+  /** Tag of the version that the user has begun to drag. A list has no versions, so it is read. */
   readonly etag: Promise<string | null>
 }
 

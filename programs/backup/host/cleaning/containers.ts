@@ -57,7 +57,7 @@ const UNITS: Readonly<Record<string, number>> = {
   TiB: 1_024 ** 4,
 }
 
-/** Of the line `Total reclaimed space: 1.5GB`, or `Total:	1.5GB` of the build cache; 0 without one. */
+/** Reads the line `Total reclaimed space: 1.5GB`, or `Total:	1.5GB` of the build cache; 0 without one. */
 export function reclaimedBytes(output: string): number {
   const [, amount = '0', unit = 'B'] =
     /^Total(?: reclaimed space)?:\s*([\d.]+)\s*([kKMGT]?i?B)\s*$/m.exec(output) ?? []

@@ -25,7 +25,7 @@ export const dropPageCache: RunStep = async ({ shell, files, signal, places = LI
   return { freedBytes: Math.max(0, before - cachedBytes(places.memoryInfo)) }
 }
 
-/** Of proc_meminfo(5), whose numbers are KiB. */
+/** Reads proc_meminfo(5), whose numbers are KiB. */
 function cachedBytes(memoryInfo: string): number {
   const text = readFileSync(memoryInfo, 'utf8')
   const kibibytes = CACHES.map((name) => new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0)

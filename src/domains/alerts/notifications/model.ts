@@ -41,7 +41,7 @@ export interface Decided {
   readonly reason: string | null
 }
 
-/** Of a notification that waited until a newer one replaced it, or until the alert was as it was told. */
+/** A notification that waited until a newer one replaced it, or until the alert was as it was told. */
 export const SUPERSEDED: Decided = {
   outcome: 'superseded',
   reason: 'The alert has changed again before this was sent.',

@@ -312,7 +312,7 @@ export class NotificationSender {
   }
 }
 
-/** Of a message that was not tried yet. */
+/** A message that was not tried yet. */
 const NO_FAILURES = { isRefused: false, refusals: 0, isUncertain: false } as const
 
 /** What the next attempt is chosen from. */

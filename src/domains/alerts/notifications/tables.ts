@@ -29,7 +29,7 @@ export const channelMessages = defineColumns({
   title: text(),
   text: text(),
   level: text(),
-  /** Of an older program; always false. */
+  /** An older program reads it; always false. */
   isRefused: flag(),
   /** How often the channel has refused the message itself. */
   refusals: integer(),
