@@ -1,13 +1,13 @@
 // Builds the pages for the browser into dist/console, one directory each. Set-up runs it when a source has changed.
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build, type HtmlTagDescriptor, type Rolldown } from 'vite'
+import { build, type HtmlTagDescriptor, type InlineConfig, type Rolldown } from 'vite'
 import { consoleDirectory, fingerprint, STAMP } from './console-build.mjs'
 import { pageWeight, WEIGHT_LIMIT, type BuiltFile } from './page-weight.ts'
 import { root } from './runtime.mjs'
 
 /** Each page, and the path under which a server serves it. */
-const PAGES = [
+export const PAGES = [
   { name: 'tunnels', base: '/tunnels/' },
   { name: 'docs', base: '/docs/' },
   { name: 'console', base: '/console/' },
@@ -26,18 +26,25 @@ const HEAD: readonly HtmlTagDescriptor[] = [
 /** What every browser of the last two years runs. */
 const TARGET = 'es2023'
 
+/** What the build of a page and its development server have in common. */
+export function pageConfig({ name, base }: (typeof PAGES)[number]): InlineConfig {
+  return {
+    root: join(root, 'console/pages', name),
+    base,
+    configFile: false,
+    logLevel: 'warn',
+    // Before Vite looks for the files of the page.
+    plugins: [{ name: 'page-head', transformIndexHtml: { order: 'pre', handler: () => [...HEAD] } }],
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  }
+}
+
 async function buildPages(directory: string): Promise<void> {
-  for (const { name, base } of PAGES) {
+  for (const page of PAGES) {
     const built = await build({
-      root: join(root, 'console/pages', name),
-      base,
-      configFile: false,
-      logLevel: 'warn',
-      // Before Vite looks for the files of the page.
-      plugins: [{ name: 'page-head', transformIndexHtml: { order: 'pre', handler: () => [...HEAD] } }],
-      oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+      ...pageConfig(page),
       build: {
-        outDir: join(directory, name),
+        outDir: join(directory, page.name),
         target: TARGET,
         // The pages' policy allows neither data: addresses nor inline scripts.
         assetsInlineLimit: 0,
@@ -45,7 +52,7 @@ async function buildPages(directory: string): Promise<void> {
         emptyOutDir: true,
       },
     })
-    requireLight(name, built)
+    requireLight(page.name, built)
   }
 }
 

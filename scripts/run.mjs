@@ -18,6 +18,7 @@ import { ensureDependencies } from './setup.mjs'
  */
 const TARGETS = {
   start: { run: ['bin/platform.mjs', 'serve'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
+  dev: { run: ['scripts/dev.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   test: { run: ['scripts/test.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
