@@ -5,12 +5,13 @@ import { readdirSync, readFileSync } from 'node:fs'
  * they can ignore. It prints `started` when all of them run, and goes on itself. They carry a mark in their arguments.
  */
 export function stubbornScript(children: number, mark: string): string {
-  const child = `trap "" TERM HUP INT; while :; do sleep 1; done # ${mark}`
+  // Perl sleeps in one process. A loop of `sleep 1` would start hundreds of processes a second, and slow everything else down.
+  const child = `trap "" TERM HUP INT; exec perl -e sleep ${mark}`
   return [
     'trap "" TERM HUP INT',
     `i=0; while [ $i -lt ${children} ]; do (setsid sh -c '${child}' &); i=$((i+1)); done`,
     'echo started',
-    `while :; do sleep 1; done # ${mark}`,
+    `exec perl -e sleep ${mark}`,
   ].join('\n')
 }
 
