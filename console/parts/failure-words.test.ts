@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERROR_CODES } from '../../src/app/domains.ts'
-import { explainAccess } from '../../src/domains/commands/policy.ts'
-import type { Role } from '../../src/kernel/identity.ts'
+import { fault, FAULTS, type ErrorValues, type FaultCode } from '../../src/kernel/faults.ts'
 import { UNEXPLAINED, UNREACHABLE } from '../api/operations.ts'
 import { language, type Language } from '../i18n/language.ts'
-import { describeAccess, describeFailure, describeFault } from './failure-words.ts'
-import { FAILURES } from './platform-sentences.ts'
+import { describeFailure, describeFault } from './failure-words.ts'
+import { FAILURES, FAULTS as FAULT_WORDS } from './platform-sentences.ts'
 
 function speak(t: TestContext, wanted: Language) {
   const before = language.value
@@ -14,41 +13,27 @@ function speak(t: TestContext, wanted: Language) {
   t.after(() => (language.value = before))
 }
 
-test('a fault that the platform often answers is described for people, another one in its own words', () => {
-  assert.equal(describeFault('is required'), 'This field is required.')
-  assert.equal(describeFault('must match pattern "^/"'), 'It does not have the expected form.')
-  assert.equal(describeFault('must not have fewer than 12 characters'), 'At least 12 characters are needed.')
-  assert.equal(
-    describeFault('must not have more than 1000 characters'),
-    'At most 1,000 characters are allowed.',
-  )
-  assert.equal(
-    describeFault('must have at least 5 different characters'),
-    'At least 5 different characters are needed.',
-  )
-  assert.equal(describeFault('is the name of another menu'), 'is the name of another menu')
-  assert.equal(describeFault(undefined), undefined)
+test('a fault is described by its code and values, whatever the platform says of it', (t) => {
+  const reworded = { message: 'other words', path: 'name' }
+  const describe = (code: FaultCode, values?: ErrorValues) =>
+    describeFault({ ...fault('name', code, values), ...reworded })
+  assert.equal(describe('required'), 'This field is required.')
+  assert.equal(describe('wrong_form', { pattern: '^/' }), 'It does not have the expected form.')
+  assert.equal(describe('too_short', { minimum: 12 }), 'At least 12 characters are needed.')
+  assert.equal(describe('too_long', { maximum: 1_000 }), 'At most 1,000 characters are allowed.')
+  assert.equal(describe('invalid', { reason: 'is odd' }), 'other words')
+  assert.equal(describeFault({ ...reworded, code: 'constructor' }), 'other words')
+  speak(t, 'zh')
+  assert.equal(describe('not_in_future'), '必须是将来的时间。')
+  assert.equal(describe('out_of_range', { minimum: 1, maximum: 2_000 }), '必须是 1 到 2,000 之间的整数。')
+  assert.equal(describe('not_in_list', { allowed: ['admin', 'devops'] }), '只能是以下之一：admin, devops。')
 })
 
-test('a fault is in the language of the reader', (t) => {
-  speak(t, 'zh')
-  assert.equal(describeFault('must be in the future'), '必须是将来的时间。')
-  assert.equal(describeFault('must be an integer from 1 to 2000'), '必须是 1 到 2,000 之间的整数。')
-  assert.equal(describeFault('must be one of admin, devops'), '只能是以下之一：admin, devops。')
-})
-
-test('why a user may run a command is in the language of the reader', (t) => {
-  const rules = { x: { roles: ['devops'] as const }, none: { roles: [] } }
-  const policy = { revision: 6, rules }
-  const because = (command: string, ...own: readonly Role[]) =>
-    describeAccess(explainAccess(policy, command, { roles: own, enabled: true }).because)
-  assert.equal(because('x', 'auditor'), 'The rule of revision 6 allows devops; the user has auditor.')
-  speak(t, 'zh')
-  assert.equal(because('x', 'auditor'), '修订版 6 的规则允许 devops；该用户拥有 auditor。')
-  assert.equal(because('x', 'devops'), '修订版 6 的规则允许 devops；该用户拥有角色 devops。')
-  assert.equal(because('none'), '修订版 6 的规则不允许任何角色；该用户没有角色。')
-  assert.equal(because('other'), '此命令没有规则，因此只有 admin 可以运行；该用户没有角色。')
-  assert.equal(describeAccess('The user is disabled.'), '该用户已停用。')
+test('the words for a fault name only values that it has', () => {
+  const namesIn = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  for (const [code, { en, zh }] of Object.entries(FAULT_WORDS))
+    for (const name of [...namesIn(en), ...namesIn(zh)])
+      assert.ok(namesIn(FAULTS[code as FaultCode]).includes(name), `${code}: ${name}`)
 })
 
 test('a failure is in the language of the reader; in English the platform says it itself where that says more', (t) => {

@@ -1,6 +1,7 @@
+import type { FaultCode } from '../api/generated.ts'
+
 /**
  * A sentence of the platform in other words. It writes English: `en` is left out where its own sentence says as much or more.
- * `$1` is what the pattern has captured.
  */
 export interface Rewording {
   readonly en?: string
@@ -77,82 +78,66 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   own_request: { zh: '您不能批准自己的请求，须由另一个人决定。' },
 }
 
-/** What is wrong with a field. */
-export const FAULTS: readonly (readonly [RegExp, Rewording])[] = [
-  [/^is required/, { en: 'This field is required.', zh: '此字段为必填项。' }],
+/** What is wrong with a field; `{name}` stands for a value of the fault. Left out: what the platform's sentence says best. */
+export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
+  required: { en: 'This field is required.', zh: '此字段为必填项。' },
+  reason_required: { zh: '须由另一个人决定，因此请说明原因。' },
+  old_password_required: { en: 'Your current password is required.', zh: '请输入您当前的密码。' },
+  level_required: { zh: '没有权重时必须给出级别。' },
+  unknown_field: { zh: '平台不认识此字段；它的版本可能与此页面不同，请刷新页面。' },
+  unknown_parameter: { zh: '命令没有此参数。' },
+  unknown_command: { zh: '没有这个命令。' },
+  wrong_type: { zh: '类型不正确。' },
   // The pattern itself helps nobody; the hint of the field says what is allowed.
-  [/^must match pattern/, { en: 'It does not have the expected form.', zh: '格式不符合要求。' }],
-  [
-    /^must (?:not have more than|have at most) (\d+) characters$/,
-    { en: 'At most $1 characters are allowed.', zh: '最多 $1 个字符。' },
-  ],
-  [/^must not have fewer than 1 characters$/, { en: 'This field is required.', zh: '此字段为必填项。' }],
-  [/^must not have fewer than 1 items$/, { en: 'This field is required.', zh: '此字段为必填项。' }],
-  [
-    /^must not have fewer than 1 properties$/,
-    { en: 'Fill in at least one of these fields.', zh: '请至少填写其中一项。' },
-  ],
-  [
-    /^must (?:not have fewer than|have at least) (\d+) characters$/,
-    { en: 'At least $1 characters are needed.', zh: '至少需要 $1 个字符。' },
-  ],
-  [
-    /^must have at least (\d+) different characters$/,
-    { en: 'At least $1 different characters are needed.', zh: '至少需要 $1 个不同的字符。' },
-  ],
-  [
-    /^must not be the name of the user/,
-    {
-      en: 'It must not be the name of the user, even with digits and signs added.',
-      zh: '不能是用户名，也不能只是在用户名上添加数字或符号。',
-    },
-  ],
-  [
-    /^is a common password/,
-    {
-      en: 'It is a common password, or one with digits and signs added.',
-      zh: '这是常见密码，或只是在常见密码上添加了数字或符号。',
-    },
-  ],
-  [/^must match (\^.+)$/, { en: 'It does not match $1', zh: '与 $1 不匹配' }],
-  [/^must be >= (\d+)$/, { en: 'It must be at least $1.', zh: '不得小于 $1。' }],
-  [/^must be <= (\d+)$/, { en: 'It must be at most $1.', zh: '不得大于 $1。' }],
-  [
-    /^must be an integer from (\d+) to (\d+)$/,
-    { en: 'It must be an integer from $1 to $2.', zh: '必须是 $1 到 $2 之间的整数。' },
-  ],
-  [/^must be an integer/, { en: 'It must be an integer.', zh: '必须是整数。' }],
-  [/^must be a number/, { en: 'It must be a number.', zh: '必须是数字。' }],
-  [/^must be a time in RFC 3339/, { zh: '必须是有效的时间。' }],
-  [/^must be in the future$/, { en: 'It must be in the future.', zh: '必须是将来的时间。' }],
-  [/^must be later than starts_at$/, { en: 'It must be after the start.', zh: '必须晚于开始时间。' }],
-  [
-    /^must be at most 30 days after starts_at$/,
-    { en: 'It must be at most 30 days after the start.', zh: '不得晚于开始时间 30 天以上。' },
-  ],
-  [/^must be one (?:or more )?of (.+)$/, { zh: '只能是以下之一：$1。' }],
-  [/^must not contain a private key$/, { zh: '不能包含私钥。' }],
-  [/^The PEM has no block /, { zh: 'PEM 中没有以 -----BEGIN CERTIFICATE----- 开头的块。' }],
-  [/^The PEM has (\d+) blocks; at most (\d+) /, { zh: 'PEM 有 $1 个块，最多允许 $2 个。' }],
-  [/^Block (\d+) of the PEM is not Base64/, { zh: 'PEM 的第 $1 个块不是有效的 Base64。' }],
-  [/^Block (\d+) of the PEM has no line (.+)\.$/, { zh: 'PEM 的第 $1 个块没有 $2 这一行。' }],
-  [/^Block (\d+) of the PEM /, { zh: 'PEM 的第 $1 个块不是有效的证书。' }],
-  [/ is registered as "(.*)"\.$/, { zh: '此证书已经登记，名称为“$1”。' }],
-  [/ contains a private key; /, { zh: '包含私钥，平台没有保存任何内容。请只发送证书，并考虑更换此私钥。' }],
-  [/^puts "(.*)" below level (\d+)/, { zh: '会使“$1”超出菜单的最大层级 ($2)。' }],
-  [/^is one more than the (\d+) nodes/, { zh: '菜单最多有 $1 项，此项已超出。' }],
-  [/^would be below itself: (.+)$/, { zh: '会位于自身之下：$1' }],
-  [/^has the parent (.+), which is not named and would be deleted$/, { zh: '其上级 $1 将被删除。' }],
-  [/^has the unknown parent (.+)$/, { zh: '没有上级菜单 $1。' }],
-]
-
-/** Why a user may run a command or not: each part of the sentence. */
-export const ACCESS_REASONS: readonly (readonly [RegExp, Rewording])[] = [
-  [/^The user is disabled\.$/, { zh: '该用户已停用。' }],
-  [/^The rule of revision (\d+) allows no role$/, { zh: '修订版 $1 的规则不允许任何角色' }],
-  [/^The rule of revision (\d+) allows (.+)$/, { zh: '修订版 $1 的规则允许 $2' }],
-  [/^There is no rule for this command/, { zh: '此命令没有规则，因此只有 admin 可以运行' }],
-  [/^the user has no role\.$/, { zh: '该用户没有角色。' }],
-  [/^the user has the role (.+)\.$/, { zh: '该用户拥有角色 $1。' }],
-  [/^the user has (.+)\.$/, { zh: '该用户拥有 $1。' }],
-]
+  wrong_form: { en: 'It does not have the expected form.', zh: '格式不符合要求。' },
+  not_in_list: { zh: '只能是以下之一：{allowed}。' },
+  none_of_list: { zh: '只能是以下之一或多个：{allowed}。' },
+  not_a_time: { zh: '必须是有效的时间。' },
+  not_a_name: { zh: '用户名可用 1 到 254 个 A-Z a-z 0-9 . _ @ + -，且不能是“.”或“..”。' },
+  not_a_user: { zh: '没有这个用户。' },
+  not_text: { zh: '文本包含无效字符。' },
+  not_exact: { zh: '数字过大，无法精确表示。' },
+  not_unique: { zh: '不能有重复项。' },
+  not_an_integer: { en: 'It must be an integer.', zh: '必须是整数。' },
+  out_of_range: {
+    en: 'It must be an integer from {minimum} to {maximum}.',
+    zh: '必须是 {minimum} 到 {maximum} 之间的整数。',
+  },
+  too_short: { en: 'At least {minimum} characters are needed.', zh: '至少需要 {minimum} 个字符。' },
+  too_long: { en: 'At most {maximum} characters are allowed.', zh: '最多 {maximum} 个字符。' },
+  too_many_bytes: { zh: 'UTF-8 编码后最多 {maximum}。' },
+  too_many_bytes_together: { zh: '合计最多 {maximum}。' },
+  too_few_items: { en: 'At least {minimum} are needed.', zh: '至少需要 {minimum} 项。' },
+  too_many_items: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
+  too_few_fields: { en: 'Fill in at least {minimum} of these fields.', zh: '请至少填写其中 {minimum} 项。' },
+  too_many_fields: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
+  too_small: { en: 'It must be at least {minimum}.', zh: '不得小于 {minimum}。' },
+  too_large: { en: 'It must be at most {maximum}.', zh: '不得大于 {maximum}。' },
+  not_in_future: { en: 'It must be in the future.', zh: '必须是将来的时间。' },
+  not_after: { en: 'It must be after the start.', zh: '必须晚于开始时间。' },
+  too_far_after: { en: 'It must be at most {maximum} after the start.', zh: '距开始时间过长。' },
+  repetitive_password: {
+    en: 'At least {minimum} different characters are needed.',
+    zh: '至少需要 {minimum} 个不同的字符。',
+  },
+  user_name_password: {
+    en: 'It must not be the name of the user, even with digits and signs added.',
+    zh: '不能是用户名，也不能只是在用户名上添加数字或符号。',
+  },
+  common_password: {
+    en: 'It is a common password, or one with digits and signs added.',
+    zh: '这是常见密码，或只是在常见密码上添加了数字或符号。',
+  },
+  secret_variable: { zh: '包含代表机密的变量。' },
+  private_key: { zh: '不能包含私钥。' },
+  pem_without_block: { zh: 'PEM 中没有以 -----BEGIN CERTIFICATE----- 开头的块。' },
+  pem_with_many_blocks: { zh: 'PEM 有 {blocks} 个块，最多允许 {maximum} 个。' },
+  pem_block: { zh: 'PEM 的第 {block} 个块不是有效的证书。' },
+  menu_duplicate_id: { zh: '{id} 出现了两次。' },
+  menu_two_parents: { zh: '位于 {outer} 之下，却又指定了上级 {parent}。' },
+  menu_unknown_parent: { zh: '没有上级菜单 {parent}。' },
+  menu_deleted_parent: { zh: '其上级 {parent} 将被删除。' },
+  menu_cycle: { zh: '会位于自身之下：{loop}' },
+  menu_too_deep: { zh: '会使 {id} 超出菜单的最大层级 ({maximum})。' },
+  menu_too_many: { zh: '菜单最多有 {maximum} 项，此项已超出。' },
+}

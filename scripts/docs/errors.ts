@@ -1,9 +1,13 @@
 import { ERROR_CODES } from '../../src/app/domains.ts'
+import { FAULTS } from '../../src/kernel/faults.ts'
 import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
 import { code, page, table } from './markdown.ts'
 
 const BODY = `An error response has the HTTP status and a body with \`code\`, \`message\` and, for invalid fields,
 \`details\`. Programs should check \`code\`; \`message\` is for people and may change.`
+
+const FAULTS_TEXT = `Each of the \`details\` has the \`path\` of a field, a \`code\` of these, the \`values\` that its sentence
+names, and the sentence.`
 
 export function errorsPage(): string {
   return page(
@@ -13,6 +17,15 @@ export function errorsPage(): string {
     codeTable(COMMON_ERRORS),
     '## Of particular operations',
     codeTable(specificErrors()),
+    '## Faults of fields',
+    FAULTS_TEXT,
+    table(
+      ['Code', 'Sentence'],
+      Object.entries(FAULTS).map(([name, sentence]) => [
+        code(name),
+        sentence.replaceAll(/\{(\w+)\}/g, '`$1`'),
+      ]),
+    ),
   )
 }
 

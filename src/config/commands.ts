@@ -131,10 +131,10 @@ function constraints(
 function parseDefault(entry: TableReader, parameter: CommandParameter): Pick<CommandParameter, 'default'> {
   if (!entry.has('default')) return {}
   const value = entry.value('default')
-  const fault = parameterFault(parameter, value)
+  const fault = parameterFault('default', parameter, value)
   if (parameter.isSecret) entry.fault(['default'], 'no default for a secret, which comes with the request')
   else if (fault === undefined) return { default: value as ParameterValue }
-  else entry.fault(['default'], `a value that ${fault}`, value)
+  else entry.fault(['default'], `a value that ${fault.message}`, value)
   return {}
 }
 

@@ -1,3 +1,4 @@
+import { fault, type ErrorDetail } from './faults.ts'
 /** The types of a command's parameter; an `enum` is a text out of a list. */
 export const PARAMETER_TYPES = ['string', 'integer', 'boolean', 'enum'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
@@ -87,34 +88,44 @@ const MAX_TEXT = 8_192
 // NUL ends an argument of a program, and half a surrogate pair is not text.
 const NO_TEXT = /[\0\uD800-\uDFFF]/u
 
-/** What was expected instead of this value of a parameter; undefined if it is valid. */
-export function parameterFault(parameter: CommandParameter, value: unknown): string | undefined {
+/** What was expected at the path instead of this value of a parameter; undefined if it is valid. */
+export function parameterFault(
+  path: string,
+  parameter: CommandParameter,
+  value: unknown,
+): ErrorDetail | undefined {
   const { type, pattern, values = [] } = parameter
   switch (type) {
     case 'integer':
-      return integerFault(value, parameter)
+      return integerFault(path, value, parameter)
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : 'must be true or false'
+      return typeof value === 'boolean' ? undefined : fault(path, 'wrong_type', { expected: 'true or false' })
     case 'enum':
-      return values.includes(value as string) ? undefined : `must be one of ${values.join(', ')}`
+      return values.includes(value as string) ? undefined : fault(path, 'not_in_list', { allowed: values })
     case 'string':
-      return textFault(value, pattern)
+      return textFault(path, value, pattern)
   }
 }
 
-function integerFault(value: unknown, { minimum, maximum }: CommandParameter): string | undefined {
+function integerFault(
+  path: string,
+  value: unknown,
+  { minimum, maximum }: CommandParameter,
+): ErrorDetail | undefined {
   const lowest = minimum ?? Number.MIN_SAFE_INTEGER
   const highest = maximum ?? Number.MAX_SAFE_INTEGER
   if (Number.isSafeInteger(value) && Number(value) >= lowest && Number(value) <= highest) return undefined
-  if (minimum === undefined && maximum === undefined) return 'must be an integer'
-  return `must be an integer from ${lowest} to ${highest}`
+  if (minimum === undefined && maximum === undefined) return fault(path, 'not_an_integer')
+  return fault(path, 'out_of_range', { minimum: lowest, maximum: highest })
 }
 
-function textFault(value: unknown, pattern: string | undefined): string | undefined {
-  if (typeof value !== 'string') return 'must be a string'
-  if (value.length > MAX_TEXT) return `must have at most ${MAX_TEXT} characters`
-  if (NO_TEXT.test(value)) return 'must not contain NUL or half a surrogate pair'
-  return pattern === undefined || new RegExp(pattern, 'u').test(value) ? undefined : `must match ${pattern}`
+function textFault(path: string, value: unknown, pattern: string | undefined): ErrorDetail | undefined {
+  if (typeof value !== 'string') return fault(path, 'wrong_type', { expected: 'a string' })
+  if (value.length > MAX_TEXT) return fault(path, 'too_long', { maximum: MAX_TEXT })
+  if (NO_TEXT.test(value)) return fault(path, 'not_text')
+  return pattern === undefined || new RegExp(pattern, 'u').test(value)
+    ? undefined
+    : fault(path, 'wrong_form', { pattern })
 }
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]*)\}/g

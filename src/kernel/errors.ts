@@ -1,3 +1,5 @@
+import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from './faults.ts'
+
 /**
  * The kind of a failure. Each entry point (HTTP, command line, socket) maps the kinds to its own codes in one place.
  * Only `unavailable` means that the same call, unchanged, may succeed later.
@@ -17,16 +19,8 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal'
 
-/** One problem of an input: its path (`items.0.title`) and what was expected there. */
-export interface ErrorDetail {
-  readonly path: string
-  readonly message: string
-}
-
 /** What is wrong with the token of a call; `invalid` says nothing to the sender of a forged one. */
 export type TokenFault = 'invalid' | 'expired' | 'revoked'
-
-export type ErrorValues = Readonly<Record<string, string | readonly string[]>>
 
 export interface AppErrorOptions {
   readonly cause?: unknown
@@ -70,8 +64,18 @@ export function notFound(resource: string, id: string): AppError {
 }
 
 /** The error for one field of an input that violates a rule which its schema cannot express. */
-export function invalidField(path: string, message: string): AppError {
-  return new AppError('invalid', 'validation_failed', `${path}: ${message}`, { details: [{ path, message }] })
+export function invalidField(path: string, code: FaultCode, values?: ErrorValues): AppError {
+  const detail = fault(path, code, values)
+  return new AppError('invalid', 'validation_failed', `${path}: ${detail.message}`, { details: [detail] })
+}
+
+/** The error of an input with faults; the first one is its message, after `subject` where it is not about a field. */
+export function validationFailed(details: readonly ErrorDetail[], subject = 'The body'): AppError {
+  const [first] = details
+  const message = first
+    ? `${first.path === '' ? subject : first.path} ${first.message}.`
+    : `${subject} is not valid.`
+  return new AppError('invalid', 'validation_failed', message, { details })
 }
 
 /** The error for a change of state that is not allowed. Its values are the current status and the allowed ones. */

@@ -89,8 +89,7 @@ export function positionOf<R extends Readonly<Record<Name, SortValue>>, Name ext
 
 /** Throws `validation_failed` for the position of another list. */
 export function requireList(after: PagePosition | null | undefined, list: string): void {
-  if (after?.list !== undefined && after.list !== list)
-    throw invalidField('cursor', 'is the next_cursor of another list')
+  if (after?.list !== undefined && after.list !== list) throw invalidField('cursor', 'other_cursor')
 }
 
 /** The same page with each item converted. */

@@ -160,7 +160,7 @@ function unlessNull(read: ReadValue): ReadValue {
 /** Throws `validation_failed` for a text that is not a time; `path` names its field. */
 export function parseTime(path: string, text: string): number {
   const at = parseRfc3339(text)
-  if (at === undefined) throw invalidField(path, 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
+  if (at === undefined) throw invalidField(path, 'not_a_time')
   return at
 }
 

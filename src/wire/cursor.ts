@@ -19,8 +19,7 @@ export function decodeCursor(cursor: string, { name, keys }: PageOrder): PagePos
     values.every((value, at) => fits(value, keys[at]))
   const position = { list: String(list), order: name, values: values as SortValue[] }
   // Compared, because another encoding of the same values is not from this program.
-  if (!isValid || encodeCursor(position) !== cursor)
-    throw invalidField('cursor', 'must be the next_cursor of an earlier page of the same order')
+  if (!isValid || encodeCursor(position) !== cursor) throw invalidField('cursor', 'unknown_cursor')
   return position
 }
 

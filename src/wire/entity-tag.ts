@@ -12,7 +12,8 @@ const OWN_TAG = /^(?:W\/)?"(\d{1,15})"$/
  */
 export function parseIfMatch(header: string | undefined): readonly number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
-  if (!LIST.test(header)) throw invalidField('If-Match', 'must be "*" or entity tags in quotes')
+  if (!LIST.test(header))
+    throw invalidField('If-Match', 'invalid', { reason: 'must be "*" or entity tags in quotes' })
   const tags = header.match(ENTITY_TAG) ?? []
   return tags.map((tag) => Number(OWN_TAG.exec(tag)?.[1] ?? 0))
 }

@@ -80,6 +80,12 @@ export const Id = Text({ minLength: 1, maxLength: 64, description: 'UUIDv7 (RFC 
 
 export const IdParams = Fields({ id: Id })
 
+const Values = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Number(), Type.Array(Type.String())]),
+  { description: 'What the message says, for programs.' },
+)
+
 export const ErrorBody = Fields(
   {
     code: Type.String({
@@ -91,17 +97,21 @@ export const ErrorBody = Fields(
       Type.Array(
         Fields({
           path: Type.String({ description: 'Path of the field: `amount_cents`, `items.0.title`.' }),
+          code: Type.String({
+            description: 'What is wrong; docs/reference/errors.md lists the codes.',
+            examples: ['required'],
+          }),
+          values: Type.Optional(Values),
           message: Type.String({ description: 'What was expected.' }),
         }),
       ),
     ),
-    values: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]), {
-        description:
-          'What the message says, for programs. `invalid_transition`: `status` and the `allowed` ones; ' +
-          '`precondition_failed`: the current `etag`; `order_exists`: the `differing` fields.',
-      }),
-    ),
+    values: Type.Optional({
+      ...Values,
+      description:
+        'What the message says, for programs. `invalid_transition`: `status` and the `allowed` ones; ' +
+        '`precondition_failed`: the current `etag`; `order_exists`: the `differing` fields.',
+    }),
   },
   { $id: 'Error' },
 )

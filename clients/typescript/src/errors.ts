@@ -1,7 +1,11 @@
 /** What is wrong with one field of a request. `path` is dotted: `items.0.title`. */
 export interface FieldFault {
   readonly path: string
+  /** What is wrong, for programs; docs/reference/errors.md lists the codes. */
+  readonly code: string
   readonly message: string
+  /** What the message says, by the name of the value. */
+  readonly values?: Readonly<Record<string, string | number | readonly string[]>>
 }
 
 export interface PlatformErrorParts {

@@ -61,9 +61,9 @@ test('a body has the values in their types, and nothing for an empty field', () 
 
 test('a fault stands at its field, one of an object at its first field, any other above the form', () => {
   const faults = [
-    { path: 'count', message: 'is required' },
-    { path: 'matchers', message: 'is required' },
-    { path: 'created_by', message: 'is not allowed' },
+    { path: 'count', code: 'required', message: 'is required' },
+    { path: 'matchers', code: 'required', message: 'is required' },
+    { path: 'created_by', code: 'left_out', message: 'is not allowed' },
   ]
   const { byPath, others } = placeFaults(FIELDS, faults)
   assert.deepEqual([...byPath.keys()], ['count', 'matchers.source'])

@@ -124,20 +124,20 @@ function valueOf(kind: FieldKind, value: string): unknown {
 }
 
 export interface PlacedFaults {
-  /** The messages by the paths of the fields. */
-  readonly byPath: ReadonlyMap<string, string>
+  /** By the paths of the fields. */
+  readonly byPath: ReadonlyMap<string, FieldFault>
   /** What is about no field of the form. */
   readonly others: readonly FieldFault[]
 }
 
 /** Puts the faults that the API names to the fields of the form. One about an object stands at its first field. */
 export function placeFaults(fields: readonly FormField[], faults: readonly FieldFault[]): PlacedFaults {
-  const byPath = new Map<string, string>()
+  const byPath = new Map<string, FieldFault>()
   const others: FieldFault[] = []
   for (const fault of faults) {
     const field = fields.find(({ path }) => path === fault.path || path.startsWith(`${fault.path}.`))
     if (!field) others.push(fault)
-    else if (!byPath.has(field.path)) byPath.set(field.path, fault.message)
+    else if (!byPath.has(field.path)) byPath.set(field.path, fault)
   }
   return { byPath, others }
 }

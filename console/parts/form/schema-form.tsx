@@ -131,7 +131,7 @@ function incompleteFields(form: HTMLFormElement | null, id: string): ApiFailure 
   const inputs = [...(form?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput)
   if (inputs.length === 0) return null
   const message = partWords().incomplete
-  const details = inputs.map((input) => ({ path: input.id.slice(id.length + 1), message }))
+  const details = inputs.map((input) => ({ path: input.id.slice(id.length + 1), code: 'console', message }))
   return { status: 0, code: 'incomplete', message, details, retryAfterSeconds: null }
 }
 
@@ -172,11 +172,14 @@ function withoutSecrets(fields: readonly FormField[], values: FormValues): FormV
 }
 
 /** A field that is shown in other units than the API has is described in its own. */
-function faultText({ kind }: FormField, message: string | undefined): string | undefined {
-  return kind === 'amount' && message?.startsWith('must be ')
+function faultText({ kind }: FormField, fault: FieldFault | undefined): string | undefined {
+  if (!fault) return undefined
+  return kind === 'amount' && NUMBER_FAULTS.includes(fault.code)
     ? partWords().notAnAmount
-    : describeFault(message)
+    : describeFault(fault)
 }
+
+const NUMBER_FAULTS = ['wrong_type', 'not_exact', 'too_small', 'too_large']
 
 interface FormActionsProps extends Pick<SchemaFormProps, 'action' | 'other' | 'onCancel'> {
   readonly isSending: boolean
@@ -224,10 +227,10 @@ function FormFailure({ failure, others }: FormFailureProps) {
   return (
     <div class="form-failure" role="alert" tabIndex={-1}>
       <p>{describeFailure(failure)}</p>
-      {others.map(({ path, message }) => (
-        <p key={path}>
-          {path !== '' && `${path}: `}
-          {describeFault(message)}
+      {others.map((fault) => (
+        <p key={fault.path}>
+          {fault.path !== '' && `${fault.path}: `}
+          {describeFault(fault)}
         </p>
       ))}
     </div>

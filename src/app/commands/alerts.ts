@@ -8,10 +8,9 @@ import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 export async function testRobot(context: CommandContext, options: ConfigOptions): Promise<void> {
   const robot = alertRobot(configOf(context, options).config)
   if (!robot)
-    throw invalidField(
-      'alerts.robot.url',
-      'must be set, with alerts.robot.kind, to send a message to a robot',
-    )
+    throw invalidField('alerts.robot.url', 'invalid', {
+      reason: 'must be set, with alerts.robot.kind, to send a message to a robot',
+    })
   const outcome = await robot.send({
     title: '[INFO] Test of the alert robot',
     text: `The platform on ${hostname()} can send alerts to this group.`,

@@ -40,7 +40,9 @@ export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOp
 export function parseTokenLifetime(text: string): number {
   const lifetimeMs = tokenLifetime.parse(text, '')
   if (lifetimeMs !== undefined) return lifetimeMs
-  throw invalidField('--ttl', `expected ${tokenLifetime.expected}, got ${JSON.stringify(text)}`)
+  throw invalidField('--ttl', 'invalid', {
+    reason: `expected ${tokenLifetime.expected}, got ${JSON.stringify(text)}`,
+  })
 }
 
 const SILENT = { logger: silentLogger, metrics: noMetrics }

@@ -45,8 +45,7 @@ export async function makeBackup(
 ): Promise<void> {
   const { note } = options
   const loaded = configOf(context, options)
-  if (note !== undefined && note.length > 1_000)
-    throw invalidField('--note', 'expected at most 1000 characters')
+  if (note !== undefined && note.length > 1_000) throw invalidField('--note', 'too_long', { maximum: 1_000 })
   const backup = await withBackups(loaded, async ({ backups, worker }) => {
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())

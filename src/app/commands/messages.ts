@@ -42,6 +42,7 @@ function hintOf(droppedFrom: number): string {
 function spanOf({ since: begin, until: end }: ReplayOptions, now: number) {
   const since = parseTime('--since', begin)
   const until = Math.min(now, end === undefined ? now : parseTime('--until', end))
-  if (since >= until) throw invalidField('--since', 'must be before --until, and in the past')
+  if (since >= until)
+    throw invalidField('--since', 'invalid', { reason: 'must be before --until, and in the past' })
   return { since, until }
 }

@@ -24,7 +24,7 @@ export function openTokenFile(name: string, cwd: string): TokenFile {
     read()
     return { read, warning: withFile(path, (_file, stats) => exposure(name, stats)) }
   } catch (error) {
-    throw invalidField('--token-file', errorMessage(error))
+    throw invalidField('--token-file', 'invalid', { reason: errorMessage(error) })
   }
 }
 

@@ -39,7 +39,7 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
 function checkOptions({ gateway, device }: VpnConnectOptions): void {
   for (const each of gateway) checkGateway(each)
   if (device !== undefined && !DEVICE.test(device)) {
-    throw invalidField('--device', 'must be 1 to 64 of A-Z a-z 0-9 . _ -')
+    throw invalidField('--device', 'invalid', { reason: 'must be 1 to 64 of A-Z a-z 0-9 . _ -' })
   }
 }
 
@@ -47,7 +47,7 @@ function checkGateway(text: string): void {
   try {
     parseGatewayAddress(text)
   } catch (error) {
-    throw invalidField('--gateway', errorMessage(error))
+    throw invalidField('--gateway', 'invalid', { reason: errorMessage(error) })
   }
 }
 

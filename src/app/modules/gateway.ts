@@ -80,5 +80,7 @@ function tunnelsOf(
 /** The URL of the api in the same process: the loopback address when the api listens on all addresses. */
 function requireApiUrl(url: string | undefined): string {
   if (url) return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
-  throw invalidField('gateway.api_url', 'must be set when the gateway runs without the api')
+  throw invalidField('gateway.api_url', 'invalid', {
+    reason: 'must be set when the gateway runs without the api',
+  })
 }

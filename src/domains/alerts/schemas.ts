@@ -156,11 +156,10 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
   const { source, title, body = '', server_addr, alarm_id, level } = report
   requireAllowedText({ source, title, body, server_addr, alarm_id })
   if (Buffer.byteLength(body) > BODY_BYTES)
-    throw invalidField('body', 'must not have more than 16 KiB of UTF-8')
+    throw invalidField('body', 'too_many_bytes', { maximum: '16 KiB' })
   const severity = level === undefined || typeof level === 'number' ? level : parseSeverity(level)
   const weight = report.weight ?? textWeightOf(severity, weightIn(body))
-  if (severity === undefined && weight === undefined)
-    throw invalidField('level', 'is required where no weight is given')
+  if (severity === undefined && weight === undefined) throw invalidField('level', 'level_required')
   return {
     alarmId: alarm_id ?? alarmIdIn(body) ?? null,
     source,
@@ -190,6 +189,6 @@ function parseLevelFilter(text: string): Pick<AlertFilter, 'level' | 'severity'>
 
 function parseSeverity(text: string): Severity {
   const name = text.toUpperCase()
-  if (!isSeverity(name)) throw invalidField('level', `must be ${LEVEL_WORDS}`)
+  if (!isSeverity(name)) throw invalidField('level', 'wrong_type', { expected: LEVEL_WORDS })
   return name
 }

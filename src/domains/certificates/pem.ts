@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
+import { fault, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
 
 /** docs/specification.md, Certificates */
 const MAX_CERTIFICATES = 20
@@ -17,10 +18,9 @@ export function readPem(text: string): Buffer[] {
   const blocks = parts.flatMap((label, index) =>
     index % 2 === 0 ? [{ label, rest: parts[index + 1] ?? '' }] : [],
   )
-  if (blocks.length === 0)
-    throw invalidCertificate('The PEM has no block that begins with -----BEGIN CERTIFICATE-----.')
+  if (blocks.length === 0) throw invalidCertificate('pem_without_block')
   if (blocks.length > MAX_CERTIFICATES)
-    throw invalidCertificate(`The PEM has ${blocks.length} blocks; at most ${MAX_CERTIFICATES} are allowed.`)
+    throw invalidCertificate('pem_with_many_blocks', { blocks: blocks.length, maximum: MAX_CERTIFICATES })
   return blocks.map(({ label, rest }, index) => readBlock(index + 1, label, rest))
 }
 
@@ -29,13 +29,14 @@ export function writePem(certificates: readonly Buffer[]): string {
   return certificates.map(writeBlock).join('')
 }
 
-function invalidCertificate(message: string): AppError {
-  return new AppError('invalid', 'invalid_certificate', message, { details: [{ path: 'pem', message }] })
+function invalidCertificate(code: FaultCode, values?: ErrorValues): AppError {
+  const detail = fault('pem', code, values)
+  return new AppError('invalid', 'invalid_certificate', detail.message, { details: [detail] })
 }
 
 /** For one block; the first one has the number 1. */
 export function invalidBlock(number: number, reason: string): AppError {
-  return invalidCertificate(`Block ${number} of the PEM ${reason}.`)
+  return invalidCertificate('pem_block', { block: number, reason })
 }
 
 function readBlock(number: number, label: string, rest: string): Buffer {

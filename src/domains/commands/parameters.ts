@@ -7,7 +7,8 @@ import {
   type ParameterValue,
   type ProgramCommand,
 } from '../../kernel/command.ts'
-import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
+import { validationFailed, type AppError } from '../../kernel/errors.ts'
+import { fault, type ErrorDetail } from '../../kernel/faults.ts'
 import { REDACTED } from '../../kernel/secret.ts'
 import { isProgramCommand, type AnyCommand } from './catalogue.ts'
 
@@ -34,7 +35,7 @@ export function checkParameters(
     return { name, parameter, value: valueOf(given, name, parameter) as ParameterValue }
   })
   if (Buffer.byteLength(JSON.stringify(values.map(({ value }) => value))) > MAX_BYTES)
-    throw invalidParameters([{ path: 'params', message: 'must have at most 64 KiB together' }])
+    throw invalidParameters([fault('params', 'too_many_bytes_together', { maximum: '64 KiB' })])
   const secrets = values.filter(({ parameter }) => parameter.isSecret)
   return {
     shown: entries(values.map((each) => (each.parameter.isSecret ? { ...each, value: REDACTED } : each))),
@@ -56,17 +57,15 @@ function valueOf(
 
 function unknownFaults(parameters: CommandParameters, given: object): ErrorDetail[] {
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name))
-  return unknown.map((name) => ({
-    path: `params.${name}`.slice(0, 256),
-    message: 'is not a known parameter',
-  }))
+  return unknown.map((name) => fault(`params.${name}`.slice(0, 256), 'unknown_parameter'))
 }
 
 function valueFaults(parameters: CommandParameters, given: Readonly<Record<string, unknown>>): ErrorDetail[] {
   return Object.entries(parameters).flatMap(([name, parameter]) => {
     const value = valueOf(given, name, parameter)
-    const message = value === undefined ? 'is required' : parameterFault(parameter, value)
-    return message === undefined ? [] : [{ path: `params.${name}`, message }]
+    const path = `params.${name}`
+    const found = value === undefined ? fault(path, 'required') : parameterFault(path, parameter, value)
+    return found === undefined ? [] : [found]
   })
 }
 
@@ -74,9 +73,7 @@ function valueFaults(parameters: CommandParameters, given: Readonly<Record<strin
 const MAX_DETAILS = 20
 
 function invalidParameters(faults: readonly ErrorDetail[]): AppError {
-  const details = faults.slice(0, MAX_DETAILS)
-  const [first] = details
-  return new AppError('invalid', 'validation_failed', `${first?.path} ${first?.message}.`, { details })
+  return validationFailed(faults.slice(0, MAX_DETAILS))
 }
 
 /** The JSON Schema (2020-12) of a command's parameters. */

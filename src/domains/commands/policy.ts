@@ -88,8 +88,11 @@ export function approversOf(policy: Policy, commandId: string): readonly Role[] 
 /** Whether an account may run a command, and why. */
 export interface AccessExplanation {
   readonly allowed: boolean
-  /** One sentence. */
+  /** One sentence for people. */
   readonly because: string
+  /** The rule of the command, with the revision of its policy; null when there is none, so that only admin may run it. */
+  readonly rule: { readonly revision: number; readonly roles: readonly Role[] } | null
+  readonly user: CommandAccount
 }
 
 export interface CommandAccount {
@@ -111,14 +114,18 @@ export function isStillAllowed(
 }
 
 export function explainAccess(policy: Policy, commandId: string, account: CommandAccount): AccessExplanation {
-  if (!account.enabled) return { allowed: false, because: 'The user is disabled.' }
   const { roles } = ruleOf(policy, commandId)
-  const role = roles.find((each) => account.roles.includes(each))
-  const rule = Object.hasOwn(policy.rules, commandId)
-    ? `The rule of revision ${policy.revision} allows ${listOf(roles)}`
+  const rule = Object.hasOwn(policy.rules, commandId) ? { revision: policy.revision, roles } : null
+  const allowed = account.enabled && roles.some((each) => account.roles.includes(each))
+  return { allowed, because: sentenceOf(rule, account), rule, user: account }
+}
+
+function sentenceOf(rule: AccessExplanation['rule'], { enabled, roles }: CommandAccount): string {
+  if (!enabled) return 'The user is disabled.'
+  const allows = rule
+    ? `The rule of revision ${rule.revision} allows ${listOf(rule.roles)}`
     : 'There is no rule for this command, so only admin may run it'
-  const own = role ? `the user has the role ${role}` : `the user has ${listOf(account.roles)}`
-  return { allowed: role !== undefined, because: `${rule}; ${own}.` }
+  return `${allows}; the user has ${listOf(roles)}.`
 }
 
 function listOf(roles: readonly Role[]): string {

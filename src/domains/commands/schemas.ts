@@ -210,7 +210,12 @@ export const AccessQuery = Fields({ user_id: Id })
 
 export const AccessSchema = Fields({
   allowed: Type.Boolean(),
-  because: Type.String({ description: 'One sentence.' }),
+  because: Type.String({ description: 'One sentence for people.' }),
+  rule: Nullable<{ revision: number; roles: Role[] }>({
+    ...Fields({ revision: Type.Integer(), roles: Type.Array(OneOf(ROLES)) }),
+    description: 'The rule of the command; null when there is none, so that only admin may run it.',
+  }),
+  user: Fields({ roles: Type.Array(OneOf(ROLES)), enabled: Type.Boolean() }),
 })
 
 interface Timed {

@@ -134,8 +134,7 @@ export class Commands {
     const command = await this.#requireRunnable(tx, commandId, identity)
     const checked = checkParameters(command.params, params)
     const needsApproval = command.approval === 'two_person'
-    if (needsApproval && !reason?.trim())
-      throw invalidField('reason', 'is required, because another person decides')
+    if (needsApproval && !reason?.trim()) throw invalidField('reason', 'reason_required')
     const createdAt = clock.now()
     const execution = newExecution({
       id: newId(),
@@ -292,7 +291,7 @@ export class Commands {
 
   #requireCommands(rules: Policy['rules']): void {
     const unknown = Object.keys(rules).find((id) => !this.#deps.catalogue.find(id))
-    if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'is not a known command')
+    if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'unknown_command')
   }
 
   /** Undefined when the request may be approved. */

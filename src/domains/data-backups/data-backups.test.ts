@@ -193,7 +193,7 @@ onEveryDialect('data backups', (dialect) => {
   test('a request for data.prune that would keep fewer than 1 or more than 1,000 backups is refused', async () => {
     await using w = await backupWorld(dialect)
     const { params } = pruneBackupsCommand(w.backups, w.store)
-    const fault = (keep: number) => parameterFault(params['keep'] as CommandParameter, keep)
+    const fault = (keep: number) => parameterFault('keep', params['keep'] as CommandParameter, keep)
     assert.deepEqual(
       [0, 1, 1_000, 1_001].map((keep) => fault(keep) === undefined),
       [false, true, true, false],

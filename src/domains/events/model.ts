@@ -48,7 +48,7 @@ export function subscribe(
 
 function requireDeclared(pattern: string, declared: readonly DeclaredSubject[]): void {
   if (declared.some(({ subject }) => overlap(pattern, subject))) return
-  throw invalidField('subjects', `no event has the subject ${JSON.stringify(pattern)}`)
+  throw invalidField('subjects', 'unknown_event', { subject: JSON.stringify(pattern) })
 }
 
 /** Whether there can be a subject that both patterns match. */

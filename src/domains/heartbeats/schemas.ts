@@ -94,7 +94,7 @@ export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>): Heartbeat
 function parseSeverity(text: string): HeartbeatSeverity {
   const name = text.toUpperCase()
   const severity = HEARTBEAT_SEVERITIES.find((each) => each === name)
-  if (!severity) throw invalidField('severity', `must be one of ${HEARTBEAT_SEVERITIES.join(', ')}`)
+  if (!severity) throw invalidField('severity', 'not_in_list', { allowed: HEARTBEAT_SEVERITIES })
   return severity
 }
 

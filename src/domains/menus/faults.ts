@@ -1,20 +1,6 @@
+import { fault, type ErrorDetail } from '../../kernel/faults.ts'
 import type { PlacedItem } from './items.ts'
 import { LEVEL_LIMIT, NODE_LIMIT, type MenuNode } from './model.ts'
-
-/** Why an edit is refused. */
-export interface MenuFault {
-  readonly fault:
-    | 'duplicate_id'
-    | 'different_parents'
-    | 'missing_title'
-    | 'unknown_parent'
-    | 'cycle'
-    | 'too_deep'
-    | 'too_many'
-  /** Path of the item that causes it: `items.0.children.2`; for a missing field, that of the field. */
-  readonly path: string
-  readonly message: string
-}
 
 /** An edit and what it would lead to, which need not be a tree. */
 export interface EditDraft {
@@ -25,7 +11,7 @@ export interface EditDraft {
   readonly levels: ReadonlyMap<string, number>
 }
 
-type Rule = (draft: EditDraft) => MenuFault | undefined
+type Rule = (draft: EditDraft) => ErrorDetail | undefined
 
 /** The rules of an edit. Each one relies on the ones before it; the first that is broken refuses the edit. */
 const RULES: readonly Rule[] = [
@@ -39,66 +25,62 @@ const RULES: readonly Rule[] = [
 ]
 
 /** Undefined when the edit leads to a tree within the limits. */
-export function findFault(draft: EditDraft): MenuFault | undefined {
+export function findFault(draft: EditDraft): ErrorDetail | undefined {
   for (const rule of RULES) {
-    const fault = rule(draft)
-    if (fault) return fault
+    const found = rule(draft)
+    if (found) return found
   }
   return undefined
 }
 
-function idIsNamedOnce({ items }: EditDraft): MenuFault | undefined {
+function idIsNamedOnce({ items }: EditDraft): ErrorDetail | undefined {
   const named = new Set<string>()
   const duplicate = items.find(({ item: { id } }) => {
     if (named.has(id)) return true
     named.add(id)
     return false
   })
-  return duplicate && faultAt(duplicate, 'duplicate_id', `names ${quote(duplicate.item.id)} again`)
+  return duplicate && fault(duplicate.path, 'menu_duplicate_id', { id: quote(duplicate.item.id) })
 }
 
-function parentsAgree({ items }: EditDraft): MenuFault | undefined {
+function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
   const different = items.find(
     ({ item: { parentId }, nestedIn }) =>
       nestedIn !== undefined && parentId !== undefined && parentId !== nestedIn,
   )
   return (
     different &&
-    faultAt(
-      different,
-      'different_parents',
-      `is nested in ${quote(different.nestedIn)} and has the parent_id ${quote(different.item.parentId)}`,
-    )
+    fault(different.path, 'menu_two_parents', {
+      outer: quote(different.nestedIn),
+      parent: quote(different.item.parentId),
+    })
   )
 }
 
-function newNodeHasTitle({ items, before }: EditDraft): MenuFault | undefined {
+function newNodeHasTitle({ items, before }: EditDraft): ErrorDetail | undefined {
   const untitled = items.find(({ item: { id, title } }) => title === undefined && !before.has(id))
-  return untitled && { fault: 'missing_title', path: `${untitled.path}.title`, message: 'is required' }
+  return untitled && fault(`${untitled.path}.title`, 'required')
 }
 
 /** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
-function parentExists({ items, before, after }: EditDraft): MenuFault | undefined {
+function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefined {
   for (const each of items) {
     const parentId = after.get(each.item.id)?.parentId ?? null
     if (parentId === null || after.has(parentId)) continue
-    const parent = quote(parentId)
-    const message = before.has(parentId)
-      ? `has the parent ${parent}, which is not named and would be deleted`
-      : `has the unknown parent ${parent}`
-    return faultAt(each, 'unknown_parent', message)
+    const code = before.has(parentId) ? 'menu_deleted_parent' : 'menu_unknown_parent'
+    return fault(each.path, code, { parent: quote(parentId) })
   }
   return undefined
 }
 
 /** There was no cycle before, so one of its nodes is named. */
-function hasNoCycle({ items, after, levels }: EditDraft): MenuFault | undefined {
+function hasNoCycle({ items, after, levels }: EditDraft): ErrorDetail | undefined {
   const lost = items.find(({ item: { id } }) => !levels.has(id))
   if (!lost) return undefined
   const loop = loopAbove(lost.item.id, after)
   const onLoop = new Set(loop)
   const first = items.find(({ item: { id } }) => onLoop.has(id)) ?? lost
-  return faultAt(first, 'cycle', `would be below itself: ${shownLoop(loop)}`)
+  return fault(first.path, 'menu_cycle', { loop: shownLoop(loop) })
 }
 
 /** The ids of the cycle that the parents of a node lead to. */
@@ -120,7 +102,7 @@ function shownLoop(loop: readonly string[]): string {
   return [...shown, loop[0]].join(' → ')
 }
 
-function isNotTooDeep(draft: EditDraft): MenuFault | undefined {
+function isNotTooDeep(draft: EditDraft): ErrorDetail | undefined {
   const { items, after, levels } = draft
   const causes = new Map<string, MenuNode>()
   for (const [id, level] of levels) {
@@ -130,7 +112,7 @@ function isNotTooDeep(draft: EditDraft): MenuFault | undefined {
   const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
   if (!cause) return undefined
   const deepest = quote(causes.get(cause.item.id)?.id)
-  return faultAt(cause, 'too_deep', `puts ${deepest} below level ${LEVEL_LIMIT}, the last one of a menu`)
+  return fault(cause.path, 'menu_too_deep', { id: deepest, maximum: LEVEL_LIMIT })
 }
 
 /** The id of the node, or of the nearest node above it, that is new or has another parent. */
@@ -141,16 +123,12 @@ function nearestPlaced(node: MenuNode, { before, after }: EditDraft): string {
   return at.id
 }
 
-function isNotTooLarge({ items, before, after }: EditDraft): MenuFault | undefined {
+function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undefined {
   const excess = after.size - NODE_LIMIT
   if (excess <= 0) return undefined
   const created = items.filter(({ item: { id } }) => !before.has(id))
   const first = created.at(-excess)
-  return first && faultAt(first, 'too_many', `is one more than the ${NODE_LIMIT} nodes of a menu`)
-}
-
-function faultAt({ path }: PlacedItem, fault: MenuFault['fault'], message: string): MenuFault {
-  return { fault, path, message }
+  return first && fault(first.path, 'menu_too_many', { maximum: NODE_LIMIT })
 }
 
 function quote(id: string | null | undefined): string {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { menuWorld, parentsOf, SHOP_IDS } from '../../../test/support/menus.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { emptyDatabase, onEveryDialect } from '../../../test/support/store.ts'
+import { fault } from '../../kernel/faults.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { migrate } from '../../store/migrate.ts'
@@ -97,7 +98,7 @@ onEveryDialect('menus', (dialect) => {
     const items = [BOOKS, { id: 'shop-products', parentId: 'books' }]
     await assert.rejects(w.menus.edit({ items }, 'ada'), {
       code: 'menu_cycle',
-      details: [{ path: 'items.0', message: 'would be below itself: books → shop-products → books' }],
+      details: [fault('items.0', 'menu_cycle', { loop: 'books → shop-products → books' })],
     })
     assert.deepEqual([await w.service.read(), w.events], [before, []])
   })
@@ -153,7 +154,7 @@ onEveryDialect('menus', (dialect) => {
     await edit(manyItems(NODE_LIMIT, 'a'), true)
     await assert.rejects(edit([{ id: 'b', title: 'B' }], false), {
       code: 'validation_failed',
-      details: [{ path: 'items.0', message: 'is one more than the 10000 nodes of a menu' }],
+      details: [fault('items.0', 'menu_too_many', { maximum: 10_000 })],
     })
     const second = manyItems(NODE_LIMIT, 'b')
     const change = await edit(second, true)

@@ -2,12 +2,26 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { chanceOf } from '../../../test/support/random.ts'
-import type { MenuFault } from './faults.ts'
+import type { FaultCode } from '../../kernel/faults.ts'
 import { LEVEL_LIMIT, type MenuEdit, type MenuItem, type MenuNode } from './model.ts'
 import { planEdit, type MenuPlan } from './plan.ts'
 
 const IDS = 'abcdefghijklmn'.split('')
 const NOW = 1
+
+type Rule =
+  | 'menu_duplicate_id'
+  | 'menu_two_parents'
+  | 'required'
+  | 'menu_unknown_parent'
+  | 'menu_cycle'
+  | 'menu_too_deep'
+  | 'menu_too_many'
+
+/** The model does not tell a parent that the edit deletes from one that never was. */
+function ruleOf(code: FaultCode): Rule {
+  return code === 'menu_deleted_parent' ? 'menu_unknown_parent' : (code as Rule)
+}
 
 /** An item of the edit where the model has found it. */
 interface ModelItem {
@@ -33,34 +47,34 @@ class Model {
   }
 
   /** The first broken rule. */
-  fault(): MenuFault['fault'] | undefined {
+  fault(): Rule | undefined {
     const ids = this.items.map(({ item }) => item.id)
-    if (new Set(ids).size < ids.length) return 'duplicate_id'
-    if (this.items.some((each) => this.#hasTwoParents(each))) return 'different_parents'
-    if (this.items.some((each) => this.#isUntitled(each))) return 'missing_title'
+    if (new Set(ids).size < ids.length) return 'menu_duplicate_id'
+    if (this.items.some((each) => this.#hasTwoParents(each))) return 'menu_two_parents'
+    if (this.items.some((each) => this.#isUntitled(each))) return 'required'
     const nodes = [...this.parents.keys()]
-    if (nodes.some((id) => this.#isOrphan(id))) return 'unknown_parent'
-    if (nodes.some((id) => this.#above(id).includes(id))) return 'cycle'
-    return nodes.some((id) => this.#isTooDeep(id)) ? 'too_deep' : undefined
+    if (nodes.some((id) => this.#isOrphan(id))) return 'menu_unknown_parent'
+    if (nodes.some((id) => this.#above(id).includes(id))) return 'menu_cycle'
+    return nodes.some((id) => this.#isTooDeep(id)) ? 'menu_too_deep' : undefined
   }
 
   /** Whether the item may be blamed for that fault. */
-  isAtFault(fault: MenuFault['fault'], each: ModelItem): boolean {
+  isAtFault(fault: Rule, each: ModelItem): boolean {
     const { id } = each.item
     switch (fault) {
-      case 'duplicate_id':
+      case 'menu_duplicate_id':
         return this.items.findIndex(({ item }) => item.id === id) < this.items.indexOf(each)
-      case 'different_parents':
+      case 'menu_two_parents':
         return this.#hasTwoParents(each)
-      case 'missing_title':
+      case 'required':
         return this.#isUntitled(each)
-      case 'unknown_parent':
+      case 'menu_unknown_parent':
         return this.#isOrphan(id)
-      case 'cycle':
+      case 'menu_cycle':
         return this.#above(id).includes(id)
-      case 'too_deep':
+      case 'menu_too_deep':
         return this.#isPlacedAnew(id) && this.#withBelow(id).some((below) => this.#isTooDeep(below))
-      case 'too_many':
+      case 'menu_too_many':
         return false
     }
   }
@@ -229,13 +243,13 @@ test('the plan of an edit agrees with a naive model, edit after edit', (t: TestC
       for (const edit of edits) {
         const model = new Model(nodes, edit)
         const plan = planEdit(nodes, edit, NOW)
-        const fault = 'fault' in plan ? plan.fault : undefined
+        const fault = 'code' in plan ? ruleOf(plan.code) : undefined
         seen.set(fault ?? 'accepted', (seen.get(fault ?? 'accepted') ?? 0) + 1)
         assert.equal(fault, model.fault())
-        if ('fault' in plan) {
+        if ('code' in plan) {
           const path = plan.path.replace(/\.title$/, '')
           const blamed = model.items.find((each) => each.path === path) ?? assert.fail(path)
-          assert.ok(model.isAtFault(plan.fault, blamed), `${plan.fault} at ${plan.path}`)
+          assert.ok(model.isAtFault(ruleOf(plan.code), blamed), `${plan.code} at ${plan.path}`)
         } else {
           assertOutcome(nodes, edit, plan, model)
           nodes = applied(nodes, plan)
@@ -245,7 +259,14 @@ test('the plan of an edit agrees with a naive model, edit after edit', (t: TestC
     { seed: chanceOf(t).seed, numRuns: 1_000 },
   )
   t.diagnostic(JSON.stringify(Object.fromEntries(seen)))
-  for (const kind of ['accepted', 'cycle', 'different_parents', 'duplicate_id', 'too_deep', 'unknown_parent'])
+  for (const kind of [
+    'accepted',
+    'menu_cycle',
+    'menu_two_parents',
+    'menu_duplicate_id',
+    'menu_too_deep',
+    'menu_unknown_parent',
+  ])
     assert.ok((seen.get(kind) ?? 0) > 0, kind)
 })
 
@@ -253,9 +274,9 @@ test('an accepted edit, sent again, changes nothing', (t: TestContext) => {
   fc.assert(
     fc.property(anEdit, (edit) => {
       const plan = planEdit([], edit, NOW)
-      if ('fault' in plan) return
+      if ('code' in plan) return
       const again = planEdit(applied([], plan), edit, NOW + 1)
-      assert.ok(!('fault' in again))
+      assert.ok(!('code' in again))
       assert.deepEqual([again.written, again.deleted], [[], []])
       assert.deepEqual(again.outcome.unchanged, plan.outcome.created)
     }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MenuFault } from './faults.ts'
+import type { FaultCode } from '../../kernel/faults.ts'
 import {
   HIGHEST_POSITION,
   LEVEL_LIMIT,
@@ -45,7 +45,7 @@ const numbered = (count: number, prefix = 'n') =>
 
 function accepted(nodes: readonly MenuNode[], edit: MenuEdit): MenuPlan {
   const plan = planEdit(nodes, edit, NOW)
-  assert.ok(!('fault' in plan), JSON.stringify(plan))
+  assert.ok(!('code' in plan), JSON.stringify(plan))
   return plan
 }
 
@@ -56,7 +56,7 @@ interface Refusal {
   readonly what: string
   readonly nodes?: readonly MenuNode[]
   readonly edit: MenuEdit
-  readonly fault: MenuFault['fault']
+  readonly fault: FaultCode
   readonly path: string
 }
 
@@ -65,108 +65,108 @@ const REFUSALS: readonly Refusal[] = [
     what: 'names an id twice',
     nodes: AB,
     edit: { items: [{ id: 'a' }, { id: 'b' }, { id: 'a' }] },
-    fault: 'duplicate_id',
+    fault: 'menu_duplicate_id',
     path: 'items.2',
   },
   {
     what: 'names an id twice, once nested',
     nodes: AB,
     edit: { items: [{ id: 'a', children: [{ id: 'b' }, { id: 'a' }] }] },
-    fault: 'duplicate_id',
+    fault: 'menu_duplicate_id',
     path: 'items.0.children.1',
   },
   {
     what: 'names two parents of an item',
     nodes: AB,
     edit: { items: [{ id: 'x', title: 'X', children: [{ id: 'b', parentId: 'a' }] }] },
-    fault: 'different_parents',
+    fault: 'menu_two_parents',
     path: 'items.0.children.0',
   },
   {
     what: 'puts a nested item at the top',
     nodes: AB,
     edit: { items: [{ id: 'a', children: [{ id: 'b', parentId: null }] }] },
-    fault: 'different_parents',
+    fault: 'menu_two_parents',
     path: 'items.0.children.0',
   },
   {
     what: 'creates a node without a title',
     edit: { items: [{ id: 'a', title: 'A' }, { id: 'b' }] },
-    fault: 'missing_title',
+    fault: 'required',
     path: 'items.1.title',
   },
   {
     what: 'names a parent that does not exist',
     nodes: AB,
     edit: { items: [{ id: 'a' }, { id: 'c', title: 'C', parentId: 'x' }] },
-    fault: 'unknown_parent',
+    fault: 'menu_unknown_parent',
     path: 'items.1',
   },
   {
     what: 'moves a known node below a parent that does not exist',
     nodes: AB,
     edit: { items: [{ id: 'b', parentId: 'x' }] },
-    fault: 'unknown_parent',
+    fault: 'menu_unknown_parent',
     path: 'items.0',
   },
   {
     what: 'replaces the parent of a node that keeps it',
     nodes: AB,
     edit: { items: [{ id: 'b' }], replace: true },
-    fault: 'unknown_parent',
+    fault: 'menu_deleted_parent',
     path: 'items.0',
   },
   {
     what: 'makes a node its own parent',
     nodes: AB,
     edit: { items: [{ id: 'b', parentId: 'b' }] },
-    fault: 'cycle',
+    fault: 'menu_cycle',
     path: 'items.0',
   },
   {
     what: 'makes a new node its own parent',
     edit: { items: [{ id: 'x', title: 'X', parentId: 'x' }] },
-    fault: 'cycle',
+    fault: 'menu_cycle',
     path: 'items.0',
   },
   {
     what: 'puts a parent below its child',
     nodes: AB,
     edit: { items: [{ id: 'a', parentId: 'b' }] },
-    fault: 'cycle',
+    fault: 'menu_cycle',
     path: 'items.0',
   },
   {
     what: 'nests a parent in a node far below it',
     nodes: chain('a', 'b', 'c', 'd'),
     edit: { items: [{ id: 'c' }, { id: 'd', children: [{ id: 'a' }] }] },
-    fault: 'cycle',
+    fault: 'menu_cycle',
     path: 'items.0',
   },
   {
     what: 'makes a cycle behind a node that is only below it',
     nodes: chain('a', 'b', 'c'),
     edit: { items: [{ id: 'c' }, { id: 'a', parentId: 'b' }] },
-    fault: 'cycle',
+    fault: 'menu_cycle',
     path: 'items.1',
   },
   {
     what: 'nests one level too deep',
     edit: { items: nest([...LEVELS, 'x']) },
-    fault: 'too_deep',
+    fault: 'menu_too_deep',
     path: `items.0${'.children.0'.repeat(LEVEL_LIMIT)}`,
   },
   {
     what: 'nests many levels too deep',
     edit: { items: nest(numbered(30)) },
-    fault: 'too_deep',
+    fault: 'menu_too_deep',
     path: `items.0${'.children.0'.repeat(LEVEL_LIMIT)}`,
   },
   {
     what: 'adds a child to the last level',
     nodes: chain(...LEVELS),
     edit: { items: [{ id: 'x', title: 'X', parentId: `n${LEVEL_LIMIT - 1}` }] },
-    fault: 'too_deep',
+    fault: 'menu_too_deep',
     path: 'items.0',
   },
   {
@@ -178,14 +178,14 @@ const REFUSALS: readonly Refusal[] = [
         { id: 'x', parentId: `n${LEVEL_LIMIT - 3}` },
       ],
     },
-    fault: 'too_deep',
+    fault: 'menu_too_deep',
     path: 'items.1',
   },
   {
     what: 'creates one node too many',
     nodes: numbered(NODE_LIMIT - 1).map((id) => node(id)),
     edit: { items: [{ id: 'n0' }, { id: 'x', title: 'X' }, { id: 'y', title: 'Y' }] },
-    fault: 'too_many',
+    fault: 'menu_too_many',
     path: 'items.2',
   },
 ]
@@ -193,18 +193,18 @@ const REFUSALS: readonly Refusal[] = [
 for (const { what, nodes = [], edit, fault, path } of REFUSALS) {
   test(`an edit that ${what} is refused: ${fault} at ${path}`, () => {
     const plan = planEdit(nodes, edit, NOW)
-    assert.ok('fault' in plan, JSON.stringify(plan))
-    assert.deepEqual([plan.fault, plan.path], [fault, path])
+    assert.ok('code' in plan, JSON.stringify(plan))
+    assert.deepEqual([plan.code, plan.path], [fault, path])
   })
 }
 
 test('a cycle is refused with its nodes; of a long one the first are shown', () => {
   const short = planEdit(AB, { items: [{ id: 'a', parentId: 'b' }] }, NOW)
-  assert.equal('fault' in short && short.message, 'would be below itself: a → b → a')
+  assert.equal('code' in short && short.message, 'would be below itself: a → b → a')
   const ids = numbered(20)
   const items = ids.map((id, index) => ({ id, title: id, parentId: ids.at(index - 1) ?? null }))
   const long = planEdit([], { items }, NOW)
-  assert.match('fault' in long ? long.message : '', /^would be below itself: n0 → n19 → .* → … → n0$/)
+  assert.match('code' in long ? long.message : '', /^would be below itself: n0 → n19 → .* → … → n0$/)
 })
 
 interface Acceptance {

@@ -1,4 +1,5 @@
-import { findFault, type EditDraft, type MenuFault } from './faults.ts'
+import type { ErrorDetail } from '../../kernel/faults.ts'
+import { findFault, type EditDraft } from './faults.ts'
 import { placeItems, type PlacedItem } from './items.ts'
 import { levelsOf } from './levels.ts'
 import { HIGHEST_POSITION, orderedNodes, type MenuEdit, type MenuNode, type MenuOutcome } from './model.ts'
@@ -20,7 +21,7 @@ export function planEdit(
   nodes: readonly MenuNode[],
   { items: given, replace = false }: MenuEdit,
   at: number,
-): MenuPlan | MenuFault {
+): MenuPlan | ErrorDetail {
   const items = placeItems(given)
   const before = new Map(nodes.map((node) => [node.id, node]))
   const after = nodesAfter(items, before, { replace, at })

@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, notFound, requireVersion, validationFailed } from '../../kernel/errors.ts'
+import type { ErrorDetail } from '../../kernel/faults.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { menuEventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
-import type { MenuFault } from './faults.ts'
 import type { MenuChange, MenuEdit, MenuOutcome, MenuTree } from './model.ts'
 import { planEdit } from './plan.ts'
 import {
@@ -65,7 +65,7 @@ export class Menus {
     const { revision, nodes } = await readTree(tx)
     const at = this.#deps.clock.now()
     const plan = planEdit(nodes, edit, at)
-    if ('fault' in plan) throw refusal(plan)
+    if ('code' in plan) throw refusal(plan)
     if (!isChange(plan.outcome)) return { revision, ...plan.outcome }
     const change = { revision: revision + 1, ...plan.outcome }
     if (edit.dryRun) return change
@@ -114,9 +114,9 @@ function requireRevision(revision: number, expected: readonly number[] | undefin
   requireVersion(revision, expected, 'tree of menus')
 }
 
-function refusal({ fault, path, message }: MenuFault): AppError {
-  const code = fault === 'cycle' ? 'menu_cycle' : 'validation_failed'
-  return new AppError('invalid', code, `${path} ${message}.`, { details: [{ path, message }] })
+function refusal(detail: ErrorDetail): AppError {
+  if (detail.code !== 'menu_cycle') return validationFailed([detail])
+  return new AppError('invalid', 'menu_cycle', `${detail.path} ${detail.message}.`, { details: [detail] })
 }
 
 function menuHasChildren(id: string): AppError {

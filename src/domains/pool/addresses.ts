@@ -30,7 +30,8 @@ export function parseRange(cidr: string): AddressRange {
     prefixLength >= SHORTEST_PREFIX &&
     prefixLength <= LONGEST_PREFIX &&
     network % count === 0
-  if (!isUsable) throw invalidField('vpn.ip_pool', 'must be an IPv4 network such as 100.64.0.0/16')
+  if (!isUsable)
+    throw invalidField('vpn.ip_pool', 'invalid', { reason: 'must be an IPv4 network such as 100.64.0.0/16' })
   // Network, gateway and broadcast are never leased.
   const [first, last] = [network + 2, network + count - 2]
   return { cidr, prefixLength, first, last, size: last - first + 1 }

@@ -85,10 +85,7 @@ export class SignIn {
   async begin(returnTo: string, request: BrowserRequest): Promise<{ location: string; cookie: string }> {
     const { provider, cookie } = this.#requireSettings()
     if (!isReturnPath(returnTo)) {
-      throw invalidField(
-        'return_to',
-        'must be a path on this host, at most 1024 characters, without a fragment',
-      )
+      throw invalidField('return_to', 'not_a_path')
     }
     if (this.#deps.readOnly) throw new SignInError('unavailable', { reason: readOnlyError().message })
     const browserKey = cookie.read(request.cookies) ?? newBrowserKey()

@@ -85,11 +85,11 @@ export function parseUpload(body: Static<typeof UploadBody>, now: number): Uploa
 
 function itemsOf({ at, data, items }: Static<typeof UploadBody>, now: number): Item[] {
   if (items === undefined) {
-    if (data === undefined) throw invalidField('data', 'must be there unless there are items')
+    if (data === undefined) throw invalidField('data', 'needed_without_items')
     return [{ at: timeOf('at', at, now), data }]
   }
-  if (data !== undefined) throw invalidField('data', 'must be left out when there are items')
-  if (at !== undefined) throw invalidField('at', 'must be left out when there are items: each has its own')
+  if (data !== undefined) throw invalidField('data', 'left_out_with_items')
+  if (at !== undefined) throw invalidField('at', 'left_out_with_items')
   return items.map((item, index) => ({ at: timeOf(`items.${index}.at`, item.at, now), data: item.data }))
 }
 

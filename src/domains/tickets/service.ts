@@ -162,7 +162,7 @@ export class Tickets {
   async #requireUser(tx: Tx, { assignee }: FieldChanges): Promise<void> {
     const userId = assignee?.[1] ?? null
     if (userId === null || (await this.#deps.userExists(tx, userId))) return
-    throw invalidField('assignee', 'must be the id of a user')
+    throw invalidField('assignee', 'not_a_user')
   }
 
   /**

@@ -48,8 +48,7 @@ export interface TokenIssue {
 
 /** Throws `validation_failed`. */
 export function parseName(name: string): string {
-  if (!isUserName(name))
-    throw invalidField('name', 'must be 1 to 254 of A-Z a-z 0-9 . _ @ + -, and not "." or ".."')
+  if (!isUserName(name)) throw invalidField('name', 'not_a_name')
   return name
 }
 
@@ -57,7 +56,7 @@ export function parseName(name: string): string {
 export function parseRoles(values: readonly string[]): Role[] {
   const unknown = values.find((value) => !isRole(value))
   if (unknown !== undefined || values.length === 0) {
-    throw invalidField('roles', `must be one or more of ${ROLES.join(', ')}`)
+    throw invalidField('roles', 'none_of_list', { allowed: ROLES })
   }
   return knownRoles(values)
 }

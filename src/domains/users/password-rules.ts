@@ -1,25 +1,27 @@
 import { invalidField } from '../../kernel/errors.ts'
+import type { ErrorValues, FaultCode } from '../../kernel/faults.ts'
 import { commonPasswords } from './common-passwords.ts'
-
-/** The messages for each fault of a password, in the order of the checks. */
-const FAULTS = {
-  too_short: 'must have at least 12 characters',
-  too_long: 'must have at most 256 characters',
-  repetitive: 'must have at least 5 different characters',
-  user_name: 'must not be the name of the user, even with digits and signs added',
-  common: 'is a common password, or one with digits and signs added',
-} as const
-export type PasswordFault = keyof typeof FAULTS
 
 // docs/specification.md, Limits
 const MINIMUM = 12
 const MAXIMUM = 256
 const DIFFERENT_MINIMUM = 5
 
+export type PasswordFault = 'too_short' | 'too_long' | 'repetitive' | 'user_name' | 'common'
+
+/** What each fault is called in an answer. */
+const FAULTS: Readonly<Record<PasswordFault, readonly [FaultCode, ErrorValues?]>> = {
+  too_short: ['too_short', { minimum: MINIMUM }],
+  too_long: ['too_long', { maximum: MAXIMUM }],
+  repetitive: ['repetitive_password', { minimum: DIFFERENT_MINIMUM }],
+  user_name: ['user_name_password'],
+  common: ['common_password'],
+}
+
 /** Rejects with `validation_failed`, which names the fault. */
 export async function requireGoodPassword(password: string, userName: string): Promise<void> {
   const fault = await passwordFault(password, userName)
-  if (fault) throw invalidField('password', FAULTS[fault])
+  if (fault) throw invalidField('password', ...FAULTS[fault])
 }
 
 /** The first fault of a password for a user of this name; undefined when there is none. */

@@ -201,7 +201,7 @@ function prepareByAdmin(users: Users, identity: Identity, id: string, password: 
 }
 
 function requireOld(password: string | undefined): string {
-  if (password === undefined) throw invalidField('old_password', 'is required to change your own password')
+  if (password === undefined) throw invalidField('old_password', 'old_password_required')
   return password
 }
 

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, validationFailed } from '../../kernel/errors.ts'
+import { fault } from '../../kernel/faults.ts'
 import { countMembers, pathAt, scanJson } from './json-scan.ts'
 
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.
@@ -43,10 +44,9 @@ function parseJson(text: string): unknown {
 }
 
 // JavaScript gives these names a meaning of their own.
-const DANGEROUS_MEMBER = invalidBody(
-  '',
-  'must not have a member __proto__, nor a member prototype of constructor',
-)
+const DANGEROUS_MEMBER = validationFailed([
+  fault('', 'invalid', { reason: 'must not have a member __proto__, nor a member prototype of constructor' }),
+])
 
 /** What is read as text must be the text that was sent. */
 function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | undefined {
@@ -67,7 +67,7 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
  */
 function valueFault(text: string, value: unknown): AppError | undefined {
   const { members, depth, lostAt } = scanJson(text)
-  if (depth > DEPTH_LIMIT) return invalidBody('', `must not be nested deeper than ${DEPTH_LIMIT} levels`)
+  if (depth > DEPTH_LIMIT) return validationFailed([fault('', 'too_deep', { maximum: DEPTH_LIMIT })])
   // Without a member there is nothing to compare.
   let isDangerous = false
   const visit = (name: string, member: unknown) => {
@@ -78,17 +78,11 @@ function valueFault(text: string, value: unknown): AppError | undefined {
   // The value has kept one of the members with the same name.
   if (members > kept) return malformedJson('The body names a member of an object twice.')
   if (lostAt === undefined) return undefined
-  const path = pathAt(text, lostAt).join('.')
-  return invalidBody(path, 'must be an integer up to 2^53 - 1, or a number below 1.8e308')
+  return validationFailed([fault(pathAt(text, lostAt).join('.'), 'not_exact')])
 }
 
 function hasPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
-}
-
-function invalidBody(path: string, message: string): AppError {
-  const sentence = `${path === '' ? 'The body' : path} ${message}.`
-  return new AppError('invalid', 'validation_failed', sentence, { details: [{ path, message }] })
 }
 
 function malformedJson(message: string, cause?: unknown): AppError {

@@ -1,7 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
-import { AppError, type ErrorDetail } from '../../kernel/errors.ts'
+import { validationFailed } from '../../kernel/errors.ts'
+import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
 import { schemaErrors, type SchemaError } from './schema-errors.ts'
 
 /** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
@@ -17,10 +18,7 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
     const details = distinct(describe(value, '').flatMap(detailsOf))
-    throw validationFailed(
-      part,
-      part === 'query' ? details.map((each) => withPlusHint(each, value)) : details,
-    )
+    throw invalidPart(part, part === 'query' ? details.map((each) => withPlusHint(each, value)) : details)
   }
 }
 
@@ -52,8 +50,7 @@ export function refuseFields(body: unknown): void {
   const names =
     typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined
   if (names?.length === 0) return
-  const details = names?.slice(0, DETAIL_LIMIT).map((path) => ({ path, message: 'is not a known field' }))
-  throw validationFailed('body', details ?? [{ path: '', message: 'must be left out' }])
+  throw invalidPart('body', names?.map((path) => fault(path, 'unknown_field')) ?? [fault('', 'left_out')])
 }
 
 function memberTypes(schema: TSchema): ReadonlyMap<string, string> {
@@ -81,49 +78,57 @@ function convertedText(text: unknown, type: string | undefined): unknown {
 // More details do not help the caller.
 const DETAIL_LIMIT = 20
 
-function validationFailed(part: string, faults: readonly ErrorDetail[]): AppError {
-  const details = faults.slice(0, DETAIL_LIMIT).map(shortened)
-  const [main] = details
-  const message = main
-    ? `${main.path === '' ? `The ${part}` : main.path} ${main.message}.`
-    : `The ${part} is not valid.`
-  return new AppError('invalid', 'validation_failed', message, { details })
+function invalidPart(part: string, faults: readonly ErrorDetail[]): Error {
+  return validationFailed(faults.slice(0, DETAIL_LIMIT).map(shortened), `The ${part}`)
+}
+
+/** The faults that the keywords of JSON Schema stand for, and the name of their limit. */
+const LIMITS: Readonly<Record<string, readonly [FaultCode, limit: string]>> = {
+  minLength: ['too_short', 'minimum'],
+  maxLength: ['too_long', 'maximum'],
+  minItems: ['too_few_items', 'minimum'],
+  maxItems: ['too_many_items', 'maximum'],
+  minProperties: ['too_few_fields', 'minimum'],
+  maxProperties: ['too_many_fields', 'maximum'],
+  minimum: ['too_small', 'minimum'],
+  maximum: ['too_large', 'maximum'],
 }
 
 /** The error of a whole object names its members; each of them becomes a detail of its own. */
 function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError): ErrorDetail[] {
   const path = memberPath(instancePath)
-  const members = (names: unknown, text: string) =>
-    (Array.isArray(names) ? names : []).map((name) => ({
-      path: path ? `${path}.${name}` : String(name),
-      message: text,
-    }))
+  const found = (code: FaultCode, values?: ErrorValues) => [fault(path, code, values)]
   switch (keyword) {
     case 'required':
-      return members('requiredProperties' in params ? params.requiredProperties : [], 'is required')
+      return textsOf(params, 'requiredProperties').map((name) =>
+        fault(path ? `${path}.${name}` : name, 'required'),
+      )
     // One error for each unknown field, before the one that summarizes them.
     case 'boolean':
-      return [{ path, message: 'is not a known field' }]
+      return found('unknown_field')
     case 'additionalProperties':
     case '~guard':
       return []
     case 'enum':
-      return [{ path, message: `must be one of ${allowed(params).join(', ')}` }]
+      return found('not_in_list', { allowed: textsOf(params, 'allowedValues') })
     case 'format':
-      return [{ path, message: 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z' }]
+      return found('not_a_time')
+    case 'pattern':
+      return found('wrong_form', { pattern: textsOf(params, 'pattern').join('') })
+    case 'uniqueItems':
+      return found('not_unique')
     case 'type':
-      return [{ path, message: withArticle(message) }]
-    default:
-      return [{ path, message }]
+      return found('wrong_type', { expected: withArticle(textsOf(params, 'type')) })
   }
+  const [code, name] = LIMITS[keyword] ?? []
+  return code && name
+    ? found(code, { [name]: Number(textsOf(params, 'limit')) })
+    : found('invalid', { reason: message })
 }
 
-/** `must be either integer or null` → `must be an integer or null` */
-function withArticle(message: string): string {
-  return message
-    .replace(/^must be either /, 'must be ')
-    .replace(/^must be (?=[aeiou])/, 'must be an ')
-    .replace(/^must be (?!an )/, 'must be a ')
+/** `['integer', 'null']` → `an integer or null` */
+function withArticle([first = '', ...others]: readonly string[]): string {
+  return [`${/^[aeiou]/.test(first) ? 'an' : 'a'} ${first}`, ...others].join(' or ')
 }
 
 /** `/headers/x~1y` (RFC 6901) → `headers.x/y` */
@@ -135,12 +140,15 @@ function memberPath(pointer: string): string {
 // A client may send a member name as long as a body; the response must stay short.
 const PATH_LIMIT = 256
 
-function shortened({ path, message }: ErrorDetail): ErrorDetail {
-  return { path: path.length > PATH_LIMIT ? `${path.slice(0, PATH_LIMIT)}…` : path, message }
+function shortened(detail: ErrorDetail): ErrorDetail {
+  const { path } = detail
+  return path.length > PATH_LIMIT ? { ...detail, path: `${path.slice(0, PATH_LIMIT)}…` } : detail
 }
 
-function allowed(params: object): unknown[] {
-  return 'allowedValues' in params && Array.isArray(params.allowedValues) ? params.allowedValues : []
+/** A parameter of a schema's error, which the library gives alone or as a list. */
+function textsOf(params: object, name: string): string[] {
+  const value: unknown = (params as Record<string, unknown>)[name]
+  return (Array.isArray(value) ? value : [value]).map(String)
 }
 
 function distinct(details: readonly ErrorDetail[]): ErrorDetail[] {

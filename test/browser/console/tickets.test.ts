@@ -372,19 +372,16 @@ test('a role sees only what it may do', async (t) => {
   assert.equal(await page.getByRole('button', { name: /New ticket|Start|Edit|Comment/ }).count(), 0)
 })
 
-test('administrators see the names of users, the other roles their ids', async (t) => {
+test('every role sees the names of users', async (t) => {
   const body = { name: 'boris', password: PASSWORD, roles: ['devops'] }
   const created = await world.platform.call('POST', '/users', { body })
   const { id: user } = (await created.json()) as { id: string }
   const id = await createTicket('The author has a name')
   await world.platform.call('PUT', `/tickets/${id}`, { body: { comment: 'on it' }, user })
-  for (const [role, label] of [
-    ['admin', 'boris'],
-    ['auditor', user],
-  ] as const) {
+  for (const role of ['admin', 'auditor'] as const) {
     const page = await world.open(t, `tickets/${id}`, { role })
-    await page.getByRole('list', { name: 'Comments' }).getByText(label, { exact: true }).waitFor()
-    await page.getByLabel('Assignee').selectOption(role === 'admin' ? label : 'Me')
+    await page.getByRole('list', { name: 'Comments' }).getByText('boris', { exact: true }).waitFor()
+    await page.getByLabel('Assignee').selectOption(role === 'admin' ? 'boris' : 'Me')
     await page.getByText('No ticket matches the filters.').waitFor()
   }
 })

@@ -53,5 +53,6 @@ const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_ex
 /** Puts a refusal of the text to its field. */
 function atPem(failure: ApiFailure): ApiFailure {
   if (!PEM_CODES.includes(failure.code)) return failure
-  return { ...failure, details: [{ path: 'pem', message: failure.message }] }
+  const [{ code = 'console' } = {}] = failure.details
+  return { ...failure, details: [{ path: 'pem', code, message: failure.message }] }
 }

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
-import { describeAccess } from '../../../parts/failure-words.ts'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { Section } from '../../../parts/section.tsx'
@@ -43,12 +42,12 @@ function accessSchema(isChoice: boolean): FormSchema {
   }
 }
 
-function Explanation({ allowed, because }: AnswerOf<'explainCommandAccess'>) {
+function Explanation({ allowed, rule, user }: AnswerOf<'explainCommandAccess'>) {
   const words = commandPolicyWords()
   return (
     <>
       <StatusBadge tone={allowed ? 'good' : 'warning'} label={allowed ? words.allowed : words.notAllowed} />
-      <p>{describeAccess(because)}</p>
+      <p>{user.enabled ? words.because(rule, user.roles) : words.disabled}</p>
     </>
   )
 }

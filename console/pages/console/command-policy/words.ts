@@ -1,4 +1,7 @@
+import type { AnswerOf } from '../../../api/operations.ts'
 import { defineWords } from '../../../i18n/language.ts'
+
+type AccessRule = AnswerOf<'explainCommandAccess'>['rule']
 
 export const commandPolicyWords = defineWords({
   en: {
@@ -42,6 +45,13 @@ export const commandPolicyWords = defineWords({
     explain: 'Check',
     allowed: 'Allowed',
     notAllowed: 'Not allowed',
+    disabled: 'The user is disabled.',
+    because: (rule: AccessRule, own: readonly string[]) => {
+      const allows = rule
+        ? `The rule of revision ${rule.revision} allows ${rule.roles.join(', ') || 'no role'}`
+        : 'There is no rule for this command, so only admin may run it'
+      return `${allows}; the user has ${own.join(', ') || 'no role'}.`
+    },
     executions: 'Executions of this command',
     notListed: 'There is no such command, or it has no rule.',
     revision: (revision: string) => `Revision ${revision}`,
@@ -90,6 +100,13 @@ export const commandPolicyWords = defineWords({
     explain: '检查',
     allowed: '允许',
     notAllowed: '不允许',
+    disabled: '该用户已停用。',
+    because: (rule, own) => {
+      const allows = rule
+        ? `修订版 ${rule.revision} 的规则${rule.roles.length > 0 ? `允许 ${rule.roles.join(', ')}` : '不允许任何角色'}`
+        : '此命令没有规则，因此只有 admin 可以运行'
+      return `${allows}；${own.length > 0 ? `该用户拥有 ${own.join(', ')}` : '该用户没有角色'}。`
+    },
     executions: '此命令的执行记录',
     notListed: '命令不存在，或没有规则。',
     revision: (revision) => `版本 ${revision}`,

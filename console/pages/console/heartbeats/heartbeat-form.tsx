@@ -1,9 +1,9 @@
 import { BODIES } from '../../../api/generated.ts'
-import type { ApiResult, BodyOf, FieldFault } from '../../../api/operations.ts'
+import type { ApiResult, BodyOf } from '../../../api/operations.ts'
 import { localSeconds } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
-import { invalidFields } from '../../../parts/form/invalid-fields.ts'
+import { invalidFields, type OwnFault } from '../../../parts/form/invalid-fields.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
@@ -119,7 +119,7 @@ async function putNew(body: object): Promise<ApiResult<Heartbeat>> {
 async function put(
   name: string,
   body: object,
-  nameFaults: readonly FieldFault[] = [],
+  nameFaults: readonly OwnFault[] = [],
 ): Promise<ApiResult<Heartbeat>> {
   const { every = '', grace = '0s', severity, source } = body as Entered
   const [everySeconds, graceSeconds] = [secondsOf(every), secondsOf(grace)]
@@ -143,7 +143,7 @@ const { every_seconds: EVERY, grace_seconds: GRACE } = BODIES.putHeartbeat.prope
 const LIMITS = { every: EVERY, grace: GRACE }
 
 /** What is wrong with a period. The API would name seconds, and fields that the form does not have. */
-function periodFaults(path: 'every' | 'grace', seconds: number | undefined): readonly FieldFault[] {
+function periodFaults(path: 'every' | 'grace', seconds: number | undefined): readonly OwnFault[] {
   const { badPeriod, periodLimits } = heartbeatWords()
   const { minimum, maximum } = LIMITS[path]
   if (seconds === undefined) return [{ path, message: badPeriod }]

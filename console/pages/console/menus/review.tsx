@@ -59,9 +59,9 @@ function Refusal({ failure }: { readonly failure: ApiFailure }) {
   return (
     <div class="form-failure" role="alert">
       <p>{describeFailure(failure)}</p>
-      {failure.details.map(({ path, message }) => (
-        <p key={path}>
-          <bdi>{path}</bdi>: {describeFault(message)}
+      {failure.details.map((fault) => (
+        <p key={fault.path}>
+          <bdi>{fault.path}</bdi>: {describeFault(fault)}
         </p>
       ))}
     </div>

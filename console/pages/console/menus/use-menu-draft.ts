@@ -115,11 +115,11 @@ function withTitles(
   items: readonly { readonly id: string }[],
   nodes: MenuNodes,
 ): ApiFailure {
-  const details = failure.details.map(({ path, message }) => {
-    const item = items[Number(ITEM_PATH.exec(path)?.[1] ?? -1)]
-    const field = path.replace(ITEM_PATH, '')
-    if (!item || field !== '') return { path: field || path, message }
-    return { path: titlesTo(nodes, item.id).join(' › ') || item.id, message }
+  const details = failure.details.map((fault) => {
+    const item = items[Number(ITEM_PATH.exec(fault.path)?.[1] ?? -1)]
+    const field = fault.path.replace(ITEM_PATH, '')
+    if (!item || field !== '') return { ...fault, path: field || fault.path }
+    return { ...fault, path: titlesTo(nodes, item.id).join(' › ') || item.id }
   })
   return { ...failure, details }
 }

@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../../../kernel/errors.ts'
+import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../../kernel/faults.ts'
 import { parseRfc3339 } from '../../../kernel/time.ts'
 import { sortedLabels } from './labels.ts'
 import type { PrometheusAlert } from './report.ts'
@@ -45,31 +45,34 @@ function parsedBy(check: () => PrometheusAlert): Parsed {
 class InvalidAlert extends Error {
   readonly detail: ErrorDetail
 
-  constructor(path: string, message: string) {
-    super(`${path} ${message}`)
-    this.detail = { path, message }
+  constructor(path: string, code: FaultCode, values?: ErrorValues) {
+    const detail = fault(path, code, values)
+    super(`${path} ${detail.message}`)
+    this.detail = detail
   }
 }
 
 function checkedAlert(given: unknown, path: string): PrometheusAlert {
-  if (!isObject(given)) throw new InvalidAlert(path, 'must be an object')
+  if (!isObject(given)) throw new InvalidAlert(path, 'wrong_type', { expected: 'an object' })
   const labels = sortedLabels(textsOf(given['labels'], `${path}.labels`))
   if (labels.length === 0)
-    throw new InvalidAlert(`${path}.labels`, 'must have at least one label with a value')
+    throw new InvalidAlert(`${path}.labels`, 'invalid', {
+      reason: 'must have at least one label with a value',
+    })
   if (labels.some(([name]) => name === ''))
-    throw new InvalidAlert(`${path}.labels`, 'must not have an empty name')
+    throw new InvalidAlert(`${path}.labels`, 'invalid', { reason: 'must not have an empty name' })
   const annotations = textsOf(given['annotations'] ?? {}, `${path}.annotations`)
   const startsAt = timeOf(given['startsAt'], `${path}.startsAt`)
   const endsAt = timeOf(given['endsAt'], `${path}.endsAt`)
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt)
-    throw new InvalidAlert(`${path}.endsAt`, 'must not be before startsAt')
+    throw new InvalidAlert(`${path}.endsAt`, 'invalid', { reason: 'must not be before startsAt' })
   return { labels, annotations, endsAt, isResolved: false }
 }
 
 function statusOf(given: unknown, path: string): 'firing' | 'resolved' | undefined {
   const status = isObject(given) ? (given['status'] ?? undefined) : undefined
   if (status !== undefined && status !== 'firing' && status !== 'resolved')
-    throw new InvalidAlert(`${path}.status`, 'must be firing or resolved')
+    throw new InvalidAlert(`${path}.status`, 'wrong_type', { expected: 'firing or resolved' })
   return status
 }
 
@@ -78,9 +81,10 @@ function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
 }
 
 function textsOf(given: unknown, path: string): Readonly<Record<string, string>> {
-  if (!isObject(given)) throw new InvalidAlert(path, 'must be an object of texts')
+  if (!isObject(given)) throw new InvalidAlert(path, 'wrong_type', { expected: 'an object of texts' })
   for (const [name, value] of Object.entries(given))
-    if (typeof value !== 'string') throw new InvalidAlert(`${path}.${name}`, 'must be a text')
+    if (typeof value !== 'string')
+      throw new InvalidAlert(`${path}.${name}`, 'wrong_type', { expected: 'a text' })
   return given as Readonly<Record<string, string>>
 }
 
@@ -90,7 +94,6 @@ const ZERO_TIME = Date.parse('0001-01-01T00:00:00Z')
 function timeOf(given: unknown, path: string): number | undefined {
   if (given === undefined || given === null || given === '') return undefined
   const at = typeof given === 'string' ? parseRfc3339(given) : undefined
-  if (at === undefined)
-    throw new InvalidAlert(path, 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z')
+  if (at === undefined) throw new InvalidAlert(path, 'not_a_time')
   return at === ZERO_TIME ? undefined : at
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import { AppError, type ErrorDetail } from '../../../kernel/errors.ts'
+import { validationFailed, type AppError } from '../../../kernel/errors.ts'
+import type { ErrorDetail } from '../../../kernel/faults.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
 import { MINUTE } from '../../../kernel/time.ts'
@@ -169,7 +170,5 @@ function refusal(faults: readonly ErrorDetail[]): Answer {
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 function invalidAlerts(faults: readonly ErrorDetail[]): AppError {
-  const details = faults.slice(0, FAULT_LIMIT)
-  const message = `${faults[0]?.path} ${faults[0]?.message}.`
-  return new AppError('invalid', 'validation_failed', message, { details })
+  return validationFailed(faults.slice(0, FAULT_LIMIT))
 }

@@ -179,8 +179,8 @@ function requireSilence<T>(silence: T | undefined, id: string): T {
 }
 
 function requireSpan(startsAt: number, endsAt: number, now: number): void {
-  if (endsAt <= now) throw invalidField('ends_at', 'must be in the future')
-  if (endsAt <= startsAt) throw invalidField('ends_at', 'must be later than starts_at')
+  if (endsAt <= now) throw invalidField('ends_at', 'not_in_future')
+  if (endsAt <= startsAt) throw invalidField('ends_at', 'not_after', { field: 'starts_at' })
   if (endsAt - startsAt > SILENCE_MAX_MS)
-    throw invalidField('ends_at', 'must be at most 30 days after starts_at')
+    throw invalidField('ends_at', 'too_far_after', { maximum: '30 days', field: 'starts_at' })
 }

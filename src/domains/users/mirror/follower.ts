@@ -75,7 +75,7 @@ export class MirrorFollower implements Mirror {
     this.#pool = pool
     const problem = await this.#ask()
     if (problem) throw problem
-    if (this.#overlaps()) throw invalidField('vpn.ip_pool', this.#overlapText())
+    if (this.#overlaps()) throw invalidField('vpn.ip_pool', 'invalid', { reason: this.#overlapText() })
     this.#running = this.#run(this.#stopping.signal)
   }
 

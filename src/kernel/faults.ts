@@ -1,0 +1,86 @@
+/** What a sentence says, for programs: by the name of the value. */
+export type ErrorValues = Readonly<Record<string, string | number | readonly string[]>>
+
+/**
+ * What can be wrong with a field, by its code: a sentence that follows the name of the field. `{name}` stands for a value.
+ * Codes and names of values are stable (docs/specification.md, HTTP API); sentences are for people and may change.
+ */
+export const FAULTS = {
+  /** Not described further: a rule of a schema that is none of the others. */
+  invalid: '{reason}',
+  required: 'is required',
+  reason_required: 'is required, because another person decides',
+  old_password_required: 'is required to change your own password',
+  level_required: 'is required where no weight is given',
+  unknown_field: 'is not a known field',
+  unknown_parameter: 'is not a known parameter',
+  unknown_command: 'is not a known command',
+  unknown_event: 'no event has the subject {subject}',
+  left_out: 'must be left out',
+  left_out_with_items: 'must be left out when there are items',
+  needed_without_items: 'must be there unless there are items',
+  wrong_type: 'must be {expected}',
+  wrong_form: 'must match {pattern}',
+  not_in_list: 'must be one of {allowed}',
+  none_of_list: 'must be one or more of {allowed}',
+  not_a_time: 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z',
+  not_a_name: 'must be 1 to 254 of A-Z a-z 0-9 . _ @ + -, and not "." or ".."',
+  not_a_user: 'must be the id of a user',
+  not_a_path: 'must be a path on this host, at most 1024 characters, without a fragment',
+  not_text: 'must not contain NUL or half a surrogate pair',
+  not_exact: 'must be an integer up to 2^53 - 1, or a number below 1.8e308',
+  not_unique: 'must not have the same item twice',
+  not_an_integer: 'must be an integer',
+  out_of_range: 'must be an integer from {minimum} to {maximum}',
+  too_short: 'must have at least {minimum} characters',
+  too_long: 'must have at most {maximum} characters',
+  too_many_bytes: 'must not have more than {maximum} of UTF-8',
+  too_many_bytes_together: 'must have at most {maximum} together',
+  too_few_items: 'must have at least {minimum} items',
+  too_many_items: 'must have at most {maximum} items',
+  too_few_fields: 'must have at least {minimum} fields',
+  too_many_fields: 'must have at most {maximum} fields',
+  too_small: 'must be >= {minimum}',
+  too_large: 'must be <= {maximum}',
+  too_deep: 'must not be nested deeper than {maximum} levels',
+  not_in_future: 'must be in the future',
+  not_after: 'must be later than {field}',
+  too_far_after: 'must be at most {maximum} after {field}',
+  other_cursor: 'is the next_cursor of another list',
+  unknown_cursor: 'must be the next_cursor of an earlier page of the same order',
+  repetitive_password: 'must have at least {minimum} different characters',
+  user_name_password: 'must not be the name of the user, even with digits and signs added',
+  common_password: 'is a common password, or one with digits and signs added',
+  secret_variable: 'contains a variable that stands for a secret',
+  private_key: 'must not contain a private key',
+  pem_without_block: 'The PEM has no block that begins with -----BEGIN CERTIFICATE-----.',
+  pem_with_many_blocks: 'The PEM has {blocks} blocks; at most {maximum} are allowed.',
+  pem_block: 'Block {block} of the PEM {reason}.',
+  menu_duplicate_id: 'names {id} again',
+  menu_two_parents: 'is nested in {outer} and has the parent_id {parent}',
+  menu_unknown_parent: 'has the unknown parent {parent}',
+  menu_deleted_parent: 'has the parent {parent}, which is not named and would be deleted',
+  menu_cycle: 'would be below itself: {loop}',
+  menu_too_deep: 'puts {id} below level {maximum}, the last one of a menu',
+  menu_too_many: 'is one more than the {maximum} nodes of a menu',
+} as const
+
+export type FaultCode = keyof typeof FAULTS
+
+/** One problem of an input: its path (`items.0.title`) and what was expected there, for programs and for people. */
+export interface ErrorDetail {
+  readonly path: string
+  readonly code: FaultCode
+  readonly message: string
+  readonly values?: ErrorValues
+}
+
+/** The fault of a field; the sentence is that of {@link FAULTS} with the values in it. */
+export function fault(path: string, code: FaultCode, values?: ErrorValues): ErrorDetail {
+  const message = FAULTS[code].replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values?.[name]))
+  return { path, code, message, ...(values && { values }) }
+}
+
+function shown(value: ErrorValues[string] | undefined): string {
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
