@@ -1,5 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
+import type { Tx } from './store.ts'
 
 export interface LockOptions {
   /** Leaves out rows that another transaction has locked, instead of waiting for them. */
@@ -23,4 +24,12 @@ export function lockRows(
     const locked = share ? query.forShare() : query.forUpdate()
     return skipLocked ? locked.skipLocked() : locked
   }
+}
+
+/**
+ * Lets transactions that lock the same name run one after the other, where no row stands for it yet. The next query
+ * sees what the transactions before it have committed.
+ */
+export async function lockName({ db, capabilities }: Tx, name: string): Promise<void> {
+  await capabilities.lockName?.(name).execute(db)
 }

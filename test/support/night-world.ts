@@ -29,8 +29,8 @@ const NIGHT_START = Date.UTC(2026, 0, 31, 1)
 export interface NightFaults {
   /** Thrown by the call of the database of that name. */
   databases?: Partial<Record<'databaseBytes' | 'snapshot' | 'inspect', Error>>
-  /** Called before each call of the drive; may throw. */
-  drive?: (method: string) => void
+  /** Called before each call of the drive; may throw. With `ignored` the drive confirms the call and does nothing. */
+  drive?: (method: string) => 'ignored' | void
   openDrive?: Error
   journal?: Error | NoJournal
   cleaning?: Error
@@ -222,7 +222,7 @@ function faultyDrive(drive: Drive, world: NightWorld): Drive {
       return (...args: unknown[]): unknown => {
         world.calls.push(String(name))
         const call = () => {
-          world.faults.drive?.(String(name))
+          if (world.faults.drive?.(String(name)) === 'ignored') return undefined
           return Reflect.apply(method, target, args) as unknown
         }
         return name === 'close' || name === 'download' ? call() : Promise.resolve().then(call)

@@ -18,18 +18,20 @@ export function ownershipOf(
   const made = (state.archives ?? []).filter((each) => each.backupId === backupId)
   const isNamed = ({ backup_id: id }: IndexEntry) => id === backupId
   const isOwnName = ({ name }: DriveFile) => name.startsWith(`backup-${backupId}.`)
-  // The drive may name another hash than that of the archive that was sent.
-  const sent = state.run?.backupId === backupId ? state.run.remote?.fileId : undefined
+  // The drive may name another hash than that of the archive that was sent, and may have completed an upload whose end
+  // this server has not seen.
+  const run = state.run?.backupId === backupId ? state.run : undefined
+  const sent = [run?.remote?.fileId, run?.upload?.fileId]
   if (made.length > 0)
     return {
       isOwnEntry: (entry) => isNamed(entry) && made.some(({ sha256 }) => sha256 === entry.sha256),
       isOwnFile: (file) =>
-        isOwnName(file) && (file.fileId === sent || made.some(({ sha1 }) => sha1 === file.sha1)),
+        isOwnName(file) && (sent.includes(file.fileId) || made.some(({ sha1 }) => sha1 === file.sha1)),
     }
   // The state of an older release, or one that was lost, names no archive: what no other server names is its own.
   const others = entries.filter((entry) => !isOfServer(entry, settings))
   return {
-    isOwnEntry: (entry) => isNamed(entry) && !others.includes(entry),
+    isOwnEntry: (entry) => isNamed(entry) && isOfServer(entry, settings),
     isOwnFile: (file) =>
       isOwnName(file) && !others.some((other) => other.file === file.name && other.size === file.size),
   }

@@ -12,23 +12,32 @@ export async function expireRemote(context: RunContext): Promise<void> {
   context.update({ remoteIds: known })
   for (const backupId of expiredBackups(known, deps.settings.remoteKeep, run.backupId)) {
     deps.progress(`removing ${backupId} from the drive`)
-    await removeRemote(context, backupId)
+    if (!(await removeRemote(context, backupId))) continue
     context.update({ remoteIds: (context.state.remoteIds ?? []).filter((each) => each !== backupId) })
     deps.logger.info({ backup_id: backupId }, 'an old backup was removed from the drive')
   }
 }
 
-/** Removes a backup of this server from the index of its month, and its archive, whatever the extensions are. */
-export async function removeRemote(context: RunContext, backupId: string): Promise<void> {
+/**
+ * Removes a backup of this server from the index of its month, and its archive, whatever the extensions are. `false` when
+ * the drive still has any of it, which another server may have written again meanwhile: the next night tries again.
+ */
+export async function removeRemote(context: RunContext, backupId: string): Promise<boolean> {
   const { drive } = context.drive()
   const folderId = await drive.findFolder(context.monthFolder(backupId))
-  if (folderId === undefined) return
+  if (folderId === undefined) return true
   const index = new RemoteIndex(drive, folderId, context.deps.settings.hostName)
   const { isOwnEntry, isOwnFile } = ownershipOf(context, backupId, (await index.read()).entries)
   await index.remove(isOwnEntry)
   for (const file of await drive.list(folderId)) if (isOwnFile(file)) await drive.delete(file.fileId)
+  const isLeft = (await drive.list(folderId)).some(isOwnFile) || (await index.read()).entries.some(isOwnEntry)
+  if (isLeft) {
+    context.deps.logger.warn({ backup_id: backupId }, 'the drive still has a backup after its removal')
+    return false
+  }
   const { archives = [] } = context.state
   context.update({ archives: archives.filter((each) => each.backupId !== backupId) })
+  return true
 }
 
 /** The backups of this server in the indexes of the last months. Needed once, and after the state was lost. */

@@ -5,6 +5,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { RegisteredSession, SessionRequest } from '../../ports/session-registry.ts'
+import { lockName } from '../../store/locking.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
@@ -103,6 +104,9 @@ export class Registrations {
   }
 
   async #replace(tx: Tx, userId: string, device: string): Promise<void> {
+    // Otherwise a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and the
+    // device would lose its address.
+    await lockName(tx, `vpn device ${userId} ${device}`)
     const live = await findLiveOfDevice(tx, userId, device)
     if (live) await this.#closer.close(tx, live, REPLACED)
   }

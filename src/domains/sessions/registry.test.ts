@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { AppError } from '../../kernel/errors.ts'
 import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import type { RegisteredSession } from '../../ports/session-registry.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {
   auditTrailOf,
   closeLost,
   FIRST_PAGE,
   LOST_CONNECTION,
+  vpnOn,
   vpnStoreWorld,
+  type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
 
 onEveryDialect('the registry', (dialect) => {
@@ -277,3 +281,49 @@ onEveryDialect('the registry', (dialect) => {
     assert.equal((await smallAgain.register(w.request('bob'))).virtualIp, old.virtualIp)
   })
 })
+
+for (const where of ['before', 'behind'] as const)
+  test(`on postgres a device keeps its address when another session ends ${where} the lease of the next one`, async () => {
+    await using w = await vpnStoreWorld('postgres')
+    const fast = await w.joined('standby')
+    // Otherwise the gateways would wait for each other to add the first addresses of the pool.
+    await fast.register(w.request('bob'))
+    const [isLeasing, mayRegister] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = pausedAtLease(w, where, async () => {
+      isLeasing.resolve()
+      await mayRegister.promise
+    })
+    await slow.join()
+    const first = slow.register(w.request('ada', 'laptop'))
+    await isLeasing.promise
+    const second = fast.register(w.request('ada', 'laptop'))
+    let opened: RegisteredSession | undefined
+    void second.then((session) => (opened = session))
+    await eventually('it is open, or waits', async () => opened !== undefined || (await waitsForLock(w)))
+    await w.store.write(async (tx) => {
+      if (opened) await w.sessions.disconnect(tx, opened.id, 'root')
+      mayRegister.resolve()
+      // The session ends while the other one waits for that.
+      if (opened) await eventually('the insert waits', () => waitsForLock(w))
+    })
+    await Promise.all([first, second])
+    assert.equal((await first).virtualIp, (await second).virtualIp)
+  })
+
+/** A gateway that waits at its first lease. */
+function pausedAtLease(w: VpnStoreWorld, where: 'before' | 'behind', wait: () => Promise<void>) {
+  const { pool, registryOf } = vpnOn(w.store, w.clock)
+  const lease = pool.lease.bind(pool)
+  pool.lease = async (tx, holder) => {
+    if (where === 'before') await wait()
+    const address = await lease(tx, holder)
+    if (where === 'behind') await wait()
+    return address
+  }
+  return registryOf('primary')
+}
+
+async function waitsForLock({ store }: VpnStoreWorld): Promise<boolean> {
+  const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await waiting.execute(store.read.db)).rows.length > 0
+}

@@ -84,17 +84,17 @@ export class ConnectionLimits {
 
   /**
    * No more requests come from the socket. Calls back once the complete ones are answered, or when it is closed; then the
-   * socket is the caller's.
+   * socket is the caller's. `isAnsweringEarly`: a response has begun to a request that is not complete.
    */
-  takeOver(socket: Duplex, then: () => void): void {
+  takeOver(socket: Duplex, then: (isAnsweringEarly: boolean) => void): void {
     const connection = this.#connections.get(socket)
-    if (!connection) return then()
+    if (!connection) return then(false)
     const judge = () => this.#judge(connection.socket)
     socket.on('timeout', judge)
     connection.takeOver(() => {
       this.#connections.delete(socket)
       socket.off('timeout', judge)
-      then()
+      then(connection.isAnsweringEarly)
     })
   }
 
@@ -106,11 +106,6 @@ export class ConnectionLimits {
   /** Whether no request of the connection waits for its answer. */
   isIdle(socket: Duplex): boolean {
     return this.#connections.get(socket)?.isIdle ?? true
-  }
-
-  /** Whether a response has begun to a request that is not complete. */
-  isAnsweringEarly(socket: Duplex): boolean {
-    return this.#connections.get(socket)?.isAnsweringEarly ?? false
   }
 
   #add(socket: Socket): void {

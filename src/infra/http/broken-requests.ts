@@ -27,8 +27,9 @@ export function answerBrokenRequests(limits: ConnectionLimits, countFault: Count
     // Otherwise the request that broke off is counted.
     if (limits.isIdle(socket)) countFault(error.code === REQUEST_TIMEOUT ? 'timeout' : 'not_http')
     socket.pause()
-    limits.takeOver(socket, () => {
-      if (limits.isAnsweringEarly(socket)) return void socket.destroy()
+    limits.takeOver(socket, (isAnsweringEarly) => {
+      // A second answer would be read as part of the first one.
+      if (isAnsweringEarly) return void socket.destroy()
       // To see that the client closes the connection.
       socket.resume()
       endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))

@@ -20,6 +20,8 @@ export interface Capabilities {
   readonly continueAfter: ((table: string, number: number) => RawBuilder<unknown>) | null
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
   readonly concurrentWriters: boolean
+  /** Waits until no other transaction has locked that name, and locks it. Null: there is one writer. */
+  readonly lockName: ((name: string) => RawBuilder<unknown>) | null
   /** Whether a constraint of a table can be replaced; without it the table is made anew. */
   readonly replacesConstraints: boolean
   /** Whether every text is compared and sorted byte by byte. */
@@ -43,6 +45,7 @@ const SQLITE: Capabilities = {
   numberedAbove: (column) => column.primaryKey(),
   continueAfter: null,
   concurrentWriters: false,
+  lockName: null,
   replacesConstraints: false,
   hasByteOrder: true,
   byBytes: (column) => sql.ref(column),
@@ -61,6 +64,7 @@ const POSTGRES: Capabilities = {
   numberedAbove: identityKey,
   continueAfter: (table, number) => sql`select setval(pg_get_serial_sequence(${table}, 'seq'), ${number})`,
   concurrentWriters: true,
+  lockName: (name) => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
   replacesConstraints: true,
   hasByteOrder: false,
   byBytes: (column) => sql`${sql.ref(column)} collate "C"`,

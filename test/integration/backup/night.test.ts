@@ -6,6 +6,7 @@ import { bytesSource } from '../../../programs/backup/drive/sources.ts'
 import { BackupError, ERROR_CODES, type ErrorCode } from '../../../programs/backup/errors.ts'
 import { nightResult } from '../../../programs/backup/commands/night-result.ts'
 import type { NightOutcome } from '../../../programs/backup/night/night.ts'
+import { RemoteIndex } from '../../../programs/backup/night/remote-index.ts'
 import { HOUR, MINUTE } from '../../../src/kernel/time.ts'
 import { storeUnavailable } from '../../../src/store/unavailable.ts'
 import { driveScenarios } from '../../support/mock-drive.ts'
@@ -633,6 +634,61 @@ describe('two servers with one folder of the drive', () => {
     assert.deepEqual(other.state().sharedWith, [`server-1:${world.directory}`])
     assert.deepEqual(await world.remote(), ['MANIFEST.json'])
     assert.equal((await world.index('202602')).length, 2)
+  })
+})
+
+describe('what this server has made', () => {
+  test('counts as removed when the drive does not have it any more', async () => {
+    await using world = await nightWorld()
+    const night = () =>
+      world.night({}, { remoteKeep: { daily: 1, weekly: 0, monthly: 0 }, reboot: false }).runScheduled()
+    await night()
+    world.clock.advance(24 * HOUR)
+    world.faults = { drive: (method) => (method === 'delete' ? 'ignored' : undefined) }
+    assert.equal((await night()).outcome, 'succeeded')
+    assert.deepEqual(world.state().remoteIds, ['20260131-020000', '20260201-020000'])
+    assert.ok(world.lines.some(({ message }) => message === 'the drive still has a backup after its removal'))
+    world.faults = {}
+    world.clock.advance(24 * HOUR)
+    await night()
+    assert.deepEqual([await world.remote(), await world.index()], [['MANIFEST.json'], []])
+    assert.deepEqual(world.state().remoteIds, ['20260202-020000'])
+  })
+
+  test('is an upload that the drive has completed unseen, whatever hash it names', async () => {
+    const wrong = { endpoint: 'list', scenario: 'wrong_hash' }
+    await using world = await nightWorld(driveScenarios(...Array.from({ length: 100 }, () => wrong)))
+    world.faults = { drive: failAt('stat') }
+    await world.night().runScheduled()
+    world.faults = {}
+    const { run, ...state } = world.state()
+    if (!run?.archive || !run.remote) throw new Error('nothing was uploaded')
+    const { remote, ...others } = run
+    const { size, sha1 } = run.archive
+    const upload = { fileId: remote.fileId, uploadId: 'ended', size, sha1, partSize: size, hasUrls: true }
+    world.setState({ ...state, run: { ...others, reached: 'packaged', upload } })
+    await world.night().retryOnce()
+    assert.equal(world.state().run?.backupId, '20260131-020000')
+    assert.equal((await world.remote()).filter((name) => name === ARCHIVE).length, 1)
+  })
+
+  test('is no entry of another server with the same id', async () => {
+    await using world = await nightWorld()
+    const { run } = await world.night({}, { reboot: false }).runScheduled()
+    const drive = world.drives.open()
+    const folderId = (await drive.findFolder('servers/main/backup/202601')) ?? ''
+    const [own] = (await new RemoteIndex(drive, folderId, 'server-2').read()).entries
+    assert.ok(own && own.backup_id === run?.backupId)
+    const other = { ...own, sha256: 'b'.repeat(64), made_by: 'server-2:/' }
+    await new RemoteIndex(drive, folderId, 'server-2').put(other, () => false)
+    world.clock.advance(24 * HOUR)
+    rmSync(join(world.directory, 'state.json'))
+    const remoteKeep = { daily: 1, weekly: 0, monthly: 0 }
+    await world.night({}, { remoteKeep, reboot: false }).runScheduled()
+    assert.deepEqual(
+      (await world.index()).map(({ made_by: madeBy }) => madeBy),
+      ['server-2:/'],
+    )
   })
 })
 

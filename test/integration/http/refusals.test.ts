@@ -85,11 +85,20 @@ test('the patterns of the document need neither the flag u nor an engine with lo
   const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
     ([, json = '""']) => JSON.parse(json) as string,
   )
-  assert.ok(patterns.length > 100)
-  for (const pattern of new Set(patterns)) {
+  const names = [...text.matchAll(/"patternProperties":\{("(?:[^"\\]|\\.)*"):/g)].map(
+    ([, pattern]) => JSON.parse(pattern ?? '') as string,
+  )
+  assert.ok(patterns.length > 100 && names.length > 0)
+  for (const pattern of new Set([...patterns, ...names])) {
     assert.doesNotMatch(pattern, /\\u|\(\?[!=<]/, pattern)
     new RegExp(pattern)
   }
+  const header = new RegExp(names.find((pattern) => pattern.includes('[Nn]')) ?? assert.fail('no header'))
+  for (const beginning of ['', 'n', 'NA', 'nat', 'NatS', 'nats-', 'NATS-', 'x', 'natsx', 'n-', 'nats_'])
+    for (const length of [0, 1, 5, 6, 63, 64, 65]) {
+      const name = beginning.padEnd(length, 'a')
+      assert.equal(header.test(name), /^(?!nats-)[\w-]{1,64}$/i.test(name), name)
+    }
   const free = patterns.find((pattern) => pattern.includes('x00')) ?? assert.fail('no pattern of free text')
   assert.ok(new RegExp(free).test('a café 🎉') && !new RegExp(free).test('a\0b'))
 })

@@ -45,7 +45,7 @@ async function rivalsOf(context: RunContext, folderId: string, uploaded?: DriveF
   if (uploaded)
     for (const file of named)
       if (isOwnFile(file) && file.fileId !== uploaded.fileId) await drive.delete(file.fileId)
-  return named.filter((file) => !isOwnFile(file))
+  return named.filter((file) => !isOwnFile(file) && file.fileId !== uploaded?.fileId)
 }
 
 /**
@@ -67,10 +67,11 @@ async function upload(context: RunContext, folderId: string): Promise<DriveFile[
       signal: deps.signal,
     },
   )
+  // By its unfinished upload this server knows a file that an earlier try has left.
+  const rivals = await rivalsOf(context, folderId, file)
   const { upload: _upload, ...others } = context.run
   const path = `${context.monthFolder()}/${archive.name}`
   context.update({ run: { ...others, remote: { fileId: file.fileId, folderId, path } } })
-  const rivals = await rivalsOf(context, folderId, file)
   if (rivals.length > 0) await drive.delete(file.fileId)
   return rivals
 }
@@ -107,7 +108,7 @@ export function requireArchive({ run }: RunContext) {
 /** Removes the archives of runs that were given up: a night leaves one archive on the drive. */
 async function removeAbandoned(context: RunContext): Promise<void> {
   for (const backupId of context.state.abandonedIds) {
-    await removeRemote(context, backupId)
+    if (!(await removeRemote(context, backupId))) continue
     context.update({ abandonedIds: context.state.abandonedIds.filter((each) => each !== backupId) })
   }
 }
