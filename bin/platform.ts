@@ -74,6 +74,7 @@ function program(): Command {
   database
     .command('migrate')
     .description('create the database, or bring its schema up to date; serve does the same')
+    .option('--new', 'also create what was lost anew: an empty database, or the signing key')
     .addOption(configFile())
     .action(async (options) => (await databaseCommands()).migrateDatabase(context, options))
   database

@@ -14,6 +14,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { Lifecycle } from '../kernel/lifecycle.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { RotatedKeys } from '../kernel/secret.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
 import { createLease } from '../store/lease.ts'
@@ -21,7 +22,8 @@ import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Route } from '../wire/route.ts'
 import { openCurrentDatabase } from './database.ts'
-import { createDomains, eventSubjects, jwtSecrets, type Domains } from './domains.ts'
+import { createDomains, eventSubjects, type Domains } from './domains.ts'
+import { hasSigningKey, openSigningKeys } from './signing-keys.ts'
 import { VERSION } from './version.ts'
 
 /** The parts that all modules share; created once, and closed in reverse order. */
@@ -50,6 +52,8 @@ export async function openBase(
   { config, settings, configFile, logger }: Pick<Base, 'config' | 'settings' | 'configFile' | 'logger'>,
   resources: AsyncDisposableStack,
 ): Promise<Base> {
+  // Throws if there is one that cannot be used: the first thing to say, whatever else is wrong.
+  hasSigningKey(config)
   const { metrics, expose, close } = createMetrics({ logger })
   resources.defer(close)
   exposeProcess(metrics, config)
@@ -66,7 +70,9 @@ export async function openBase(
     metrics,
   })
   resources.defer(() => bus.close())
-  const domains = openDomains({ config, logger, metrics, store, bus }, resources)
+  // Read now, so that an unreadable key makes the start fail and not a request.
+  const keys = await openSigningKeys(config, database)
+  const domains = openDomains({ config, logger, metrics, store, bus, keys }, resources)
   const lifecycle = new Lifecycle()
   const checkStore = () => store.check()
   const health = operationsRoutes({
@@ -83,7 +89,9 @@ export async function openBase(
   return { config, settings, configFile, logger, metrics, store, bus, domains, lifecycle, operations }
 }
 
-type BaseParts = Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'>
+interface BaseParts extends Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'> {
+  readonly keys: RotatedKeys
+}
 
 const GUESSABLE_KEY =
   'auth.jwt_secret has a key that is easy to guess, and the key signs tokens for every user: replace it (openssl rand -base64 48)'
@@ -92,10 +100,8 @@ const GUESSABLE_KEY =
 function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
-  // Read now, so that an unreadable key makes the start fail and not a request.
-  const keys = jwtSecrets(parts.config)
   const deliveries = { delivery, telemetryDelivery }
-  const { config, store, logger, metrics } = parts
+  const { config, store, logger, metrics, keys } = parts
   if (keys.some((key) => isGuessable(key.reveal()))) logger.warn({}, GUESSABLE_KEY)
   const signingKeys = () => keys
   const clock = systemClock

@@ -10,6 +10,7 @@ import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
 import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { requireNoLostDatabase } from './lost-database.ts'
 
 export interface DatabaseParts {
   readonly config: Config
@@ -42,6 +43,7 @@ export async function openDatabase(parts: DatabaseParts): Promise<Store> {
 /** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
   const { config, logger, mustExist } = parts
+  if (mustExist === undefined && !config.readOnly) requireNoLostDatabase(config)
   const store = await openDatabase(
     config.readOnly ? { mustExist: 'read_only is set, so it is not created', ...parts } : parts,
   )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
-import { readMirrorToken, readOrCreateJwtSecret } from '../config/secrets.ts'
+import { readMirrorToken } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
@@ -307,11 +307,6 @@ function declaredSubjects(domains: readonly Domain[]): DeclaredSubject[] {
   return domains.flatMap(({ events, eventReaders = [], eventReadersOf = {} }) =>
     Object.values(events).map((subject) => ({ subject, readers: eventReadersOf[subject] ?? eventReaders })),
   )
-}
-
-/** The configured keys of the tokens, or the one in the data directory. */
-export function jwtSecrets({ auth, dataDir }: Config): RotatedKeys {
-  return auth.jwtSecrets ?? [readOrCreateJwtSecret(dataDir)]
 }
 
 /** Created at the first use: a command that uses no tokens needs no signing key. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   closeSync,
   fstatSync,
   fsyncSync,
@@ -8,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -70,7 +72,7 @@ function readSecret(path: string): Secret | undefined {
     const text = readFileSync(file, 'utf8').trim()
     const secret = signingKey.parse(text, '')
     if (secret) return secret
-    const expected = `${signingKey.expected}; remove the file to have a new one generated`
+    const expected = `${signingKey.expected}; put your copy back, or remove it and run "platform db migrate --new" to have another one generated`
     throw unusable(path, expected, `${Buffer.byteLength(text)} bytes`)
   } finally {
     closeSync(file)
@@ -85,6 +87,7 @@ function createSecret(path: string): Secret {
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
     chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
+    giveToOwnerOf(directory, temporary)
     // Unlike a rename, a link fails when another process was first; then the key of that process counts.
     ignoring('EEXIST', () => linkSync(temporary, path))
   } finally {
@@ -94,6 +97,13 @@ function createSecret(path: string): Secret {
   const secret = readSecret(path)
   if (secret) return secret
   throw unusable(path, 'a file, or a free name', 'a link to nothing')
+}
+
+/** A command of root leaves a file that the user of the service can read. */
+function giveToOwnerOf(directory: string, path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(directory)
+  chownSync(path, uid, gid)
 }
 
 function ignoring<T>(code: string, call: () => T): T | undefined {

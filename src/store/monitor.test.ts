@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { fakeClock } from '../../test/support/clock.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import { systemClock, type Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
@@ -12,20 +13,22 @@ import type { Store, Tx } from './store.ts'
 
 const REFUSAL = new AppError('unavailable', 'store_unavailable', 'The disk is full.')
 
+const CHANGE = async () => undefined
+
 /** The store with a switch that makes it refuse changes; its log and its metrics. */
 function breakable(store: Store, clock: Clock = systemClock) {
   const lines: string[] = []
   const log: Logger['info'] = (_fields, message) => void lines.push(message)
   const logger: Logger = { ...silentLogger, info: log, warn: log }
-  const state = { refuses: false, writes: 0 }
+  const state = { refuses: false, refusesLarge: false, writes: 0 }
   const write: Store['write'] = async (work, options) => {
     state.writes++
-    if (state.refuses) throw REFUSAL
+    if (state.refuses || (state.refusesLarge && (work as unknown) !== CHANGE)) throw REFUSAL
     return store.write(work, options)
   }
   const { metrics, values, scrape } = recordedMetrics()
   const checked = monitorStore({ ...store, write }, { clock, logger, metrics, checkMs: 10_000 })
-  return { checked, state, lines, values, scrape, change: () => checked.write(async () => undefined) }
+  return { checked, state, lines, values, scrape, change: () => checked.write(CHANGE) }
 }
 
 function recordedMetrics() {
@@ -49,19 +52,22 @@ function recordedMetrics() {
 }
 
 onEveryDialect('the monitor of a store', (dialect) => {
-  test('the check writes nothing while writes succeed, and a probe after a refused one', async () => {
+  test('the check writes a probe after the first write and after a refused one, and else nothing', async () => {
     await using world = await testStore(dialect)
     const { checked, state, change } = breakable(world.store)
+    await checked.check()
+    assert.equal(state.writes, 0, 'nothing was written')
     await change()
     await checked.check()
-    assert.equal(state.writes, 1)
+    await checked.check()
+    assert.equal(state.writes, 2)
     state.refuses = true
     await assert.rejects(change(), REFUSAL)
     await assert.rejects(checked.check(), REFUSAL)
     state.refuses = false
     await checked.check()
     await checked.check()
-    assert.equal(state.writes, 4)
+    assert.equal(state.writes, 5)
   })
 
   test('the probe takes as much space in the database as a change may need', async () => {
@@ -80,26 +86,34 @@ onEveryDialect('the monitor of a store', (dialect) => {
     assert.ok(Number(bytes) >= 64 * 1_024, `${bytes} bytes`)
   })
 
-  test('the check writes nothing once a change has succeeded again', async () => {
+  test('a process that starts on a full disk does not pass its first check', async () => {
     await using world = await testStore(dialect)
-    const { checked, state, change } = breakable(world.store)
-    state.refuses = true
-    await assert.rejects(change(), REFUSAL)
-    state.refuses = false
+    const { checked, state, change, lines } = breakable(world.store)
     await change()
-    await checked.check()
-    assert.equal(state.writes, 2)
+    state.refusesLarge = true
+    await assert.rejects(checked.check(), REFUSAL)
+    await change()
+    await assert.rejects(checked.check(), REFUSAL)
+    assert.equal(lines.length, 1)
   })
 
   test('an outage has one log line at its start and one at its end', async () => {
     await using world = await testStore(dialect)
-    const { state, lines, change } = breakable(world.store)
+    const clock = fakeClock()
+    const { state, lines, change } = breakable(world.store, clock)
     await change()
     state.refuses = true
     for (let times = 0; times < 3; times++) await assert.rejects(change(), REFUSAL)
     state.refuses = false
+    state.refusesLarge = true
+    for (let times = 0; times < 3; times++) {
+      await change()
+      clock.advance(1_000)
+    }
+    assert.equal(lines.length, 1, 'a small change that fits is no end')
+    state.refusesLarge = false
     await change()
-    await change()
+    await eventually('the end of the outage', () => lines.length === 2)
     assert.deepEqual(lines, [
       'the database is unavailable; changes are answered 503 until it works again',
       'the database is available again',

@@ -31,8 +31,10 @@ const MESSAGES = {
   worksAgain: 'the database is available again',
 }
 
-// As many pages as an order with its event and indexes: one page can fit where they do not.
-const PROBE_BYTES = 64 * 1_024
+// Several times what an order with its event and indexes takes: what fits for a moment on a full disk is no end of the outage.
+const PROBE_BYTES = 256 * 1_024
+// While changes are refused, small ones may succeed; each may end the outage, but need not look for its end.
+const PROBE_PAUSE_MS = SECOND
 
 const probe = statement<{ now: number; filler: string }>((db, value) =>
   db
@@ -45,7 +47,8 @@ const probe = statement<{ now: number; filler: string }>((db, value) =>
 
 /**
  * The same store with metrics and a log of its outages. Its check covers writes, too: a database on a full disk answers
- * every query and takes no change. While writes succeed, the check writes nothing.
+ * every query and takes no change. It writes once after the first write of the process, which may have started on a full
+ * disk, and then only after a refused one.
  */
 export function monitorStore(store: Store, options: MonitorOptions): Store {
   const monitor = new StoreMonitor(store, options)
@@ -62,7 +65,11 @@ class StoreMonitor {
   readonly #outage: Outage
   readonly #up: Gauge
   readonly #commits: Counter
+  /** The last write of a size that counts has failed. */
   #refusesWrites = false
+  /** Undefined before the first write: a process that only reads writes nothing. */
+  #isProven: boolean | undefined
+  #probedAt = Number.NEGATIVE_INFINITY
   #observedAt = Number.NEGATIVE_INFINITY
 
   constructor(store: Store, options: MonitorOptions) {
@@ -84,10 +91,16 @@ class StoreMonitor {
   }
 
   async write<T>(work: TransactionCallback<T>, options?: WriteOptions): Promise<T> {
+    const result = await this.#write(work, options)
+    this.#isProven ??= false
+    if (this.#refusesWrites) this.#lookForEnd()
+    else this.#observe()
+    return result
+  }
+
+  async #write<T>(work: TransactionCallback<T>, options?: WriteOptions): Promise<T> {
     try {
       const result = await this.#store.write(work, options)
-      this.#refusesWrites = false
-      this.#observe()
       this.#count('committed')
       return result
     } catch (error) {
@@ -99,6 +112,14 @@ class StoreMonitor {
       }
       throw error
     }
+  }
+
+  #lookForEnd(): void {
+    const now = this.#options.clock.monotonic()
+    if (now - this.#probedAt < PROBE_PAUSE_MS) return
+    this.#probedAt = now
+    // Its outcome is in the metrics and in the log.
+    void this.check().catch(() => undefined)
   }
 
   async check(): Promise<void> {
@@ -114,10 +135,14 @@ class StoreMonitor {
 
   async #check(): Promise<void> {
     await this.#store.check()
-    if (!this.#refusesWrites) return
+    if (!this.#refusesWrites && this.#isProven !== false) return
+    const { clock } = this.#options
+    this.#probedAt = clock.monotonic()
     // PostgreSQL would compress a text that repeats itself.
     const filler = randomBytes((PROBE_BYTES * 3) / 4).toString('base64')
-    await this.write((tx) => tx.run(probe, { now: this.#options.clock.now(), filler }))
+    await this.#write((tx) => tx.run(probe, { now: clock.now(), filler }))
+    this.#refusesWrites = false
+    this.#isProven = true
   }
 
   async #checkForScrape(): Promise<void> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
 import { servePlatform } from '../support/platform.ts'
@@ -50,6 +51,30 @@ describe('a failed start', { concurrency: 4 }, () => {
         [['error', reason]],
       )
     }
+  })
+
+  test('puts no empty database in the place of a lost one', async (t) => {
+    const { run, serve, files, database } = commandWorld(t)
+    await (await serve({}, 'api')).stop()
+    rmSync(database)
+    for (const args of [['serve'], ['db', 'migrate']])
+      assertRefusal(await run(args), 1, /no database .*jwt-secret.*data restore FILE.*db migrate --new/)
+    writeFileSync(database, '')
+    assertRefusal(await run(['serve']), 1, /no database/)
+    assert.deepEqual(files(), ['jwt-secret', 'platform.db'])
+    assertSuccess(await run(['db', 'migrate', '--new']))
+    assert.equal(await (await serve({}, 'api')).stop(), 0)
+  })
+
+  test('generates no key in the place of a lost one, unless one is configured', async (t) => {
+    const { run, serve, files, dataDir } = commandWorld(t)
+    await (await serve({}, 'api')).stop()
+    rmSync(join(dataDir, 'jwt-secret'))
+    assertRefusal(await run(['serve']), 1, /signing key .*jwt-secret is gone.*db migrate --new/)
+    await (await serve({ JWT_SECRET: randomBytes(48).toString('base64') }, 'api')).stop()
+    assert.deepEqual(files(), ['platform.db'])
+    assertSuccess(await run(['db', 'migrate', '--new']))
+    assert.equal(await (await serve({}, 'api')).stop(), 0)
   })
 
   test('names gateway.name while another gateway of that name runs', async (t) => {

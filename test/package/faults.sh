@@ -44,8 +44,8 @@ check_faults() {
     '/usr/share/doc/backend-platform/docs/reference/configuration.md' "cp --archive /root/platform.toml $config"
   fault 'an unreadable configuration' "chown root:root $config" 'chgrp [0-9]+ /etc/platform/platform\.toml' \
     'schema +[0-9]{4}-' "chgrp platform $config"
-  fault 'an empty key' ": > $data/jwt-secret" 'remove the file to have a new one generated' \
-    'remove the file to have a new one generated' "cp --archive /root/data/jwt-secret $data/"
+  fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
+    'to have another one generated' "cp --archive /root/data/jwt-secret $data/"
   fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore FILE' \
     'platform data restore FILE' "cp --archive /root/data/platform.db $database"
   change_database "insert into schema_migrations values ('9999-newer', 1, 0)"

@@ -23,6 +23,7 @@ import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Domains } from '../domains.ts'
+import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
@@ -208,6 +209,16 @@ export async function restoreBackup(
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
   context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
+  createMissingKey(context, loaded)
+}
+
+/** On a new server: the start would miss the key of the former one. */
+function createMissingKey({ stdout }: CommandContext, { config }: LoadedConfig): void {
+  if (hasSigningKey(config)) return
+  createSigningKeys(config)
+  stdout.write(
+    `There was no signing key: made ${join(config.dataDir, 'jwt-secret')}. People sign in again, unless you put your copy of the former one there.\n`,
+  )
 }
 
 /** Another directory than that of the platform has no database, and a restoration into it changes nothing for the platform. */

@@ -2,13 +2,24 @@ import { systemClock } from '../../kernel/clock.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { migrate, schemaStatus } from '../../store/migrate.ts'
+import { requireNoLostDatabase } from '../lost-database.ts'
+import { createSigningKeys } from '../signing-keys.ts'
 import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
 
-/** `platform db migrate`: creates the database, or migrates it to the current schema. */
-export async function migrateDatabase(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const done = await withDatabase(configOf(context, options), (store) => migrate(store, systemClock), {
-    create: true,
-  })
+interface MigrateOptions extends ConfigOptions {
+  readonly new?: boolean
+}
+
+/**
+ * `platform db migrate`: creates the database, or migrates it to the current schema. With `--new` it also creates an empty
+ * database in the place of a lost one, and a lost signing key.
+ */
+export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
+  const loaded = configOf(context, options)
+  const { config } = loaded
+  if (options.new !== true) requireNoLostDatabase(config)
+  const done = await withDatabase(loaded, (store) => migrate(store, systemClock), { create: true })
+  if (options.new === true) createSigningKeys(config)
   context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')
 }
 

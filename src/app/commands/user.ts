@@ -1,13 +1,11 @@
-import type { Config, LoadedConfig } from '../../config/config.ts'
-import { readJwtSecret } from '../../config/secrets.ts'
+import type { LoadedConfig } from '../../config/config.ts'
 import { usersMirrored, type Auth, type Users } from '../../domains/users/index.ts'
-import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
-import type { RotatedKeys } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
+import { jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
@@ -147,22 +145,9 @@ export async function withUsers<T>(
 ): Promise<T> {
   const { config } = loaded
   return withStore(loaded, (opened) => {
-    const signingKeys = () => requireJwtSecrets(config)
+    const signingKeys = () => jwtSecrets(config)
     const { store, domains } = commandDomains({ config, store: opened, signingKeys })
     const { users, auth } = domains.users
     return use({ store, users, auth })
   })
-}
-
-/** The key of the server; a new one would sign tokens that no running process verifies. */
-function requireJwtSecrets({ auth, dataDir }: Config): RotatedKeys {
-  if (auth.jwtSecrets) return auth.jwtSecrets
-  const secret = readJwtSecret(dataDir)
-  if (secret) return [secret]
-  throw new AppError(
-    'unavailable',
-    'signing_key_missing',
-    `No process could verify the token: there is no signing key in ${dataDir} yet. ` +
-      'Start `platform serve` once, which creates it, or set auth.jwt_secret.',
-  )
 }

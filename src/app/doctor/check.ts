@@ -4,6 +4,7 @@ import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/inspect-database.ts'
+import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
 export const RESULTS = ['skipped', 'ok', 'warning', 'error'] as const
@@ -29,6 +30,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly certificates: CertificateCounts
   /** Undefined until the schema is current. */
   readonly mirror: MirrorState | undefined
+  /** Whether it was served with a signing key; false until the schema is current. */
+  readonly hasSigningKey: boolean
 }
 
 /** What the checks share. */
@@ -38,6 +41,8 @@ export interface DoctorParts {
   readonly clock: Clock
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
+  /** Read once; undefined where neither a unit nor a data directory names one. */
+  serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
   database(): Promise<InspectedDatabase | undefined>
   /** Read once. Rejects if no server answers. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { doctorWorld } from '../../../test/support/doctor.ts'
@@ -100,6 +100,25 @@ test(
   },
 )
 
+test(
+  'what root can use and the user of the service cannot is an error',
+  { skip: process.getuid?.() !== 0 && 'only root can give files away' },
+  async (t) => {
+    const { dataDir, migrate, examine } = doctorWorld(t)
+    await migrate()
+    chmodSync(dirname(dataDir), 0o755)
+    for (const path of [dataDir, ...readdirSync(dataDir).map((name) => join(dataDir, name))])
+      chownSync(path, 65_534, 65_534)
+    const file = `${dataDir}.toml`
+    writeFileSync(file, '', { mode: 0o640 })
+    const found = async () =>
+      (await examine({ PLATFORM_CONFIG: file })).of('access').map(({ result, remedy }) => [result, remedy])
+    assert.deepEqual(await found(), [['error', `run: chgrp 65534 ${file} && chmod u=rw,g=r,o= ${file}`]])
+    chownSync(file, 0, 65_534)
+    assert.deepEqual(await found(), [['ok', null]])
+  },
+)
+
 test('a port that another program uses is an error that names the setting', async (t) => {
   const { examine } = doctorWorld(t)
   const server = createServer().listen(0, '127.0.0.1')
@@ -147,7 +166,28 @@ test('a key that the platform would refuse is an error', async (t) => {
   writeFileSync(join(dataDir, 'jwt-secret'), '', { mode: 0o600 })
   const [finding] = (await examine()).of('files')
   assert.deepEqual([finding?.result, finding?.detail], ['error', 'is refused: 0 bytes'])
-  assert.match(finding?.remedy ?? '', /remove the file to have a new one generated$/)
+  assert.match(finding?.remedy ?? '', /platform db migrate --new" to have another one generated$/)
+})
+
+test('a lost database and a lost key are errors with the way back', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const path = join(dataDir, 'platform.db')
+  const database = new DatabaseSync(path)
+  database.exec("insert into leases (name, holder, expires_at) values ('signing-key', 'in use', 1)")
+  database.close()
+  const [key] = (await examine()).of('files')
+  assert.match(
+    `${key?.result} ${key?.detail} ${key?.remedy}`,
+    /^error .*jwt-secret is gone.*db migrate --new/,
+  )
+  writeFileSync(join(dataDir, 'jwt-secret'), randomBytes(48).toString('base64'), { mode: 0o600 })
+  rmSync(path)
+  const [lost] = (await examine()).of('database')
+  assert.match(
+    `${lost?.result} ${lost?.detail} ${lost?.remedy}`,
+    /^error is gone, .*jwt-secret .*data restore FILE/,
+  )
 })
 
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import { readMirrorState } from '../../domains/users/index.ts'
@@ -8,11 +9,14 @@ import { errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { inspectDatabase } from '../../store/inspect-database.ts'
+import { isSigningKeyInUse } from '../../store/signing-key-mark.ts'
 import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
+import { readServiceUser } from './service-user.ts'
+import { accessCheck } from './checks/access.ts'
 import { backupCheck } from './checks/backup.ts'
 import { busCheck } from './checks/bus.ts'
 import { certificatesCheck } from './checks/certificates.ts'
@@ -29,6 +33,7 @@ import { standbyCheck } from './checks/standby.ts'
 const CHECKS: readonly Check[] = [
   configurationCheck,
   filesCheck,
+  accessCheck,
   portsCheck,
   clockCheck,
   diskCheck,
@@ -58,12 +63,14 @@ async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFindi
 }
 
 export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts {
-  const { bus } = loaded.config
+  const { bus, dataDir } = loaded.config
+  const configFile = loaded.file && resolve(loaded.file)
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
+    serviceUser: once(() => readServiceUser({ configFile, dataDir })),
     database: once(() => readDatabase(loaded)),
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
   }
@@ -79,7 +86,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
-    return { ...facts, certificates, mirror }
+    const hasSigningKey = isCurrent && (await isSigningKeyInUse(opened.read))
+    return { ...facts, certificates, mirror, hasSigningKey }
   } finally {
     await opened.close()
   }

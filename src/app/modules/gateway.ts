@@ -11,7 +11,8 @@ import { invalidField } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Mirror } from '../../ports/mirror.ts'
-import { jobsOf, jwtSecrets } from '../domains.ts'
+import { jobsOf } from '../domains.ts'
+import { jwtSecrets } from '../signing-keys.ts'
 import { httpOptions, listen, type ModuleContext } from './module.ts'
 
 /** The VPN gateway: sessions over WebSocket, which forward requests to the api. */

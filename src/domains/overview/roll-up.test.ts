@@ -252,12 +252,29 @@ onEveryDialect('the roll-up', (dialect) => {
     await w.work()
     assert.equal(await w.rollUp.prune(500), 0)
     w.clock.jump(-jump)
-    w.clock.advance(STEP_MS)
-    await w.work()
-    w.clock.jump(jump)
+    for (let step = 0; step < 12; step++) {
+      w.clock.advance(STEP_MS)
+      await w.work()
+    }
+    w.clock.jump(jump - 12 * STEP_MS)
     assert.equal((await w.known()).length, 0)
-    w.clock.jump(-jump)
-    assert.equal((await w.known(2)).length, 14)
+    w.clock.jump(12 * STEP_MS - jump)
+    assert.equal((await w.known(3)).length, 25)
+  })
+
+  test('a clock that is wrong for less than an hour costs no other step', async () => {
+    await using w = await overviewWorld(dialect)
+    for (let step = 0; step < 20; step++) {
+      w.clock.advance(STEP_MS)
+      await w.work()
+    }
+    for (const jump of [-40 * DAY, -2 * HOUR, 8 * HOUR]) {
+      w.clock.jump(jump)
+      await w.work()
+      await w.rollUp.prune(500)
+      w.clock.jump(-jump)
+    }
+    assert.equal((await w.known(2)).length, 20)
   })
 
   test('a clock that is set back writes no step again', async () => {

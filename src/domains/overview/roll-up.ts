@@ -51,7 +51,7 @@ const FOLD_BATCH = 500
 // A request counts no more events itself; a worker that runs is seldom so far behind.
 const PENDING_LIMIT = 10_000
 const PENDING_PAGE = 1_000
-// How many newer steps show that the clock is right: one hour of them.
+// How many newer steps, or steps in a row, show that the clock is right: one hour of them.
 const TRUSTED_STEPS = 12
 
 /** The changes that are not part of the stored counts yet. */
@@ -68,6 +68,8 @@ interface Pending {
 export class RollUp {
   readonly #deps: RollUpDeps
   #sampledStep: number | undefined
+  /** How many steps in a row this process has seen. */
+  #stepsInRow = 0
 
   constructor(deps: RollUpDeps) {
     this.#deps = deps
@@ -110,6 +112,7 @@ export class RollUp {
     const { store, clock, sample } = this.#deps
     const step = stepOf(clock.now())
     if (this.#sampledStep === step) return
+    this.#stepsInRow = step - STEP_MS === this.#sampledStep ? this.#stepsInRow + 1 : 1
     const [known] = (await readSteps(store.read, step, step)).stored
     if (!known || known.firingAlerts === null) await this.#record(step, await sample())
     this.#sampledStep = step
@@ -185,8 +188,9 @@ export class RollUp {
 
   async #record(step: number, sample: Sample): Promise<void> {
     await this.#deps.store.write(async (tx) => {
-      // Steps of a clock that was ahead; another process may be a little ahead.
-      await removeStepsAfter(tx, step + STEP_MS)
+      // Later steps are of a clock that was ahead, unless this one is behind: a wrong clock must not remove the right ones.
+      // Another process may be a little ahead.
+      if (this.#stepsInRow >= TRUSTED_STEPS) await removeStepsAfter(tx, step + STEP_MS)
       await recordSample(tx, step, sample)
     })
   }

@@ -4,6 +4,7 @@ import { MINUTE } from '../../../kernel/time.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
 import { explainDatabaseFailure } from '../../database.ts'
+import { LOST_DATABASE_REMEDY, lostDatabaseRemains } from '../../lost-database.ts'
 import { fault, fine, skipped, warning, type Check, type DoctorParts, type CheckFinding } from '../check.ts'
 
 const INTEGRITY_MS = MINUTE
@@ -24,7 +25,7 @@ export const databaseCheck: Check = {
     const name = databaseLocation.format(parts.loaded.config.database)
     try {
       const facts = await parts.database()
-      if (!facts) return [skipped(name, 'does not exist yet: `platform serve` creates it')]
+      if (!facts) return [missing(name, parts)]
       return [
         await integrity(name, parts),
         schemaFinding(facts.schema),
@@ -35,6 +36,12 @@ export const databaseCheck: Check = {
       return [unusable(name, parts, error)]
     }
   },
+}
+
+function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
+  const remains = lostDatabaseRemains(config)
+  if (remains.length === 0) return skipped(name, 'does not exist yet: `platform serve` creates it')
+  return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {

@@ -2,10 +2,12 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import { readJwtSecret } from '../../../config/secrets.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { lostKey } from '../../signing-keys.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
+const OWNER_READS = 0o400
 const OTHERS_WRITE = 0o002
 const GROUP_OR_OTHERS = 0o077
 
@@ -17,7 +19,7 @@ interface Entry {
 /** Owner and mode of every file below the data directory. */
 export const filesCheck: Check = {
   name: 'files',
-  run: async ({ loaded: { config }, userId }) => {
+  run: async ({ loaded: { config }, userId, database }) => {
     const { dataDir } = config
     const root = lstatSync(dataDir, { throwIfNoEntry: false })
     if (!root) return [skipped(dataDir, 'does not exist yet: `platform serve` creates it')]
@@ -27,7 +29,7 @@ export const filesCheck: Check = {
     const entries = [...entriesBelow(dataDir)]
     const faults = entries.flatMap((entry) => faultsOf(entry, root))
     const findings = [modeOfRoot(dataDir, root), ...faults]
-    if (faults.length === 0 && !config.auth.jwtSecrets) findings.push(unusableSecret(dataDir))
+    if (faults.length === 0 && !config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
       ? problems
@@ -57,6 +59,8 @@ function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
     const detail = `${ownedBy(stats)}, the directory to the user ${root.uid}`
     findings.push(fault(path, detail, `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
   }
+  if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
+    findings.push(fault(path, `mode ${text(mode)}: its owner cannot read it`, `run: chmod u+rw ${path}`))
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
     findings.push(fault(path, `mode ${text(mode)}: every user can write to it`, `run: chmod o= ${path}`))
   if (path.endsWith('/jwt-secret') && (mode & GROUP_OR_OTHERS) !== 0)
@@ -64,11 +68,17 @@ function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
   return findings
 }
 
-/** The platform does not start with a key that it refuses. */
-function unusableSecret(dataDir: string): CheckFinding | undefined {
+/** The platform does not start with a key that it refuses, nor without the key of the database. */
+async function secretFinding(
+  dataDir: string,
+  database: DoctorParts['database'],
+): Promise<CheckFinding | undefined> {
   try {
-    readJwtSecret(dataDir)
-    return undefined
+    if (readJwtSecret(dataDir)) return undefined
+    const facts = await database().catch(() => undefined)
+    if (facts?.hasSigningKey !== true) return undefined
+    const { reason, remedy } = lostKey(dataDir)
+    return fault(join(dataDir, 'jwt-secret'), reason, remedy)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const [problem] = error.problems

@@ -4,7 +4,7 @@ import { errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { SECOND } from '../../../kernel/time.ts'
-import { jwtSecrets } from '../../domains.ts'
+import { jwtSecrets } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 const TIMEOUT_MS = 5 * SECOND

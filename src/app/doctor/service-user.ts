@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { statSync, type Stats } from 'node:fs'
+import { SECOND } from '../../kernel/time.ts'
+
+/** The user as whom the platform runs. */
+export interface ServiceUser {
+  readonly uid: number
+  readonly gids: readonly number[]
+}
+
+/** Resolves with the standard output of a program; undefined if it fails or does not exist. */
+export type RunProgram = (name: string, args: readonly string[]) => Promise<string | undefined>
+
+interface Places {
+  /** The absolute path of the configuration file. */
+  readonly configFile: string | undefined
+  readonly dataDir: string
+}
+
+const UNIT = 'platform.service'
+const LIMIT_MS = 5 * SECOND
+
+/**
+ * The user of the unit that has this configuration, or else the owner of the data directory; undefined where there is
+ * neither.
+ */
+export async function readServiceUser(
+  { configFile, dataDir }: Places,
+  run: RunProgram = runProgram,
+): Promise<ServiceUser | undefined> {
+  const user = (await userOfUnit(configFile, run)) ?? ownerOf(dataDir)
+  if (user === undefined) return undefined
+  const [uid, groups] = [await run('id', ['-u', user]), await run('id', ['-G', user])]
+  // An owner without an entry in the list of users has no groups.
+  if (uid === undefined || groups === undefined)
+    return /^\d+$/.test(user) ? { uid: Number(user), gids: [] } : undefined
+  return { uid: Number(uid), gids: groups.trim().split(' ').map(Number) }
+}
+
+/** Whether the user has all of these permissions (4 read, 2 write, 1 execute) by mode, owner and group. */
+export function mayAccess(
+  { uid, gids }: ServiceUser,
+  stats: Pick<Stats, 'uid' | 'gid' | 'mode'>,
+  permissions: number,
+): boolean {
+  if (uid === 0) return true
+  const shift = stats.uid === uid ? 6 : gids.includes(stats.gid) ? 3 : 0
+  return ((stats.mode >> shift) & permissions) === permissions
+}
+
+async function userOfUnit(configFile: string | undefined, run: RunProgram): Promise<string | undefined> {
+  if (configFile === undefined) return undefined
+  const properties = await run('systemctl', ['show', '--property=User,ExecStart', UNIT])
+  // The unit of another installation says nothing about this one.
+  if (properties?.includes(` ${configFile} `) !== true) return undefined
+  return /^User=(.+)$/m.exec(properties)?.[1]
+}
+
+function ownerOf(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid.toString()
+}
+
+function runProgram(name: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(name, args, { timeout: LIMIT_MS }, (error, stdout) => resolve(error ? undefined : stdout))
+  })
+}
