@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -153,8 +154,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
   return {
     async listen(address) {
-      // A copy: the framework writes into it.
-      await app.listen({ ...address })
+      await app.ready()
+      // Not by the framework, which reads the interfaces of the host: a unit may forbid that (AF_NETLINK).
+      await once(app.server.listen({ ...address }), 'listening')
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
