@@ -155,8 +155,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   return {
     async listen(address) {
       await app.ready()
-      // Not by the framework, which reads the interfaces of the host: a unit may forbid that (AF_NETLINK).
-      await once(app.server.listen({ ...address }), 'listening')
+      // The framework listens on both addresses of `localhost`. For all others it also reads the interfaces of the host,
+      // which a unit may forbid (AF_NETLINK).
+      if (address.host === 'localhost') await app.listen({ ...address })
+      else await once(app.server.listen({ ...address }), 'listening')
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
