@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -47,6 +48,19 @@ export function readMirrorToken(path: string): Secret {
   throw unusableFile(path, key, 'a token of a user with the role service, and nothing else', 'another text')
 }
 
+/**
+ * Keeps the key of signed identities in `{dataDir}/identity-key`, mode 600, for programs that have no configuration of the
+ * platform. Throws the error of the system when that is impossible.
+ */
+export function keepIdentityKey(dataDir: string, key: Buffer): void {
+  const path = join(dataDir, 'identity-key')
+  const text = `${key.toString('base64url')}\n`
+  if (ignoring('ENOENT', () => readFileSync(path, 'utf8')) === text) return
+  const temporary = temporaryOf(path)
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  renameSync(temporary, path)
+}
+
 function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   const path = join(dataDir, 'jwt-secret')
   try {
@@ -80,7 +94,7 @@ function readSecret(path: string): Secret | undefined {
 function createSecret(path: string): Secret {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const temporary = temporaryOf(path)
   const text = `${randomBytes(GENERATED_BYTES).toString('base64url')}\n`
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
@@ -94,6 +108,10 @@ function createSecret(path: string): Secret {
   const secret = readSecret(path)
   if (secret) return secret
   throw unusable(path, 'a file, or a free name', 'a link to nothing')
+}
+
+function temporaryOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 function ignoring<T>(code: string, call: () => T): T | undefined {
