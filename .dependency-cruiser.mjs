@@ -14,6 +14,8 @@ const PROGRAM_INDEX = '^programs/([^/]+/(index|declared-alerts)|mock-server/valu
 const MOCK_SERVER = '^programs/mock-server/'
 // Locks and replaced files, for the programs that keep some.
 const SHARED_FILES = '^programs/files/'
+// Needs only Node.js, and is of both sides of a request.
+const IDENTITY_SIGNATURE = '^src/kernel/identity-signature[.]ts$'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'
@@ -201,7 +203,10 @@ const DOMAINS = [
     comment:
       'Installed as two files that need only Node.js and each other (docs/specification.md, Ticket notifier).',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
-    to: { pathNot: ['^programs/ticket-notify/', SHARED_FILES], dependencyTypesNot: ['core'] },
+    to: {
+      pathNot: ['^programs/ticket-notify/', SHARED_FILES, IDENTITY_SIGNATURE],
+      dependencyTypesNot: ['core'],
+    },
   },
   {
     name: 'ticket-notifier-second-file',

@@ -19,8 +19,9 @@ import { DryRunShell } from './host/dry-run-shell.ts'
 import { dryRunFileChanges, hostFileChanges } from './host/file-changes.ts'
 import { HostShell } from './host/host-shell.ts'
 import { createNightHost } from './host/night-host.ts'
-import { createPlatformReader } from './host/platform-reader.ts'
+import { askRecognition, createPlatformReader, type Recognition } from './host/platform-reader.ts'
 import type { Shell } from './host/shell.ts'
+import { callSigner } from './host/signed-call.ts'
 import type { InstalledProgram } from './install/index.ts'
 import { createLogFile } from './log-file.ts'
 import type { NightDeps, NightReporter, NightSettings, OpenedDrive } from './night/deps.ts'
@@ -85,6 +86,16 @@ export function otherServersIn(config: Config): readonly string[] {
   }
 }
 
+/** Whether the platform takes the alerts of a routine with this configuration. */
+export async function recognitionOf(config: Config, clock: WaitingClock): Promise<Recognition> {
+  const reader = createPlatformReader(clock, callSigner(config, clock))
+  try {
+    return await askRecognition(reader, config.backup.platformApi)
+  } finally {
+    reader.close()
+  }
+}
+
 /** The routine, put together from the configuration. */
 export class BackupParts implements Disposable {
   readonly runtime: BackupRuntime
@@ -119,7 +130,9 @@ export class BackupParts implements Disposable {
     const { backup } = config
     return new NightAlerts({
       files: new DirectoryOutboxFiles(directory),
-      api: this.#resources.use(new PlatformClient({ url: backup.platformApi, clock, signal })),
+      api: this.#resources.use(
+        new PlatformClient({ url: backup.platformApi, clock, signal, sign: callSigner(config, clock) }),
+      ),
       clock,
       logger,
       server: backup.server,
@@ -193,9 +206,9 @@ export class BackupParts implements Disposable {
 
   #host(shell: Shell, files: typeof hostFileChanges) {
     const { clock, signal, places } = this.runtime
-    const platform = createPlatformReader(clock)
-    this.#resources.defer(() => platform.close())
     const { config, logger } = this
+    const platform = createPlatformReader(clock, callSigner(config, clock))
+    this.#resources.defer(() => platform.close())
     return createNightHost({
       config,
       clock,

@@ -1,3 +1,5 @@
+import { SIGNATURE_HEADER } from '../../src/kernel/identity-signature.ts'
+import type { SignRequest } from './identity-key.ts'
 import type { Options } from './options.ts'
 import { ticketPage, ticketsOf, type TicketList, type TicketPage } from './tickets.ts'
 
@@ -26,6 +28,8 @@ export interface Alert {
 
 export interface RequestOptions extends Pick<Options, 'api' | 'identity'> {
   readonly signal: AbortSignal
+  /** Proves the identity, which the platform else accepts only from a host that it trusts. */
+  readonly sign?: SignRequest | undefined
   readonly timeoutMs?: number
 }
 
@@ -88,7 +92,7 @@ interface Call {
 
 /** The body of a successful answer. */
 async function request(
-  { api, identity, signal, timeoutMs = FETCH_TIMEOUT_MS }: RequestOptions,
+  { api, identity, sign, signal, timeoutMs = FETCH_TIMEOUT_MS }: RequestOptions,
   { method, path, body }: Call,
 ): Promise<string> {
   const control = new AbortController()
@@ -100,16 +104,17 @@ async function request(
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   try {
-    const response = await fetch(`${api}${path}`, {
+    const target = new URL(`${api}${path}`)
+    const headers = identityHeaders(identity)
+    const signature = sign?.({ method, url: `${target.pathname}${target.search}`, headers })
+    const response = await fetch(target, {
       method,
       ...(body && { body: JSON.stringify(body) }),
       headers: {
         accept: 'application/json',
         ...(body && { 'content-type': 'application/json' }),
-        // A local tool has no secret (docs/specification.md, Ticket notifier).
-        'x-user-id': identity.name,
-        'x-user-name': identity.name,
-        'x-user-roles': identity.roles,
+        ...headers,
+        ...(signature !== undefined && { [SIGNATURE_HEADER]: signature }),
       },
       redirect: 'manual',
       signal: control.signal,
@@ -126,6 +131,11 @@ async function request(
     clearTimeout(timer)
     signal.removeEventListener('abort', stop)
   }
+}
+
+/** Of a local tool (docs/specification.md, Identity). */
+function identityHeaders({ name, roles }: Options['identity']): Record<string, string> {
+  return { 'x-user-id': name, 'x-user-name': name, 'x-user-roles': roles }
 }
 
 /** With the `message` of the platform's error body. */

@@ -4,6 +4,7 @@ import { FetchError, fetchTickets, reportAlert } from './api.ts'
 import { makeDirectoryOf } from './file-writes.ts'
 import type { Environment } from './env.ts'
 import { messageOf } from './errors.ts'
+import { requestSigner } from './identity-key.ts'
 import { createLog, type Log } from './log.ts'
 import { nodeProblem } from './node-version.ts'
 import { selfTestNotice } from './notices.ts'
@@ -182,7 +183,8 @@ class Program {
   }
 
   #roundDeps(store: RoundDeps['store'], send: Send): RoundDeps {
-    const request = { ...this.#options, signal: this.#stop.requested }
+    const sign = requestSigner(this.#options.keyFile, this.#runtime.now)
+    const request = { ...this.#options, signal: this.#stop.requested, sign }
     const skipAlert: RoundDeps['reportAlert'] = async ({ alarm_id }) =>
       this.#log.info('dry run: the alert is not reported', { alert: alarm_id })
     return {

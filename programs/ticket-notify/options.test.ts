@@ -14,6 +14,7 @@ test('without arguments every option has its default', () => {
     seedOnly: false,
     selfTest: false,
     help: false,
+    keyFile: '/var/lib/platform/identity-key',
     identity: { name: 'ticket-notify', roles: 'service' },
     freshMs: 3_600_000,
     maxNotify: 20,
@@ -27,6 +28,7 @@ test('every variable is used, and an argument beats its variable', () => {
     PLATFORM_API: 'https://platform.example/base/',
     OPS_DIR: '/srv/ops',
     TICKET_NOTIFY_IDENT: 'ops-1',
+    TICKET_NOTIFY_KEY_FILE: '/run/key',
     TICKET_NOTIFY_ROLES: 'devops,auditor',
     TICKET_NOTIFY_FRESH_MINUTES: '5',
     TICKET_NOTIFY_MAX_NOTIFY: '3',
@@ -36,6 +38,7 @@ test('every variable is used, and an argument beats its variable', () => {
   const fromEnv = parseOptions([], env)
   assert.equal(fromEnv.api, 'https://platform.example/base')
   assert.equal(fromEnv.stateFile, '/srv/ops/ticket-notify-state.json')
+  assert.equal(fromEnv.keyFile, '/run/key')
   assert.deepEqual(fromEnv.identity, { name: 'ops-1', roles: 'devops,auditor' })
   assert.deepEqual(
     [fromEnv.freshMs, fromEnv.maxNotify, fromEnv.keepMs, fromEnv.digest],

@@ -6,6 +6,8 @@ import { type Environment, variable } from './env.ts'
 // docs/specification.md, Ticket notifier: not the address of `api.listen`
 const DEFAULT_API = 'http://127.0.0.1:9990'
 const DEFAULT_STATE_DIRECTORY = '/var/lib/platform-ticket-notify'
+// Where the platform of the package keeps it (docs/specification.md, Identity).
+const DEFAULT_KEY_FILE = '/var/lib/platform/identity-key'
 const STATE_NAME = 'ticket-notify-state.json'
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -19,6 +21,8 @@ export interface Options {
   readonly seedOnly: boolean
   readonly selfTest: boolean
   readonly help: boolean
+  /** The key that signs the requests; the file need not exist. */
+  readonly keyFile: string
   readonly identity: { readonly name: string; readonly roles: string }
   readonly freshMs: number
   readonly maxNotify: number
@@ -44,6 +48,7 @@ Reads the tickets of the platform once, and sends notifications of new tickets a
   --help         show this
 
 TICKET_NOTIFY_IDENT, TICKET_NOTIFY_ROLES          user id and roles of the requests (ticket-notify, service)
+TICKET_NOTIFY_KEY_FILE                            the platform's identity-key, signs the requests (${DEFAULT_KEY_FILE})
 TICKET_NOTIFY_FRESH_MINUTES                       older tickets and changes are suppressed (60)
 TICKET_NOTIFY_MAX_NOTIFY                          notifications per round (20)
 TICKET_NOTIFY_STATE_KEEP_DAYS                     how long a ticket without updates is remembered (30)
@@ -74,6 +79,7 @@ export function parseOptions(argv: readonly string[], env: Environment): Options
     seedOnly: given['seed-only'] === true,
     selfTest: given['self-test'] === true,
     help: given.help === true,
+    keyFile: resolve(variable(env, 'TICKET_NOTIFY_KEY_FILE') ?? DEFAULT_KEY_FILE),
     identity: {
       name: headerValue(env, 'TICKET_NOTIFY_IDENT', 'ticket-notify'),
       roles: headerValue(env, 'TICKET_NOTIFY_ROLES', 'service'),

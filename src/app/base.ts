@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Config, LoadedConfig } from '../config/config.ts'
+import { keepIdentityKey } from '../config/secrets.ts'
 import { isGuessable } from '../config/weak-keys.ts'
 import type { Messages } from '../domains/messages/index.ts'
 import type { Telemetry } from '../domains/telemetry/index.ts'
@@ -11,6 +13,8 @@ import { probeRoutes } from '../infra/http/probes.ts'
 import { createMetrics } from '../infra/metrics/metrics.ts'
 import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { errorMessage } from '../kernel/errors.ts'
+import { identityKeyOf } from '../kernel/identity-signature.ts'
 import { Lifecycle } from '../kernel/lifecycle.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -103,6 +107,7 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   const deliveries = { delivery, telemetryDelivery }
   const { config, store, logger, metrics, keys } = parts
   if (keys.some((key) => isGuessable(key.reveal()))) logger.warn({}, GUESSABLE_KEY)
+  if (!config.readOnly) keepKeyOfIdentities(config, identityKeyOf(keys[0].reveal()), logger)
   const signingKeys = () => keys
   const clock = systemClock
   const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKeys })
@@ -116,6 +121,17 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   delivery.dispatcher = start('delivery', messages)
   telemetryDelivery.dispatcher = start('telemetry-delivery', domains.telemetry.outbox)
   return domains
+}
+
+/** Programs without it are recognised only from trusted peers, so the platform starts all the same. */
+function keepKeyOfIdentities({ dataDir }: Config, key: Buffer, logger: Logger): void {
+  // With PostgreSQL and a configured key there may be no data directory.
+  if (!existsSync(dataDir)) return
+  try {
+    keepIdentityKey(dataDir, key)
+  } catch (error) {
+    logger.warn({ reason: errorMessage(error) }, 'the file identity-key cannot be written')
+  }
 }
 
 /** The delivery of an outbox whose dispatcher is created later, or never. */

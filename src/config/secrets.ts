@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -49,6 +50,19 @@ export function readMirrorToken(path: string): Secret {
   throw unusableFile(path, key, 'a token of a user with the role service, and nothing else', 'another text')
 }
 
+/**
+ * Keeps the key of signed identities in `{dataDir}/identity-key`, mode 600, for programs that have no configuration of the
+ * platform. Throws the error of the system when that is impossible.
+ */
+export function keepIdentityKey(dataDir: string, key: Buffer): void {
+  const path = join(dataDir, 'identity-key')
+  const text = `${key.toString('base64url')}\n`
+  if (ignoring('ENOENT', () => readFileSync(path, 'utf8')) === text) return
+  const temporary = temporaryOf(path)
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  renameSync(temporary, path)
+}
+
 function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   const path = join(dataDir, 'jwt-secret')
   try {
@@ -82,7 +96,7 @@ function readSecret(path: string): Secret | undefined {
 function createSecret(path: string): Secret {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const temporary = temporaryOf(path)
   const text = `${randomBytes(GENERATED_BYTES).toString('base64url')}\n`
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
@@ -104,6 +118,10 @@ function giveToOwnerOf(directory: string, path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(directory)
   chownSync(path, uid, gid)
+}
+
+function temporaryOf(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 function ignoring<T>(code: string, call: () => T): T | undefined {

@@ -161,7 +161,7 @@ describe('platform serve', { concurrency: 2 }, () => {
       assert.ok(!readFileSync(join(dataDir, name)).includes(password), `${name} contains the password`)
     }
     assert.equal(await first.stop(), 0)
-    assert.deepEqual(readdirSync(dataDir).sort(), ['jwt-secret', 'platform.db'])
+    assert.deepEqual(readdirSync(dataDir).sort(), ['identity-key', 'jwt-secret', 'platform.db'])
 
     const second = await serve('all')
     assert.equal(second.stderr(), '')

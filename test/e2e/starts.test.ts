@@ -163,7 +163,11 @@ describe('a read-only platform', { concurrency: 2 }, () => {
     const overdue = { order_id: 'o-1', platform: 'live', amount_cents: 1, expires_at: '2026-01-01T00:00:00Z' }
     assert.equal((await before.call('POST', '/orders', { body: overdue })).status, 201)
     assert.equal(await before.stop(), 0)
-    assert.deepEqual(files(), ['jwt-secret', 'platform.db'], 'the last run left no other files')
+    assert.deepEqual(
+      files(),
+      ['identity-key', 'jwt-secret', 'platform.db'],
+      'the last run left no other files',
+    )
     const hash = hashOf(database)
 
     const platform = await serve({ ...READ_ONLY, WORKER_ORDER_SCAN: '10ms' })

@@ -33,7 +33,7 @@ test('a placeholder as signing key stops the start, from any source', async () =
 test('files are private to their owner, and a readable database causes a warning', async () => {
   using directory = temporaryDirectory()
   await using first = await servePlatform({ dataDir: directory.path })
-  for (const name of ['jwt-secret', 'platform.db', 'platform.db-wal', 'platform.db-shm'])
+  for (const name of ['identity-key', 'jwt-secret', 'platform.db', 'platform.db-wal', 'platform.db-shm'])
     assert.equal(statSync(join(directory.path, name)).mode & 0o777, 0o600, name)
   assert.deepEqual(warnings(first.logs()), [])
   assert.equal(await first.stop(), 0)

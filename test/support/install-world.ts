@@ -90,6 +90,7 @@ export function installWorld({ host = false, settings = {} }: InstallWorldOption
       },
       otherServers: [],
       registerHeartbeats: async () => void registrations++,
+      platformProblem: async () => undefined,
     },
     path: (name) => join(directory, name),
     unit: (name) => join(directory, UNITS, name),

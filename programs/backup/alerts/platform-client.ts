@@ -2,6 +2,7 @@ import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { bytesSource } from '../drive/sources.ts'
 import { ConnectionError, HttpClient, type HttpAnswer, type HttpCall } from '../drive/http.ts'
+import type { SignCall } from '../host/signed-call.ts'
 import { singleLine } from './variables.ts'
 
 export interface PlatformCall {
@@ -41,6 +42,8 @@ export interface PlatformClientOptions {
   /** Without a slash at its end: `http://127.0.0.1:9990`. */
   readonly url: string
   readonly clock: WaitingClock
+  /** Proves the identity, which the platform else accepts only from trusted peers. */
+  readonly sign?: SignCall
   /** Ends the calls: they are `unavailable`. */
   readonly signal?: AbortSignal | undefined
 }
@@ -54,21 +57,23 @@ const TEMPORARY_STATUSES: readonly number[] = [401, 408, 425, 429]
 // Any HTTP server answers with these, also one that stands in for the platform.
 const ROUTING_STATUSES: readonly number[] = [404, 405]
 
-/** Calls the platform as a local tool: over loopback, known by its headers, without a secret. */
+/** Calls the platform as a program of its installation, known by its headers. */
 export class PlatformClient implements PlatformApi, Disposable {
   readonly #url: string
   readonly #http: HttpClient
+  readonly #sign: SignCall
   readonly #signal: AbortSignal | undefined
 
-  constructor({ url, clock, signal }: PlatformClientOptions) {
+  constructor({ url, clock, sign = (call) => call, signal }: PlatformClientOptions) {
     this.#url = url
+    this.#sign = sign
     this.#signal = signal
     this.#http = new HttpClient(clock)
   }
 
   async send(call: PlatformCall): Promise<PlatformOutcome> {
     try {
-      const answer = await this.#http.send(this.#request(call))
+      const answer = await this.#http.send(this.#sign(this.#request(call)))
       return outcomeOf(answer, await answer.text())
     } catch (error) {
       if (error instanceof ConnectionError) return unavailable(error.message)

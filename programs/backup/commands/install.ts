@@ -12,7 +12,8 @@ import {
   type InstallDeps,
   type InstallReport,
 } from '../install/index.ts'
-import { otherServersIn, type BackupParts } from '../parts.ts'
+import { RECOGNITION_REMEDY } from '../host/platform-reader.ts'
+import { otherServersIn, placesOf, recognitionOf, type BackupParts } from '../parts.ts'
 import type { CommandResult } from './result.ts'
 
 export interface InstallOptions {
@@ -54,6 +55,7 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     shellVariables: shellVariablesOf(runtime.loaded),
     // An image has run no night yet.
     otherServers: root.isHost ? otherServersIn(config) : [],
+    platformProblem: async () => (root.isHost ? platformProblem(parts) : undefined),
     registerHeartbeats() {
       // An image sends what waits there when it runs; the log of this host has nothing to do with it.
       const log = root.isHost ? logger : silentLogger
@@ -61,6 +63,14 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
       return parts.openAlerts({ directory, logger: log, signal: runtime.signal }).registerHeartbeats()
     },
   }
+}
+
+async function platformProblem({ config, runtime }: BackupParts): Promise<string | undefined> {
+  const answer = await recognitionOf(config, runtime.clock)
+  if (answer.outcome === 'recognised') return undefined
+  const { directory } = placesOf(config)
+  const remedy = answer.outcome === 'refused' ? RECOGNITION_REMEDY : 'start it, or change backup.platform_api'
+  return `the platform at ${config.backup.platformApi} takes no alerts: ${answer.reason}; until then they wait in ${directory}; ${remedy}`
 }
 
 function resultOf(report: InstallReport): CommandResult {

@@ -7,6 +7,7 @@ import { createPlatformReader } from '../host/platform-reader.ts'
 import type { SelfCheck } from '../host/selfcheck/check.ts'
 import { runSelfcheck } from '../host/selfcheck/run-selfcheck.ts'
 import { selfcheckSteps } from '../host/selfcheck/steps.ts'
+import { callSigner } from '../host/signed-call.ts'
 import { localTime } from '../night/local-time.ts'
 import { withOpenAlert, type BackupState, type PendingReboot } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
@@ -32,7 +33,7 @@ export async function selfcheck(parts: BackupParts): Promise<CommandResult> {
 async function check({ config, runtime }: BackupParts): Promise<SelfCheck[]> {
   const { clock, selfcheck: platform, signal, progress } = runtime
   const { drive, platformApi, selfcheckForMs } = config.backup
-  const reader = createPlatformReader(clock)
+  const reader = createPlatformReader(clock, callSigner(config, clock))
   try {
     const steps = selfcheckSteps({
       ...platform,

@@ -1,12 +1,14 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import { HttpClient } from '../drive/http.ts'
+import type { SignCall } from './signed-call.ts'
 
-// A local tool has no secret (docs/specification.md, Identity). Only admin and auditor see the executions of all users.
+// Only admin and auditor see the executions of all users.
 const IDENTITY = {
-  'X-User-ID': 'platform-backup',
-  'X-User-Name': 'platform-backup',
-  'X-User-Roles': 'devops,auditor',
+  'x-user-id': 'platform-backup',
+  'x-user-name': 'platform-backup',
+  'x-user-roles': 'devops,auditor',
 }
 const TIMEOUT_MS = 10 * SECOND
 
@@ -24,18 +26,38 @@ export interface PlatformReader {
   close(): void
 }
 
-export function createPlatformReader(clock: WaitingClock): PlatformReader {
+export function createPlatformReader(clock: WaitingClock, sign: SignCall = (call) => call): PlatformReader {
   const client = new HttpClient(clock)
   return {
     async get(url) {
-      const headers = { Accept: 'application/json, text/plain', ...IDENTITY }
+      const headers = { accept: 'application/json, text/plain', ...IDENTITY }
       const call = { method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, idleMs: TIMEOUT_MS } as const
-      const answer = await client.send(call)
+      const answer = await client.send(sign(call))
       return { status: answer.status, text: await answer.text() }
     },
     close: () => client.close(),
   }
 }
+
+/** Whether the platform knows who calls: it takes alerts, tickets and heartbeats from nobody else. */
+export type Recognition =
+  | { readonly outcome: 'recognised' }
+  | { readonly outcome: 'refused' | 'unreachable'; readonly reason: string }
+
+/** Never rejects. */
+export async function askRecognition(reader: PlatformReader, platformApi: string): Promise<Recognition> {
+  try {
+    const { status } = await reader.get(`${platformApi}/auth/me`)
+    if (status === 200) return { outcome: 'recognised' }
+    return { outcome: 'refused', reason: `does not recognise this routine (HTTP status ${status})` }
+  } catch (error) {
+    return { outcome: 'unreachable', reason: errorMessage(error) }
+  }
+}
+
+/** What helps against `refused`. */
+export const RECOGNITION_REMEDY =
+  'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time'
 
 /** The items of a list. Rejects when the platform does not answer with one. */
 export async function readItems(reader: PlatformReader, url: string): Promise<readonly JsonObject[]> {

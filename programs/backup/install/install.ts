@@ -21,6 +21,8 @@ export interface InstallDeps {
   readonly otherServers: readonly string[]
   /** Makes the heartbeats `backup` and `backup-restore-drill`; never rejects because the platform is away. */
   readonly registerHeartbeats: () => Promise<unknown>
+  /** Why the platform does not take the alerts of the routine; undefined when it does, and for an image. */
+  readonly platformProblem: () => Promise<string | undefined>
 }
 
 /** The outcome of `install` and `uninstall`. */
@@ -52,10 +54,11 @@ export async function installRoutine(root: TargetRoot, deps: InstallDeps): Promi
   const written = [...createDirectories(settings, root), ...units.map((unit) => files.write(unit))]
   const entries = [...written, ...(await activation.enable(units.filter(isEnabled(files))))]
   await deps.registerHeartbeats()
+  const problem = await deps.platformProblem()
   const { timeZone, window } = settings
   const now = clock.now()
   const next = { run: nextRun(now, timeZone, window), drill: nextDrill(now, timeZone, window), timeZone }
-  return { entries, next, notes: adviceOn(entries, deps) }
+  return { entries, next, notes: [...adviceOn(entries, deps), ...(problem === undefined ? [] : [problem])] }
 }
 
 /** `platform backup uninstall`: stops the timers, and removes the units that nobody has changed. */

@@ -24,3 +24,20 @@ test('a gateway whose api has another key is found', async (t) => {
   await api.stop()
   assert.equal((await findings(KEY))[0]?.[0], 'warning')
 })
+
+test('a platform that does not recognise the nightly routine is found', async (t) => {
+  const scope = scopeOf(t)
+  const { path: dataDir } = scope.use(temporaryDirectory())
+  const env = { TRUSTED_PROXIES: 'none', JWT_SECRET: KEY }
+  const api = scope.use(await servePlatform({ dataDir, modules: 'api', env }))
+  const w = doctorWorld(t)
+  const finding = async (key: string) => {
+    const night = { BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1', BACKUP_PLATFORM_API: api.url }
+    const findings = (await w.examine({ ...night, JWT_SECRET: key })).of('backup')
+    return findings.find(({ subject }) => subject.startsWith('backup.platform_api'))?.result
+  }
+  assert.equal(await finding(KEY), 'ok')
+  assert.equal(await finding(KEY.toUpperCase()), 'error')
+  await api.stop()
+  assert.equal(await finding(KEY), 'warning')
+})

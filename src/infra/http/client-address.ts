@@ -15,8 +15,8 @@ export function createClientAddress(
   signature?: Pick<IdentitySignature, 'verify'>,
 ): ClientAddress {
   const isTrustedPeer = peerCheck(trustedProxies)
-  const isTrusted = ({ socket, headers }: IncomingMessage) =>
-    isTrustedPeer(socket.remoteAddress) || signature?.verify(headers) === true
+  const isTrusted = (request: IncomingMessage) =>
+    isTrustedPeer(request.socket.remoteAddress) || signature?.verify(request) === true
   return (request) => {
     const forwardedFor = request.headers['x-forwarded-for']
     if (typeof forwardedFor !== 'string' || isIP(forwardedFor) === 0) return peerAddress(request)

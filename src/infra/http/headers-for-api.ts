@@ -1,6 +1,7 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { SIGNATURE_HEADER, type IdentitySignature } from '../tokens/identity-signature.ts'
+import { SIGNATURE_HEADER } from '../../kernel/identity-signature.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
 /** On whose behalf the gateway sends a request. */

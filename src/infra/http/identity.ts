@@ -43,7 +43,7 @@ export function createIdentify({ authenticator, trustedProxies, signature }: Ide
     if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
     if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
-    if (signature?.verify(request.headers)) return identityFromHeaders(request.headers)
+    if (signature?.verify(request)) return identityFromHeaders(request.headers)
     if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined
     return identityFromHeaders(request.headers)
   }

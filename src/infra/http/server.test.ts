@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import os from 'node:os'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
@@ -26,7 +27,7 @@ function echoRoute(access: Route['access']): Route {
 }
 
 /** A server that knows its callers by the header `X-Caller`. */
-async function serve(t: TestContext, access: Route['access'] = 'public') {
+async function serve(t: TestContext, access: Route['access'] = 'public', host = '127.0.0.1') {
   const lines: LogFields[] = []
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(fields) }
   const { metrics, expose, close } = createMetrics({ logger })
@@ -46,7 +47,7 @@ async function serve(t: TestContext, access: Route['access'] = 'public') {
     await server.close()
     close()
   })
-  const url = `http://${await server.listen({ host: '127.0.0.1', port: 0 })}`
+  const url = `http://${await server.listen({ host, port: 0 })}`
   const call = async (path: string, caller?: string) => {
     const headers = { 'x-request-id': 'request-1', ...(caller && { 'x-caller': caller }) }
     const response = await fetch(url + path, { method: 'POST', headers })
@@ -179,3 +180,13 @@ for (const [framing, chunk] of [
     assert.equal(await text(socket), '')
   })
 }
+
+test('a server listens on all addresses where the interfaces of the host cannot be read', async (t) => {
+  // A unit without AF_NETLINK in RestrictAddressFamilies.
+  t.mock.method(os, 'networkInterfaces', () => {
+    throw new Error('uv_interface_addresses returned Unknown system error 97')
+  })
+  const { url, call } = await serve(t, 'public', '0.0.0.0')
+  assert.match(url, /^http:\/\/0\.0\.0\.0:\d+$/)
+  assert.equal((await call('/things/a')).status, 200)
+})

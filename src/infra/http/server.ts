@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -153,8 +154,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
   return {
     async listen(address) {
-      // A copy: the framework writes into it.
-      await app.listen({ ...address })
+      await app.ready()
+      // The framework listens on both addresses of `localhost`. For all others it also reads the interfaces of the host,
+      // which a unit may forbid (AF_NETLINK).
+      if (address.host === 'localhost') await app.listen({ ...address })
+      else await once(app.server.listen({ ...address }), 'listening')
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },

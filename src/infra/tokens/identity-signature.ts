@@ -1,27 +1,12 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../kernel/clock.ts'
-import type { RotatedKeys, Secret } from '../../kernel/secret.ts'
-import { SECOND } from '../../kernel/time.ts'
-
-/** The header of the signature; removed from the requests of clients. */
-export const SIGNATURE_HEADER = 'x-identity-signature'
-
-/** What is signed: whom the request is for, and where it comes from. */
-const SIGNED_HEADERS = [
-  'x-user-id',
-  'x-user-name',
-  'x-user-roles',
-  'x-forwarded-for',
-  'x-request-id',
-] as const
-
-const FORMAT = /^t=(?<at>\d{1,12}),v1=(?<mac>[A-Za-z0-9_-]{43})$/
-const KEY_BYTES = 32
-// Two hosts may differ by some seconds, and a request may wait before it is sent.
-const TOLERANCE_MS = 60 * SECOND
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>
+import {
+  identityKeyOf,
+  isSigned,
+  signHeaders,
+  signRequest,
+  type SignedRequest,
+} from '../../kernel/identity-signature.ts'
+import type { RotatedKeys } from '../../kernel/secret.ts'
 
 /**
  * Proves that a request comes from a program of the same installation, whatever `auth.trusted_proxies` is: one that has the
@@ -33,35 +18,21 @@ export class IdentitySignature {
 
   constructor([current, ...former]: RotatedKeys, clock: Clock) {
     this.#clock = clock
-    this.#keys = [derivedKey(current), ...former.map(derivedKey)]
+    this.#keys = [identityKeyOf(current.reveal()), ...former.map((key) => identityKeyOf(key.reveal()))]
   }
 
-  /** The value of {@link SIGNATURE_HEADER} for these headers. */
-  sign(headers: Headers): string {
-    const at = Math.floor(this.#clock.now() / SECOND)
-    return `t=${at},v1=${macOf(this.#keys[0], at, headers).toString('base64url')}`
+  /** For requests of a gateway with these headers. */
+  sign(headers: SignedRequest['headers']): string {
+    return signHeaders(this.#keys[0], this.#clock.now(), headers)
   }
 
-  /** Whether the headers are as a program of the installation has signed them within the last minute. */
-  verify(headers: IncomingHttpHeaders): boolean {
-    const header = headers[SIGNATURE_HEADER]
-    if (typeof header !== 'string') return false
-    const { at, mac } = FORMAT.exec(header)?.groups ?? {}
-    if (at === undefined || mac === undefined) return false
-    if (Math.abs(this.#clock.now() - Number(at) * SECOND) > TOLERANCE_MS) return false
-    const given = Buffer.from(mac, 'base64url')
-    return this.#keys.some((key) => timingSafeEqual(macOf(key, Number(at), headers), given))
+  /** For one request of a tool. */
+  signRequest(request: SignedRequest): string {
+    return signRequest(this.#keys[0], this.#clock.now(), request)
   }
-}
 
-function macOf(key: Buffer, at: number, headers: Headers): Buffer {
-  const values = SIGNED_HEADERS.map((name) => headers[name] ?? null)
-  return createHmac('sha256', key)
-    .update(JSON.stringify([at, ...values]))
-    .digest()
-}
-
-/** RFC 5869: the key of the tokens signs nothing else. */
-function derivedKey(key: Secret): Buffer {
-  return Buffer.from(hkdfSync('sha256', key.reveal(), '', 'platform identity headers', KEY_BYTES))
+  /** Whether the request is as a program of the installation has signed it within the last minute. */
+  verify(request: SignedRequest): boolean {
+    return isSigned(this.#keys, this.#clock.now(), request)
+  }
 }

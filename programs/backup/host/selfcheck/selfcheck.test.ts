@@ -57,6 +57,7 @@ describe('the self-check of a server that is back', () => {
     const results = await runSelfcheck({ clock, steps: steps(clock), forMs: 10 * MINUTE })
     assert.deepEqual(results, [
       { name: 'platform', ok: true, detail: 'HTTP status 200, ok' },
+      { name: 'alerts', ok: true, detail: 'the platform recognises this routine' },
       { name: 'database', ok: true, detail: 'quick_check: ok' },
       { name: 'gateway', ok: true, detail: 'skipped: no gateway belongs to this server' },
       { name: 'worker', ok: true, detail: '2 jobs have succeeded, the last one 3 s ago' },
@@ -101,11 +102,19 @@ describe('the self-check of a server that is back', () => {
       (await running).map(({ name, ok, detail }) => [name, ok, detail]),
       [
         ['platform', false, 'the connection failed (ECONNREFUSED)'],
+        ['alerts', false, `${API}: the connection failed (ECONNREFUSED)`],
         ['database', false, 'damaged'],
         ['gateway', true, 'skipped: no gateway belongs to this server'],
         ['worker', false, `no worker answers at ${API}; set worker.listen if it runs on its own`],
         ['token-file', false, 'chmod 600 it'],
       ],
+    )
+  })
+
+  it('fails when the platform does not recognise the routine, so that no alert would arrive', async () => {
+    await assert.rejects(
+      check('alerts', { '/auth/me': 401 }),
+      /does not recognise .* \(HTTP status 401\); set backup/,
     )
   })
 

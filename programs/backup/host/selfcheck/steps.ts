@@ -1,7 +1,13 @@
 import type { WaitingClock } from '../../../../src/kernel/clock.ts'
 import type { Secret } from '../../../../src/kernel/secret.ts'
 import { logIn } from '../gateway-login.ts'
-import { parseObject, type JsonObject, type PlatformReader } from '../platform-reader.ts'
+import {
+  askRecognition,
+  parseObject,
+  RECOGNITION_REMEDY,
+  type JsonObject,
+  type PlatformReader,
+} from '../platform-reader.ts'
 import type { SelfCheckStep } from './check.ts'
 import { describeJobs } from './worker-jobs.ts'
 
@@ -30,6 +36,7 @@ export interface SelfCheckDeps {
 export function selfcheckSteps(deps: SelfCheckDeps): SelfCheckStep[] {
   return [
     { name: 'platform', check: () => checkHealth(deps) },
+    { name: 'alerts', check: () => checkRecognition(deps) },
     { name: 'database', check: (signal) => deps.checkDatabase(signal) },
     { name: 'gateway', check: (signal) => checkGateway(deps, signal) },
     { name: 'worker', check: () => checkWorker(deps) },
@@ -44,6 +51,14 @@ async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<st
   const summary = `HTTP status ${status}, ${typeof state === 'string' ? state : 'no health'}`
   if (status === 200 && (state === 'ok' || state === 'degraded')) return summary
   throw new Error(summary)
+}
+
+/** Else its alerts wait in the outbox for ever. */
+async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
+  const answer = await askRecognition(platform, platformApi)
+  if (answer.outcome === 'recognised') return 'the platform recognises this routine'
+  const remedy = answer.outcome === 'refused' ? `; ${RECOGNITION_REMEDY}` : ''
+  throw new Error(`${platformApi}: ${answer.reason}${remedy}`)
 }
 
 async function checkGateway(deps: SelfCheckDeps, signal: AbortSignal): Promise<string> {

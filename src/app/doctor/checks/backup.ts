@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
-import { otherServersIn } from '../../../../programs/backup/index.ts'
+import { otherServersIn, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
 import type { Config } from '../../../config/config.ts'
+import { systemClock } from '../../../kernel/clock.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 import { documentPath } from '../document-path.ts'
 
@@ -15,6 +16,7 @@ export const backupCheck: Check = {
       : [
           ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
           ...sharedFolder(otherServersIn(config)),
+          await recognition(config),
         ],
 }
 
@@ -26,6 +28,16 @@ function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: 
     ['backup.encryption.identity_file', encryption.identityFile],
   ]
   return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
+}
+
+/** The alerts of a night wait in its outbox for ever when the platform does not know who sends them. */
+async function recognition(config: Config): Promise<CheckFinding> {
+  const subject = `backup.platform_api ${config.backup.platformApi}`
+  const answer = await recognitionOf(config, systemClock)
+  if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
+  return answer.outcome === 'refused'
+    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, RECOGNITION_REMEDY)
+    : warning(subject, answer.reason, 'start the platform, or change backup.platform_api')
 }
 
 function sharedFolder(others: readonly string[]): CheckFinding[] {

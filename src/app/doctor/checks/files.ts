@@ -63,9 +63,13 @@ function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
     findings.push(fault(path, `mode ${text(mode)}: its owner cannot read it`, `run: chmod u+rw ${path}`))
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
     findings.push(fault(path, `mode ${text(mode)}: every user can write to it`, `run: chmod o= ${path}`))
-  if (path.endsWith('/jwt-secret') && (mode & GROUP_OR_OTHERS) !== 0)
-    findings.push(fault(path, `mode ${text(mode)}: the platform refuses it`, `run: chmod 600 ${path}`))
+  if (isKey(path) && (mode & GROUP_OR_OTHERS) !== 0)
+    findings.push(fault(path, `mode ${text(mode)}: the key is for its owner alone`, `run: chmod 600 ${path}`))
   return findings
+}
+
+function isKey(path: string): boolean {
+  return path.endsWith('/jwt-secret') || path.endsWith('/identity-key')
 }
 
 /** The platform does not start with a key that it refuses, nor without the key of the database. */
