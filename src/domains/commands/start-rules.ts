@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Role } from '../../kernel/identity.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { CommandJournal } from './journal.ts'
 import type { Execution, StatusReason } from './model.ts'
-import { isStillAllowed, type CommandAccount } from './policy.ts'
+import { mayDecide, mayRun, presentRoles, type CommandAccount } from './policy.ts'
 import { endForReason, findExecution, readPolicy } from './store.ts'
 
 export interface StartRulesDeps {
@@ -15,7 +16,10 @@ export interface StartRulesDeps {
 }
 
 /** What is judged of an execution that waits. */
-export type WaitingExecution = Pick<Execution, 'id' | 'commandId' | 'requestedBy' | 'requesterRoles'> & {
+export type WaitingExecution = Pick<
+  Execution,
+  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
+> & {
   readonly status: 'awaiting_approval' | 'queued'
   /** When it was queued, in epoch milliseconds. */
   readonly queuedAt: number
@@ -68,8 +72,19 @@ export class StartRules {
     return status === 'queued' && queuedAt <= this.queuedBefore
   }
 
-  async #isRefused(tx: Tx, execution: WaitingExecution): Promise<boolean> {
-    const account = await this.#deps.findAccount(execution.requestedBy, tx)
-    return !isStillAllowed(await readPolicy(tx), execution, account)
+  /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */
+  async #isRefused(
+    tx: Tx,
+    { commandId, requestedBy, requesterRoles, approvals }: WaitingExecution,
+  ): Promise<boolean> {
+    const policy = await readPolicy(tx)
+    if (!mayRun(policy, commandId, await this.#judge(tx, requestedBy, requesterRoles))) return true
+    for (const { by, roles } of approvals)
+      if (!mayDecide(policy, commandId, await this.#judge(tx, by, roles))) return true
+    return false
+  }
+
+  async #judge(tx: Tx, id: string, rolesThen: readonly Role[] | null | undefined) {
+    return presentRoles(await this.#deps.findAccount(id, tx), rolesThen)
   }
 }
