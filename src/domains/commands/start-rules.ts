@@ -1,10 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Role } from '../../kernel/identity.ts'
+import { MINUTE, isDueAt } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { CommandJournal } from './journal.ts'
 import type { Execution, StatusReason } from './model.ts'
 import { mayDecide, mayRun, presentRoles, type CommandAccount } from './policy.ts'
 import { endForReason, findExecution, readPolicy } from './store.ts'
+
+// The api that queues and the worker that begins may have clocks that differ by less.
+const CLOCK_DIFFERENCE_MS = MINUTE
 
 export interface StartRulesDeps {
   readonly clock: Clock
@@ -40,9 +44,10 @@ export class StartRules {
     this.#deps = deps
   }
 
-  /** Executions that were queued at this time or before have waited too long. */
-  get queuedBefore(): number {
-    return this.#deps.clock.now() - this.#deps.startWithinMs
+  /** What was queued at the first time or before has waited too long; after the second, before the clock was set back. */
+  get queueLimits(): { readonly before: number; readonly after: number } {
+    const now = this.#deps.clock.now()
+    return { before: now - this.#deps.startWithinMs, after: now + CLOCK_DIFFERENCE_MS }
   }
 
   /** Returns the reason for which it has ended the execution; undefined if the execution may go on. */
@@ -69,7 +74,9 @@ export class StartRules {
   }
 
   #isOverdue({ status, queuedAt }: WaitingExecution): boolean {
-    return status === 'queued' && queuedAt <= this.queuedBefore
+    const { clock, startWithinMs } = this.#deps
+    const longestMs = startWithinMs + CLOCK_DIFFERENCE_MS
+    return status === 'queued' && isDueAt(queuedAt + startWithinMs, clock.now(), longestMs)
   }
 
   /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */

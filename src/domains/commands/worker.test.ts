@@ -4,7 +4,7 @@ import { ADMIN, caller, commandWorld } from '../../../test/support/commands.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
-import { HOUR, MINUTE } from '../../kernel/time.ts'
+import { HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { interruptUnfinished } from './store.ts'
 import { FLUSH_EVERY_MS, KILL_AFTER_MS } from './execution-run.ts'
 import type { ExecutionStatus } from './model.ts'
@@ -126,6 +126,15 @@ onEveryDialect('the worker of commands', (dialect) => {
     w.startWorker()
     await becomes(w, claimed.id, 'expired')
     assert.equal(w.started.length, 0)
+  })
+
+  test('a clock that is set back does not prolong the time in which an execution begins', async () => {
+    await using w = await commandWorld(dialect)
+    await w.commands.request('restart', request(), ADMIN)
+    w.clock.jump(-30 * SECOND)
+    assert.equal(await w.upkeep.endOverdue(10), 0)
+    w.clock.jump(-8 * HOUR)
+    assert.equal(await w.upkeep.endOverdue(10), 1)
   })
 
   test('nothing that waited or ran in a backup begins, or runs again, in its copy', async () => {

@@ -124,6 +124,9 @@ export class NotificationSender {
     const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate)
     const allowed = allowedBy(state.health, claim.now, RETRY)
     const tokens = bucket.available()
+    const { rate } = state
+    // A pause that began before the clock was set back is counted from now on.
+    if (rate && rate.at > claim.now) await saveChannel(tx, channelName, { ...state, rate: bucket.state })
     if (tokens === 0 || allowed === 'none') return []
     const unsent = await listUnsent(tx)
     if (unsent.some(isLeasedAt(claim.now))) return []
