@@ -12,7 +12,7 @@ export interface BucketState {
   readonly blockedUntil: number
 }
 
-// A longer pause is an error of the receiver, or the clock was set back since it began.
+// A longer pause is an error of the receiver.
 const LONGEST_PAUSE_MS = 24 * 3_600_000
 
 /** Enforces a rate limit. If the clock is set back, messages may wait longer, but are never sent too early. */
@@ -53,13 +53,16 @@ export class TokenBucket {
 
   /** Gives no token for this time, because the receiver has asked for a pause. */
   pause(milliseconds: number): void {
-    this.#blockedUntil = Math.max(this.#blockedUntil, this.#now() + milliseconds)
+    const now = this.#now()
+    this.#refill(now)
+    this.#blockedUntil = Math.max(this.#blockedUntil, now + milliseconds)
   }
 
   #refill(now: number): void {
     const { burst, everyMs } = this.#limit
     this.#tokens = Math.min(burst, this.#tokens + Math.max(0, now - this.#at) / everyMs)
+    // A pause ends after its time, not when a clock that was set back has caught up.
+    this.#blockedUntil = Math.min(this.#blockedUntil - Math.max(0, this.#at - now), now + LONGEST_PAUSE_MS)
     this.#at = now
-    this.#blockedUntil = Math.min(this.#blockedUntil, now + LONGEST_PAUSE_MS)
   }
 }

@@ -20,6 +20,17 @@ const step = (name: string, breaking = false): Migration => ({
   },
 })
 
+const ALERTS_BEFORE = [
+  ['message.dead:dead', 'firing'],
+  ['message.dead:redriven', 'firing'],
+  ['message.dead:pruned', 'firing'],
+  ['command.incomplete:kept', 'firing'],
+  ['command.incomplete:gone', 'firing'],
+  ['heartbeat.missed:a', 'acknowledged'],
+  ['heartbeat.missed:f', 'frozen'],
+  ['other', 'firing'],
+] as const
+
 onEveryDialect('the schema', (dialect) => {
   const world = async () => {
     const { address, drop } = await emptyDatabase(dialect)
@@ -85,6 +96,55 @@ onEveryDialect('the schema', (dialect) => {
       code: 'schema_too_new',
       message: /0003-c/,
     })
+  })
+
+  test('alerts of an older release that nothing ends any more end after the upgrade', async (t) => {
+    const { store, drop } = await world()
+    t.after(async () => (await store.close(), await drop()))
+    const clock = fakeClock()
+    const now = clock.now()
+    const older = MIGRATIONS.findIndex(({ name }) => name === '0024-alert-repetitions')
+    await migrate(store, clock, MIGRATIONS.slice(0, older))
+    await store.write(async ({ db }) => {
+      const status = { subject: 's', payload: '{}', headers: '{}', attempts: 1, created_at: now }
+      for (const [id, state] of [
+        ['dead', 'dead'],
+        ['redriven', 'pending'],
+      ] as const)
+        await db
+          .insertInto('messages')
+          .values({ ...status, id, status: state })
+          .execute()
+      const execution = { command_id: 'c', params: '{}', requested_by: 'ada', approvals: '[]', attempts: 1 }
+      await db
+        .insertInto('command_executions')
+        .values({ ...execution, id: 'kept', status: 'incomplete', created_at: now, queued_at: now })
+        .execute()
+      const alert = { source: 's', title: 't', body: '', level: 4, count: 1, first_at: now, last_at: now }
+      for (const [alarm, state] of ALERTS_BEFORE)
+        await db
+          .insertInto('alerts')
+          .values({ ...alert, id: alarm, identity: alarm, alarm_id: alarm, weight: 4, status: state })
+          .execute()
+    })
+    await migrate(store, clock)
+    const columns = ['alarm_id', 'expires_at', 'repeat_every_ms', 'repeat_at', 'due_at'] as const
+    const rows = await store.read.db.selectFrom('alerts').select(columns).orderBy('alarm_id').execute()
+    const day = 86_400_000
+    const next = now + day
+    assert.deepEqual(
+      rows.map((row) => Object.values(row)),
+      [
+        ['command.incomplete:gone', now, day, next, now],
+        ['command.incomplete:kept', null, day, next, next],
+        ['heartbeat.missed:a', null, day, null, null],
+        ['heartbeat.missed:f', null, day, null, null],
+        ['message.dead:dead', null, day, next, next],
+        ['message.dead:pruned', now, day, next, now],
+        ['message.dead:redriven', now, day, next, now],
+        ['other', null, null, null, null],
+      ],
+    )
   })
 
   test('a read-only process refuses an older schema', async (t) => {

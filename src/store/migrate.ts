@@ -26,6 +26,7 @@ import { addAlertGroups } from './migrations/0022-alert-groups.ts'
 import { alertTold } from './migrations/0023-alert-told.ts'
 import { alertRepetitions } from './migrations/0024-alert-repetitions.ts'
 import { executionReasons } from './migrations/0025-execution-reasons.ts'
+import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertTold,
   alertRepetitions,
   executionReasons,
+  refusedTelemetry,
 ]
 
 // Any number that no other program uses for a lock in the same database.

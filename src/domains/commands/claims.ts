@@ -70,8 +70,8 @@ const anyQueued = statement<object, { id: string }>((on) =>
 
 /**
  * Begins queued executions, oldest first, as many as the limits of their commands allow. The move from `queued` to
- * `running` is a compare-and-set, and nothing moves an execution back: so it runs at most once. The right to run it is
- * judged here again, because it may be gone since the request.
+ * `running` is a compare-and-set, and nothing moves an execution back: so it runs at most once. The rights to run it
+ * and to approve it are judged here again, because they may be gone since.
  */
 export async function claimQueued(tx: Tx, claim: WorkClaim, claimer: Claimer): Promise<ClaimedExecution[]> {
   if (!(await first(tx, anyQueued, {}))) return []
@@ -126,7 +126,7 @@ async function listQueued(tx: Tx, commandIds: readonly string[]): Promise<Waitin
   if (commandIds.length === 0) return []
   const rows = await db(tx)
     .selectFrom('command_executions')
-    .select(executions.pick('id', 'commandId', 'requestedBy', 'requesterRoles', 'queuedAt'))
+    .select(executions.pick('id', 'commandId', 'requestedBy', 'requesterRoles', 'approvals', 'queuedAt'))
     .where('status', '=', 'queued')
     .where('command_id', 'in', commandIds)
     .orderBy('seq')

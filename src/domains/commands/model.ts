@@ -68,6 +68,8 @@ export interface ApprovalRecord {
   readonly by: string
   readonly decision: ApprovalDecision
   readonly comment: string | null
+  /** Those of a caller that was no user; null for a user, none in a decision of an older program. Not on the wire. */
+  readonly roles?: readonly Role[] | null
 }
 
 /** A request for a command, and what became of it. */

@@ -101,16 +101,15 @@ export interface CommandAccount {
 }
 
 /**
- * Whether the requester of an execution may still run its command. `account` is undefined if it is no user: a caller with
- * trusted headers keeps the roles of its request, and a user who was deleted has none.
+ * The roles by which somebody is judged after a request or a decision. `account` is undefined if it is no user: a caller with
+ * trusted headers keeps the roles of then, and a user who was deleted has none.
  */
-export function isStillAllowed(
-  policy: Policy,
-  { commandId, requesterRoles }: { commandId: string; requesterRoles: readonly Role[] | null },
+export function presentRoles(
   account: CommandAccount | undefined,
-): boolean {
-  if (account) return account.enabled && mayRun(policy, commandId, account)
-  return mayRun(policy, commandId, { roles: requesterRoles ?? [] })
+  rolesThen: readonly Role[] | null | undefined,
+): Pick<Caller, 'roles'> {
+  if (!account) return { roles: rolesThen ?? [] }
+  return { roles: account.enabled ? account.roles : [] }
 }
 
 export function explainAccess(policy: Policy, commandId: string, account: CommandAccount): AccessExplanation {

@@ -126,7 +126,7 @@ export const ExecutionSchema = Fields(
       enum: [...STATUS_REASONS, null],
       description:
         'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
-        'now; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
+        'now, or who has approved it may not decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
     }),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),

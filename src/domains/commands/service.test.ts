@@ -43,7 +43,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     const approved = await w.commands.decide(id, 'approved', 'Go ahead.', OTHER_ADMIN)
     assert.equal(approved.status, 'queued')
     assert.deepEqual(approved.approvals, [
-      { at: w.clock.now(), by: 'eve', decision: 'approved', comment: 'Go ahead.' },
+      { at: w.clock.now(), by: 'eve', decision: 'approved', comment: 'Go ahead.', roles: ['admin'] },
     ])
     await assert.rejects(w.commands.decide(id, 'rejected', null, OTHER_ADMIN), { code: 'invalid_transition' })
     assert.deepEqual(

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
-import type { Identity } from '../../kernel/identity.ts'
+import type { Identity, Role } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
@@ -130,7 +130,7 @@ export class Commands {
     { params, reason }: ExecutionRequest,
     identity: Identity,
   ): Promise<ExecutionView> {
-    const { clock, secrets, approvalTtlMs, findAccount } = this.#deps
+    const { clock, secrets, approvalTtlMs } = this.#deps
     const command = await this.#requireRunnable(tx, commandId, identity)
     const checked = checkParameters(command.params, params)
     const needsApproval = command.approval === 'two_person'
@@ -142,7 +142,7 @@ export class Commands {
       params: checked.shown,
       reason,
       requestedBy: identity.id,
-      requesterRoles: (await findAccount(identity.id, tx)) ? null : identity.roles,
+      requesterRoles: await this.#rolesWithoutUser(tx, identity),
       createdAt,
       expiresAt: needsApproval ? createdAt + approvalTtlMs : null,
     })
@@ -221,7 +221,8 @@ export class Commands {
       if (ended) return ended
     }
     const at = this.#deps.clock.now()
-    const approvals = [...execution.approvals, { at, by: identity.id, decision, comment }]
+    const roles = await this.#rolesWithoutUser(tx, identity)
+    const approvals = [...execution.approvals, { at, by: identity.id, decision, comment, roles }]
     if (!(await recordDecision(tx, id, status, approvals, at)))
       throw await this.#lostDecision(tx, id, status, at)
     const decided = await requireExecution(tx, id)
@@ -292,6 +293,11 @@ export class Commands {
   #requireCommands(rules: Policy['rules']): void {
     const unknown = Object.keys(rules).find((id) => !this.#deps.catalogue.find(id))
     if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'unknown_command')
+  }
+
+  /** The roles of a caller that is no user; null for a user, whose roles are read again later. */
+  async #rolesWithoutUser(tx: Tx, { id, roles }: Identity): Promise<readonly Role[] | null> {
+    return (await this.#deps.findAccount(id, tx)) ? null : roles
   }
 
   /** Undefined when the request may be approved. */

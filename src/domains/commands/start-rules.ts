@@ -1,9 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Role } from '../../kernel/identity.ts'
+import { MINUTE, isDueAt } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { CommandJournal } from './journal.ts'
 import type { Execution, StatusReason } from './model.ts'
-import { isStillAllowed, type CommandAccount } from './policy.ts'
+import { mayDecide, mayRun, presentRoles, type CommandAccount } from './policy.ts'
 import { endForReason, findExecution, readPolicy } from './store.ts'
+
+// The api that queues and the worker that begins may have clocks that differ by less.
+const CLOCK_DIFFERENCE_MS = MINUTE
 
 export interface StartRulesDeps {
   readonly clock: Clock
@@ -15,7 +20,10 @@ export interface StartRulesDeps {
 }
 
 /** What is judged of an execution that waits. */
-export type WaitingExecution = Pick<Execution, 'id' | 'commandId' | 'requestedBy' | 'requesterRoles'> & {
+export type WaitingExecution = Pick<
+  Execution,
+  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
+> & {
   readonly status: 'awaiting_approval' | 'queued'
   /** When it was queued, in epoch milliseconds. */
   readonly queuedAt: number
@@ -36,9 +44,10 @@ export class StartRules {
     this.#deps = deps
   }
 
-  /** Executions that were queued at this time or before have waited too long. */
-  get queuedBefore(): number {
-    return this.#deps.clock.now() - this.#deps.startWithinMs
+  /** What was queued at the first time or before has waited too long; after the second, before the clock was set back. */
+  get queueLimits(): { readonly before: number; readonly after: number } {
+    const now = this.#deps.clock.now()
+    return { before: now - this.#deps.startWithinMs, after: now + CLOCK_DIFFERENCE_MS }
   }
 
   /** Returns the reason for which it has ended the execution; undefined if the execution may go on. */
@@ -65,11 +74,24 @@ export class StartRules {
   }
 
   #isOverdue({ status, queuedAt }: WaitingExecution): boolean {
-    return status === 'queued' && queuedAt <= this.queuedBefore
+    const { clock, startWithinMs } = this.#deps
+    const longestMs = startWithinMs + CLOCK_DIFFERENCE_MS
+    return status === 'queued' && isDueAt(queuedAt + startWithinMs, clock.now(), longestMs)
   }
 
-  async #isRefused(tx: Tx, execution: WaitingExecution): Promise<boolean> {
-    const account = await this.#deps.findAccount(execution.requestedBy, tx)
-    return !isStillAllowed(await readPolicy(tx), execution, account)
+  /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */
+  async #isRefused(
+    tx: Tx,
+    { commandId, requestedBy, requesterRoles, approvals }: WaitingExecution,
+  ): Promise<boolean> {
+    const policy = await readPolicy(tx)
+    if (!mayRun(policy, commandId, await this.#judge(tx, requestedBy, requesterRoles))) return true
+    for (const { by, roles } of approvals)
+      if (!mayDecide(policy, commandId, await this.#judge(tx, by, roles))) return true
+    return false
+  }
+
+  async #judge(tx: Tx, id: string, rolesThen: readonly Role[] | null | undefined) {
+    return presentRoles(await this.#deps.findAccount(id, tx), rolesThen)
   }
 }

@@ -221,23 +221,28 @@ const expired = statement<{ now: number; limit: number }, { id: string }>((on, v
     .limit(value('limit')),
 )
 
-const overdue = statement<{ queuedBefore: number; limit: number }, { id: string }>((on, value) =>
+interface QueueLimits {
+  readonly before: number
+  readonly after: number
+}
+
+const overdue = statement<QueueLimits & { limit: number }, { id: string }>((on, value) =>
   on
     .selectFrom('command_executions')
     .select('id')
     .where('status', '=', 'queued')
-    .where('queued_at', '<=', value('queuedBefore'))
+    .where((row) => row.or([row('queued_at', '<=', value('before')), row('queued_at', '>', value('after'))]))
     .orderBy('seq')
     .limit(value('limit')),
 )
 
-/** The queued executions that no worker has begun since that time. */
+/** The queued executions that no worker has begun within these limits. */
 export function listUnstarted(
   queries: Queries,
-  queuedBefore: number,
+  limits: QueueLimits,
   limit: number,
 ): Promise<{ id: string }[]> {
-  return queries.run(overdue, { queuedBefore, limit })
+  return queries.run(overdue, { ...limits, limit })
 }
 
 const leases = statement<object, RunLease>((on) =>

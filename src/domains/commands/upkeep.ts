@@ -56,7 +56,7 @@ export class CommandUpkeep {
   /** Ends one batch of the executions that no worker has begun in time. Returns how many. */
   async endOverdue(limit: number): Promise<number> {
     const { store, rules } = this.#deps
-    const overdue = await listUnstarted(store.read, rules.queuedBefore, limit)
+    const overdue = await listUnstarted(store.read, rules.queueLimits, limit)
     const ended = overdue.map(({ id }) =>
       store.write((tx) => rules.end(tx, { id, status: 'queued' }, 'not_started')),
     )

@@ -4,7 +4,7 @@ import { ADMIN, caller, commandWorld } from '../../../test/support/commands.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
-import { HOUR, MINUTE } from '../../kernel/time.ts'
+import { HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { interruptUnfinished } from './store.ts'
 import { FLUSH_EVERY_MS, KILL_AFTER_MS } from './execution-run.ts'
 import type { ExecutionStatus } from './model.ts'
@@ -40,6 +40,10 @@ async function leaseOf({ store }: World, id: string): Promise<unknown> {
   return (await query.executeTakeFirstOrThrow()).due_at
 }
 
+const ONLY_SERVICE_DECIDES = Object.fromEntries(
+  ['decided', 'secretive'].map((id) => [id, { roles: ['admin'], approvers: ['service'] } as const]),
+)
+
 onEveryDialect('the worker of commands', (dialect) => {
   test('a program gets its arguments, its environment and nothing else; its end is recorded', async () => {
     await using w = await commandWorld(dialect)
@@ -69,17 +73,41 @@ onEveryDialect('the worker of commands', (dialect) => {
     )
   })
 
-  test('the right to run a command is judged again at the start', async () => {
+  test('the rights to run a command and to approve it are judged again at the start', async () => {
+    const user = { roles: ['admin'], enabled: true } as const
+    const lost: readonly [string, (world: World) => unknown][] = [
+      ['requester disabled', ({ accounts }) => accounts.set('ann', { ...user, enabled: false })],
+      ['approver disabled', ({ accounts }) => accounts.set('eve', { ...user, enabled: false })],
+      ['approver deleted', ({ accounts }) => accounts.delete('eve')],
+      ['approver without the role', ({ accounts }) => accounts.set('eve', { ...user, roles: ['devops'] })],
+      ['approver without the rule', ({ commands }) => commands.setPolicy(ONLY_SERVICE_DECIDES, 'joe')],
+    ]
+    for (const [what, lose] of lost) {
+      await using w = await commandWorld(dialect)
+      for (const id of ['ann', 'eve']) w.accounts.set(id, user)
+      const { id } = await w.commands.request('secretive', request({ key: 'hunter2' }), ADMIN)
+      await w.commands.decide(id, 'approved', null, caller('eve', 'admin'))
+      await lose(w)
+      w.startWorker()
+      const { statusReason, startedAt } = await becomes(w, id, 'cancelled')
+      assert.deepEqual([statusReason, startedAt, w.started.length], ['no_longer_allowed', null, 0], what)
+      const rows = await w.store.read.db.selectFrom('command_executions').select('secrets').execute()
+      assert.deepEqual(rows, [{ secrets: null }])
+    }
+  })
+
+  test('an approver with trusted headers that is no user is judged at the start by the roles of the approval', async () => {
     await using w = await commandWorld(dialect)
-    w.accounts.set('ann', { roles: ['admin'], enabled: true })
-    const { id } = await w.commands.request('secretive', request({ key: 'hunter2' }), ADMIN)
-    await w.commands.decide(id, 'approved', null, caller('eve', 'admin'))
-    w.accounts.set('ann', { roles: ['admin'], enabled: false })
+    const { id } = await w.commands.request('decided', request(), ADMIN)
+    await w.commands.decide(id, 'approved', null, caller('tool', 'admin'))
     w.startWorker()
-    const { statusReason, startedAt } = await becomes(w, id, 'cancelled')
-    assert.deepEqual([statusReason, startedAt, w.started.length], ['no_longer_allowed', null, 0])
-    const rows = await w.store.read.db.selectFrom('command_executions').select('secrets').execute()
-    assert.deepEqual(rows, [{ secrets: null }])
+    await started(w)
+    const other = await w.commands.request('decided', request(), ADMIN)
+    await w.commands.decide(other.id, 'approved', null, caller('tool', 'admin'))
+    await w.commands.setPolicy(ONLY_SERVICE_DECIDES, 'joe')
+    w.started[0]?.end({ exitCode: 0, signal: null })
+    await becomes(w, other.id, 'cancelled')
+    assert.equal(w.started.length, 1)
   })
 
   test('an execution that no worker begins in time expires with an alert, and is not run later', async () => {
@@ -98,6 +126,15 @@ onEveryDialect('the worker of commands', (dialect) => {
     w.startWorker()
     await becomes(w, claimed.id, 'expired')
     assert.equal(w.started.length, 0)
+  })
+
+  test('a clock that is set back does not prolong the time in which an execution begins', async () => {
+    await using w = await commandWorld(dialect)
+    await w.commands.request('restart', request(), ADMIN)
+    w.clock.jump(-30 * SECOND)
+    assert.equal(await w.upkeep.endOverdue(10), 0)
+    w.clock.jump(-8 * HOUR)
+    assert.equal(await w.upkeep.endOverdue(10), 1)
   })
 
   test('nothing that waited or ran in a backup begins, or runs again, in its copy', async () => {

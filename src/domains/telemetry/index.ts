@@ -4,7 +4,7 @@ import type { DeadLetters } from '../../ports/outbox.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TELEMETRY_ALERTS } from './alerts.ts'
 import { TELEMETRY_EVENTS } from './events.ts'
-import { telemetryPruneJob } from './jobs.ts'
+import { telemetryAlertJob, telemetryPruneJob } from './jobs.ts'
 import { TelemetryOutbox } from './outbox.ts'
 import { TELEMETRY_ERRORS, telemetryRoutes } from './routes.ts'
 import { encodeEvent } from './schemas.ts'
@@ -35,7 +35,7 @@ export const telemetryDomain = defineDomain({
       outbox,
       log: outbox,
       routes: telemetryRoutes(telemetry, () => deps.clock.now()),
-      jobs: { worker: [telemetryPruneJob(telemetry, deps.clock)] },
+      jobs: { worker: [telemetryPruneJob(telemetry, deps.clock), telemetryAlertJob(outbox)] },
     } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: PositionedLog }
   },
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR, MINUTE } from '../../kernel/time.ts'
+import type { TelemetryOutbox } from './outbox.ts'
 import type { Telemetry } from './service.ts'
 
 // docs/specification.md, Telemetry
@@ -16,4 +17,9 @@ export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Cl
     run: (signal) =>
       runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) > 0),
   }
+}
+
+/** Ends the alert about refused telemetry also when nothing is sent. */
+export function telemetryAlertJob(outbox: Pick<TelemetryOutbox, 'endAlert'>): Job {
+  return { name: 'telemetry-alert', everyMs: MINUTE, run: () => outbox.endAlert() }
 }

@@ -31,11 +31,10 @@ test('a request for more tokens than the bucket holds is always refused', () => 
   assert.deepEqual(take((NOW + 2 * SECOND) * 1_000, bucketSize(10) + 1, NOW, 10), { wait: 2 })
 })
 
-test('a clock that is set back by a day leaves the bucket empty, and not for longer than five seconds', () => {
+test('an agent does not wait until a clock that was set back has caught up', () => {
   const empty = Number(take(0, 500))
   const earlier = NOW - 24 * 3_600 * SECOND
-  assert.deepEqual(take(empty, 1, earlier), { wait: 0.01 })
-  assert.equal(typeof take((earlier + 5 * SECOND) * 1_000, 500, earlier + 5 * SECOND), 'number')
+  assert.equal(typeof take(empty, 500, earlier), 'number')
 })
 
 test('whatever an agent sends, no more than the rate and one bucket is accepted', () => {

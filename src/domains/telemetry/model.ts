@@ -1,4 +1,4 @@
-import { SECOND } from '../../kernel/time.ts'
+import { SECOND, isDueAt } from '../../kernel/time.ts'
 
 /** What an agent has measured. */
 export interface Item {
@@ -44,11 +44,12 @@ export type TakenTokens =
 
 /**
  * Takes tokens from a bucket that holds the tokens of five seconds. Its state is the time at which it is full again, in
- * epoch microseconds (the generic cell rate algorithm, ITU-T I.371). If the clock is set back, the bucket is empty at worst.
+ * epoch microseconds (the generic cell rate algorithm, ITU-T I.371). A time that is further away was written before the clock was set
+ * back: the bucket is full.
  */
 export function takeTokens(fullAt: number, tokens: number, now: number, perSecond: number): TakenTokens {
   const at = now * (MICROSECONDS / SECOND)
-  const start = Math.min(Math.max(fullAt, at), at + BUCKET_MICROSECONDS)
+  const start = isDueAt(fullAt, at, BUCKET_MICROSECONDS) ? at : fullAt
   const next = start + Math.ceil((tokens * MICROSECONDS) / perSecond)
   const excess = next - at - BUCKET_MICROSECONDS
   if (excess <= 0) return { outcome: 'taken', fullAt: next }

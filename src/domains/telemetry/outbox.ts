@@ -1,7 +1,7 @@
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
@@ -20,9 +20,11 @@ import { agentOf, coversAllAgents, subjectOf } from './events.ts'
 import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
 import {
   findNewestBefore,
+  hasRefusedAgents,
   listPendingTelemetry,
   listUploadsFrom,
   lockPendingTelemetry,
+  markRefusedAgents,
   markTelemetryDelivered,
   markTelemetrySent,
   readTotals,
@@ -41,8 +43,7 @@ export interface TelemetryOutboxDeps {
 
 const SOURCE = '/platform/telemetry'
 const REASON_LENGTH = 500
-// Enough to say which agents the bus refuses; one that is forgotten only lets the alert end earlier.
-const MAX_REFUSED_AGENTS = 1_000
+const EVER = { after: 0, until: Number.MAX_SAFE_INTEGER }
 
 /**
  * Provides each item of the uploads as one event. An item that the bus refuses for good becomes a dead message, or waits
@@ -50,8 +51,6 @@ const MAX_REFUSED_AGENTS = 1_000
  */
 export class TelemetryOutbox implements Outbox, PositionedLog {
   readonly #deps: TelemetryOutboxDeps
-  /** The agents whose telemetry was refused and not taken since, as far as this process knows. */
-  #refused: ReadonlySet<string> = new Set()
 
   constructor(deps: TelemetryOutboxDeps) {
     this.#deps = deps
@@ -76,10 +75,16 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
       const settled = new Set(
         beforeWaiting(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
       )
-      await this.#settleUploads(tx, [...uploads.values()], progressOf([...settled]))
+      // In the order in which an upload locks them: the agents, then the totals.
       await this.#judgeAgents(tx, delivered, refused)
+      await this.#settleUploads(tx, [...uploads.values()], progressOf([...settled]))
       return taken.flatMap(({ seq }) => (settled.has(seq) ? [] : [seq]))
     })
+  }
+
+  /** Recovers the alert about agents of which nothing is sent any more. */
+  endAlert(): Promise<void> {
+    return this.#deps.store.write((tx) => this.#endAlert(tx))
   }
 
   async readAfter(after: number, limit: number): Promise<PositionedEvent[]> {
@@ -124,17 +129,22 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     return isDone
   }
 
-  /** Recovers the alert when the bus has taken telemetry of each agent again whose telemetry it has refused. */
+  /** Remembers the agents whose telemetry was refused, until the bus takes telemetry of theirs. */
   async #judgeAgents(
     tx: Tx,
     delivered: readonly OutboxMessage[],
     refused: readonly OutboxMessage[],
   ): Promise<void> {
-    const taken = new Set(delivered.map(agentIn))
-    const earlier = [...this.#refused].filter((agent) => !taken.has(agent))
-    const open = [...earlier, ...refused.map(agentIn)]
-    tx.afterCommit(() => void (this.#refused = new Set(open.slice(-MAX_REFUSED_AGENTS))))
-    if (delivered.length > 0 && open.length === 0) await this.#deps.alerts.recoverIfRaised(tx, ACCEPTED_AGAIN)
+    if (await hasRefusedAgents(tx, EVER)) await markRefusedAgents(tx, agentsOf(delivered), null)
+    await markRefusedAgents(tx, agentsOf(refused), this.#deps.clock.now())
+    if (delivered.length > 0) await this.#endAlert(tx)
+  }
+
+  /** One that was refused a day ago, and never again, is gone. */
+  async #endAlert(tx: Tx): Promise<void> {
+    const now = this.#deps.clock.now()
+    if (await hasRefusedAgents(tx, { after: now - DAY, until: now })) return
+    await this.#deps.alerts.recoverIfRaised(tx, ACCEPTED_AGAIN)
   }
 
   async #settleUploads(
@@ -227,7 +237,9 @@ const WAIT =
   'Too many messages are dead, so these items are sent again, and the later ones of their agents wait. Remove the cause, ' +
   'and redrive the dead messages.'
 
-const agentIn = ({ subject }: OutboxMessage): string => agentOf(subject) ?? subject
+const agentsOf = (messages: readonly OutboxMessage[]): string[] => [
+  ...new Set(messages.flatMap(({ subject }) => agentOf(subject) ?? [])),
+]
 
 const ALERT = {
   alarmId: declaredAlarmId(TELEMETRY_ALERTS, 'telemetry.refused'),

@@ -130,6 +130,7 @@ export class Telemetry {
       items: items + upload.items,
       bucketFullAt: this.#takeTokens(upload, fullAt, at),
       lastItem: new JsonText(upload.lastItem),
+      refusedAt: null,
     }
     if (known) await updateStoredAgent(tx, agent)
     // Another transaction has added the agent: now its row can be locked.

@@ -12,6 +12,15 @@ import { agents, db, pages, statement, totals, uploads } from './tables.ts'
 type Totals = RowOf<typeof totals>
 type StoredAgent = RowOf<typeof agents>
 
+const anyRefused = statement<{ after: number; until: number }, { seq: number }>((on, value) =>
+  on
+    .selectFrom('telemetry_agents')
+    .select('seq')
+    .where('refused_at', '>', value('after'))
+    .where('refused_at', '<=', value('until'))
+    .limit(1),
+)
+
 // Transactions of one agent run one after the other, so its uploads are numbered in the order of their commits.
 const lockAgent = statement<{ agentId: string }, Omit<StoredAgent, 'lastItem'>>((on, value, capabilities) =>
   on
@@ -155,6 +164,29 @@ export const listAgents = pages(
     on.selectFrom('telemetry_agents').select(agents.pick('seq', 'agentId', 'firstAt', 'lastAt', 'items')),
   {},
 )
+
+/** Whether the bus has refused telemetry of an agent in that time, and taken none of it since. */
+export async function hasRefusedAgents(
+  queries: Queries,
+  time: { readonly after: number; readonly until: number },
+): Promise<boolean> {
+  return (await first(queries, anyRefused, time)) !== undefined
+}
+
+/** Records when the bus has refused telemetry of these agents; null for a bus that takes it. */
+export async function markRefusedAgents(
+  tx: Tx,
+  agentIds: readonly string[],
+  refusedAt: number | null,
+): Promise<void> {
+  if (agentIds.length === 0) return
+  await db(tx)
+    .updateTable('telemetry_agents')
+    .set({ refused_at: refusedAt })
+    .where('agent_id', 'in', agentIds)
+    .$if(refusedAt === null, (taken) => taken.where('refused_at', 'is not', null))
+    .execute()
+}
 
 /**
  * Removes the agents that have been silent longest; returns how many. Agents that are sending now are skipped. `sender` is

@@ -20,6 +20,8 @@ export const agents = defineColumns({
   bucketFullAt: integer(),
   /** As it is on the wire. */
   lastItem: jsonText,
+  /** When the bus refused an item of it; null if it has taken one since. */
+  refusedAt: integer().nullable(),
 })
 
 /** The items of one request, which wait together: the outbox of telemetry. */

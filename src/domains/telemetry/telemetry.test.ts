@@ -6,7 +6,7 @@ import { inTransactions, onEveryDialect, testStore } from '../../../test/support
 import { silentLogger } from '../../kernel/logger.ts'
 import type { Labels, Metrics } from '../../kernel/metrics.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { DAY, HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { DeadLetters, OutboxMessage, UndeliveredMessage } from '../../ports/outbox.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
@@ -49,12 +49,19 @@ async function world(dialect: DialectName, limits: Limits = {}) {
       return true
     },
   }
-  const outbox = new TelemetryOutbox({
-    store,
-    clock,
-    alerts: { ...noAlerts, raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
-    deadLetters,
-  })
+  let recoveries = 0
+  const newOutbox = () =>
+    new TelemetryOutbox({
+      store,
+      clock,
+      alerts: {
+        ...noAlerts,
+        raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)),
+        recoverIfRaised: async (tx) => tx.afterCommit(() => recoveries++),
+      },
+      deadLetters,
+    })
+  const outbox = newOutbox()
   const telemetry = inTransactions(store, service, 'accept')
   /** Sends items with these numbers, in one request. */
   const send = (agent: string, ...numbers: number[]) => {
@@ -69,6 +76,9 @@ async function world(dialect: DialectName, limits: Limits = {}) {
     service,
     telemetry,
     outbox,
+    /** That of another process. */
+    newOutbox,
+    recoveries: () => recoveries,
     alerts,
     counts,
     send,
@@ -237,6 +247,36 @@ onEveryDialect('telemetry', (dialect) => {
     await w.outbox.settle({ ...NOTHING, refused })
     assert.match(w.alerts[0]?.body ?? '', /the agent a and 2 more: no permission/)
     assert.equal(w.dead.length, 4)
+  })
+
+  test('the alert ends when telemetry of each refused agent was taken, also after a restart', async () => {
+    await using w = await world(dialect)
+    for (const agent of ['a', 'b']) await w.send(agent, 1)
+    const refused = (await w.outbox.pending(10, [])).map((message) => ({ ...message, reason: 'no' }))
+    await w.outbox.settle({ ...NOTHING, refused })
+    for (const [agent, recoveries] of [
+      ['a', 0],
+      ['b', 1],
+    ] as const) {
+      await w.send(agent, 2)
+      const restarted = w.newOutbox()
+      await restarted.settle({ ...NOTHING, delivered: await restarted.pending(10, []) })
+      assert.equal(w.recoveries(), recoveries)
+    }
+  })
+
+  test('the alert does not wait for an agent that sends no more, whatever its clock does', async () => {
+    for (const step of [DAY, -8 * HOUR]) {
+      await using w = await world(dialect)
+      await w.send('a', 1)
+      const refused = (await w.outbox.pending(10, [])).map((message) => ({ ...message, reason: 'no' }))
+      await w.outbox.settle({ ...NOTHING, refused })
+      await w.outbox.endAlert()
+      assert.equal(w.recoveries(), 0)
+      w.clock.advance(step)
+      await w.outbox.endAlert()
+      assert.equal(w.recoveries(), 1)
+    }
   })
 
   test('while too many messages are dead, refused items wait, and the later ones of their agents', async () => {

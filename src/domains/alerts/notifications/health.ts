@@ -1,7 +1,8 @@
 import { backoffMs, type Backoff } from '../../../kernel/retry.ts'
 import { isDueAt } from '../../../kernel/time.ts'
+import type { SendFault } from '../../../ports/notification-channel.ts'
 
-/** What is known of a receiver that has failed; it does not exist while the receiver accepts messages. */
+/** What is known of a receiver that has failed or refused a message; it does not exist while the receiver accepts messages. */
 export interface Health {
   /** Rounds of attempts without success. */
   readonly failures: number
@@ -13,6 +14,8 @@ export interface Health {
   readonly mayTryOther: boolean
   /** Whether different messages have failed since the last success, so that no single one is to blame. */
   readonly isDown: boolean
+  /** The message that was refused since the last success; none in a row of an older program. */
+  readonly refused?: string | undefined
 }
 
 /** Which messages may be tried: all, those other than the one that failed last, or none. */
@@ -23,11 +26,28 @@ export function allowedBy(health: Health | undefined, now: number, { maximumMs }
   return health.mayTryOther ? 'other' : 'none'
 }
 
+const WORKS = { failures: 0, dueAt: 0, lastFailed: '', mayTryOther: false, isDown: false }
+
+/**
+ * The health after a failed attempt, and whose fault that was. A receiver that refuses one message works. One that has refused
+ * another since its last success refuses more than a message: it fails, and no message is to blame.
+ */
+export function afterAttempt(
+  health: Health | undefined,
+  { messageId, fault }: { readonly messageId: string; readonly fault: SendFault },
+  when: { readonly now: number; readonly pauses: Backoff },
+): { readonly health: Health; readonly fault: SendFault } {
+  if (fault === 'receiver') return { fault, health: afterFailure(health, messageId, when) }
+  const isAlone = health?.isDown !== true && (health?.refused ?? messageId) === messageId
+  if (isAlone) return { fault, health: { ...WORKS, refused: messageId } }
+  return { fault: 'receiver', health: { ...afterFailure(health, messageId, when), isDown: true } }
+}
+
 /**
  * The health after a failure of the receiver. A round is one attempt at the most important message and, if that fails,
  * one at another: a message that makes the receiver fail delays no other by more than a round.
  */
-export function afterFailure(
+function afterFailure(
   health: Health | undefined,
   messageId: string,
   { now, pauses }: { readonly now: number; readonly pauses: Backoff },
@@ -36,5 +56,6 @@ export function afterFailure(
   if (isSecond) return { ...health, mayTryOther: false, isDown: true }
   const failures = (health?.failures ?? 0) + 1
   const dueAt = now + Math.ceil(backoffMs(pauses, failures - 1))
-  return { failures, dueAt, lastFailed: messageId, mayTryOther: true, isDown: health?.isDown ?? false }
+  const isDown = health?.isDown ?? false
+  return { failures, dueAt, lastFailed: messageId, mayTryOther: true, isDown, refused: health?.refused }
 }

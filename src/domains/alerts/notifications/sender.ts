@@ -5,12 +5,12 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND, isDueAt } from '../../../kernel/time.ts'
 import { TokenBucket } from '../../../kernel/token-bucket.ts'
-import type { NotificationChannel, SendOutcome } from '../../../ports/notification-channel.ts'
+import type { NotificationChannel, SendFault, SendOutcome } from '../../../ports/notification-channel.ts'
 import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
-import { afterFailure, allowedBy, type Allowed, type Health } from './health.ts'
+import { afterAttempt, allowedBy, type Allowed, type Health } from './health.ts'
 import { fittingMessage, type MessageContent } from './message.ts'
 import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
 import {
@@ -124,6 +124,9 @@ export class NotificationSender {
     const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate)
     const allowed = allowedBy(state.health, claim.now, RETRY)
     const tokens = bucket.available()
+    const { rate } = state
+    // A pause that began before the clock was set back is counted from now on.
+    if (rate && rate.at > claim.now) await saveChannel(tx, channelName, { ...state, rate: bucket.state })
     if (tokens === 0 || allowed === 'none') return []
     const unsent = await listUnsent(tx)
     if (unsent.some(isLeasedAt(claim.now))) return []
@@ -255,31 +258,37 @@ export class NotificationSender {
     { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
   ): Promise<void> {
     const failed = error instanceof SendFailure ? error.failed : undefined
-    if (failed) await this.#explain(tx, message, failed)
-    if (failed && status !== 'interrupted') await this.#judgeChannel(tx, message, failed)
-    if (failed?.fault === 'message') return this.#refuse(tx, message)
-    if (status !== 'failed') return
-    // The next attempt would come after the end of the 24 hours.
-    const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-    await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
+    const fault = failed && status !== 'interrupted' ? await this.#judge(tx, message, failed) : undefined
+    if (failed) await this.#explain(tx, message, failed, fault)
+    if (status === 'failed') {
+      // The next attempt would come after the end of the 24 hours.
+      const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
+      await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
+    } else if (fault === 'message') await this.#refuse(tx, message)
   }
 
-  async #explain(tx: Tx, { id, attempts, refusals }: ChannelWork, failed: Failed): Promise<void> {
+  async #explain(
+    tx: Tx,
+    { id, attempts, refusals }: ChannelWork,
+    failed: Failed,
+    fault: SendFault | undefined,
+  ): Promise<void> {
     const reason = `Attempt ${attempts} has failed: ${failed.reason}`.slice(0, REASON_CHARACTERS)
     const isUncertain = failed.isUncertain === true
-    const refused = failed.fault === 'message' ? refusals + 1 : refusals
+    const refused = fault === 'message' ? refusals + 1 : refusals
     await explainFailure(tx, { id, refusals: refused }, { reason, isUncertain, replacement: SUPERSEDED })
   }
 
-  /** A channel that refuses one message works. A pause that it asks for holds for all messages and all processes. */
-  async #judgeChannel(tx: Tx, { id }: ChannelWork, { fault, pauseMs }: Failed): Promise<void> {
+  /** Whose fault a failure is. A pause that the channel asks for holds for all messages and all processes. */
+  async #judge(tx: Tx, { id: messageId }: ChannelWork, { fault, pauseMs }: Failed): Promise<SendFault> {
     const { channel, channelName, clock } = this.#options
     const now = clock.now()
     const state = await lockChannel(tx, channelName)
     const bucket = new TokenBucket(channel.rate, () => now, state.rate)
     if (pauseMs !== undefined) bucket.pause(pauseMs)
-    const health = fault === 'receiver' ? afterFailure(state.health, id, { now, pauses: RETRY }) : undefined
-    await saveChannel(tx, channelName, { rate: bucket.state, health })
+    const judged = afterAttempt(state.health, { messageId, fault }, { now, pauses: RETRY })
+    await saveChannel(tx, channelName, { rate: bucket.state, health: judged.health })
+    return judged.fault
   }
 
   /** A refused bundle is sent in two parts, so that only what is refused is set aside. */

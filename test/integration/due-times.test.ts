@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { afterAttempt, allowedBy } from '../../src/domains/alerts/notifications/health.ts'
+import { LEASE_MS, LeaseWatch } from '../../src/domains/commands/lease-watch.ts'
+import { isBackupDue } from '../../src/domains/data-backups/model.ts'
+import { bucketSize, takeTokens } from '../../src/domains/telemetry/model.ts'
+import { createLoginThrottle } from '../../src/domains/users/login-throttle.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
+import { TokenBucket } from '../../src/kernel/token-bucket.ts'
+import { fakeClock, type FakeClock } from '../support/clock.ts'
+
+/** What waits for a time: begins to wait, and returns whether the time has come. */
+interface Waiting {
+  readonly pauseMs: number
+  begin(clock: Clock): () => boolean
+}
+
+const PAUSES = { initialMs: MINUTE, maximumMs: MINUTE }
+const LOGINS = 100
+
+/** Silences have no row: they begin and end at times of the wall clock (docs/specification.md, Alerts). */
+const WAITING: Readonly<Record<string, Waiting>> = {
+  'a robot that has asked for a pause': {
+    pauseMs: MINUTE,
+    begin(clock) {
+      const limit = { burst: 1, everyMs: SECOND }
+      const bucket = new TokenBucket(limit, () => clock.now())
+      bucket.pause(MINUTE)
+      let { state } = bucket
+      return () => {
+        const stored = new TokenBucket(limit, () => clock.now(), state)
+        const isFree = stored.available() > 0
+        state = stored.state
+        return isFree
+      }
+    },
+  },
+  'a robot that fails': {
+    pauseMs: MINUTE,
+    begin(clock) {
+      const attempt = { messageId: 'm', fault: 'receiver' } as const
+      const { health } = afterAttempt(undefined, attempt, { now: clock.now(), pauses: PAUSES })
+      return () => allowedBy(health, clock.now(), PAUSES) === 'any'
+    },
+  },
+  'the next data backup': {
+    pauseMs: DAY,
+    begin(clock) {
+      const newest = { status: 'completed', createdAt: clock.now() } as const
+      return () => isBackupDue(newest, DAY, clock.now())
+    },
+  },
+  'the telemetry of an agent above its rate': {
+    pauseMs: 5 * SECOND,
+    begin(clock) {
+      const first = takeTokens(0, bucketSize(10), clock.now(), 10)
+      assert.equal(first.outcome, 'taken')
+      const { fullAt } = first
+      return () => takeTokens(fullAt, 10, clock.now(), 10).outcome === 'taken'
+    },
+  },
+  'a login after too many failures': {
+    pauseMs: 15 * MINUTE,
+    begin(clock) {
+      const throttle = createLoginThrottle(clock)
+      const login = () => {
+        try {
+          throttle.begin('ada', '192.0.2.1')
+          return true
+        } catch {
+          return false
+        }
+      }
+      for (let attempts = 0; login(); attempts++) assert.ok(attempts < LOGINS)
+      return login
+    },
+  },
+  'the lease of a dead worker': {
+    pauseMs: LEASE_MS,
+    begin(clock) {
+      const watch = new LeaseWatch(clock)
+      const lease = { id: 'e', dueAt: clock.now() + LEASE_MS }
+      watch.findAbandoned([lease])
+      return () => watch.findAbandoned([lease]).length === 1
+    },
+  },
+}
+
+const WALKS: Readonly<Record<string, (clock: FakeClock) => void>> = {
+  'is set back 8 hours': (clock) => clock.jump(-8 * HOUR),
+  'is set forward 8 hours': (clock) => clock.jump(8 * HOUR),
+  'is set forward a day': (clock) => clock.jump(DAY),
+  'goes on after an hour of suspension': (clock) => clock.jump(HOUR),
+}
+
+for (const [what, { pauseMs, begin }] of Object.entries(WAITING))
+  for (const [how, walk] of Object.entries(WALKS))
+    test(`${what} waits no longer than its pause when the clock ${how}`, () => {
+      const clock = fakeClock()
+      const isDue = begin(clock)
+      assert.equal(isDue(), false)
+      walk(clock)
+      // Whoever waits looks regularly.
+      const isDueAtOnce = isDue()
+      clock.advance(pauseMs)
+      assert.ok(isDueAtOnce || isDue())
+    })
