@@ -3,11 +3,15 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 /** The header of the signature; removed from the requests of clients. */
 export const SIGNATURE_HEADER = 'x-identity-signature'
 
+/** The header in which a gateway names the API token of an identity; removed from the requests of clients. */
+export const TOKEN_HEADER = 'x-identity-token'
+
 /** What is signed: whom the request is for, and where it comes from. */
 const SIGNED_HEADERS = [
   'x-user-id',
   'x-user-name',
   'x-user-roles',
+  TOKEN_HEADER,
   'x-forwarded-for',
   'x-request-id',
 ] as const

@@ -13,6 +13,8 @@ export interface Identity {
   readonly via: 'token' | 'headers'
   /** Set for a token that is good for nothing else. */
   readonly purpose?: TokenPurpose
+  /** Id of the API token that it comes with. */
+  readonly apiTokenId?: string
 }
 
 /** What a token can be limited to. `mirror`: the copy of the users for a standby. */

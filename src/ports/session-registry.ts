@@ -46,7 +46,12 @@ export interface SessionRegistry {
 export interface SessionRequest {
   readonly user: { readonly id: string; readonly name: string }
   /** What the verified token says; `issuedAt` in epoch milliseconds. */
-  readonly token: { readonly generation: number | undefined; readonly issuedAt: number }
+  readonly token: {
+    readonly generation: number | undefined
+    readonly issuedAt: number
+    /** The API token, which may be revoked alone. */
+    readonly apiTokenId?: string | undefined
+  }
   /** 1–64 of `[A-Za-z0-9._-]`; undefined for a session whose address need not be kept for the next one. */
   readonly device: string | undefined
   readonly remoteAddress: string

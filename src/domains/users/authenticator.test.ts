@@ -37,6 +37,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     store: { read: reads.queries },
     clock,
     users,
+    apiTokens: { find: async () => undefined, recordUse: () => undefined },
     tokens: { verify },
     limit,
   })

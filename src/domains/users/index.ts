@@ -1,6 +1,8 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { WaitingClock } from '../../kernel/clock.ts'
 import type { UserSource } from '../../ports/user-source.ts'
+import { TOKEN_ERRORS, tokenRoutes } from './api-tokens/routes.ts'
+import { ApiTokens, type ApiTokenDeps } from './api-tokens/service.ts'
 import { Auth, type AuthDeps } from './auth.ts'
 import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
 import { MirrorFollower, mirrorTelemetry } from './mirror/follower.ts'
@@ -31,7 +33,8 @@ export interface MirrorOptions {
 /** What the users of a process need. */
 export type UsersDomainDeps = UserDeps &
   Omit<AuthDeps, 'users'> &
-  Omit<AuthenticatorDeps, 'users'> & {
+  Omit<ApiTokenDeps, 'users'> &
+  Omit<AuthenticatorDeps, 'users' | 'apiTokens'> & {
     /** The network of the virtual addresses: `100.64.0.0/16`. */
     readonly vpnPool: string
     /** A standby copies the users from here; undefined on every other platform. */
@@ -43,23 +46,25 @@ export const usersDomain = defineDomain({
   name: 'users',
   tables: names,
   events: {},
-  errors: { ...USER_ERRORS, ...MIRROR_ERRORS },
+  errors: { ...USER_ERRORS, ...TOKEN_ERRORS, ...MIRROR_ERRORS },
   create: (deps: UsersDomainDeps) => {
     const users = new Users(deps)
     const auth = new Auth({ ...deps, users })
-    const authenticator = createAuthenticator({ ...deps, users })
+    const apiTokens = new ApiTokens({ ...deps, users })
+    const authenticator = createAuthenticator({ ...deps, users, apiTokens })
     mirrorTelemetry(deps.metrics)
     mirrorChangesCounter(deps.metrics)
     return {
       users,
       auth,
+      apiTokens,
       authenticator,
       requireTokenHolder,
       /** Undefined unless this is a standby that copies the users; the module that starts it stops it. */
       follower: deps.mirror && createFollower(deps, deps.mirror, users),
       /** How a login answers, for other ways to sign in. */
       login: { schema: LoginSchema, encode: encodeLogin },
-      routes: [...userRoutes(users, auth), mirrorRoute(users, deps.vpnPool)],
+      routes: [...userRoutes(users, auth), ...tokenRoutes(apiTokens), mirrorRoute(users, deps.vpnPool)],
       jobs: {},
     } satisfies DomainParts & Record<string, unknown>
   },

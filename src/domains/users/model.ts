@@ -42,6 +42,8 @@ export interface UserChange {
 export interface TokenIssue {
   readonly generation: number | undefined
   readonly issuedAt: number
+  /** Of an API token, which may be revoked alone. */
+  readonly apiTokenId?: string | undefined
 }
 
 // docs/specification.md, HTTP API

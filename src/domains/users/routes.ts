@@ -71,7 +71,11 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       summary: 'Read the authenticated caller',
       access: 'authenticated',
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
-      read: async ({ identity }) => ok(new JsonText(encodeMe((await users.find(identity.id)) ?? identity))),
+      // A token may have fewer roles than its user.
+      read: async ({ identity }) =>
+        ok(
+          new JsonText(encodeMe({ ...identity, ...(await users.find(identity.id)), roles: identity.roles })),
+        ),
     }),
   ]
 }
@@ -172,7 +176,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
     summary: 'Set a password',
     description:
       'A change of your own password requires the old one and is throttled like a login; an admin sets the password ' +
-      'of another user without it. Revokes the user’s tokens.',
+      'of another user without it. Revokes the user’s tokens, but no API tokens: the header `X-Api-Tokens` of the ' +
+      'response says how many there are.',
     access: 'authenticated',
     params: IdParams,
     body: PasswordBody,
@@ -189,8 +194,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
       return auth.prepareOwnPassword(params.id, change, request)
     },
     change: async (tx, { params, identity }, password) => {
-      await users.setPassword(tx, params.id, password, identity.id)
-      return NO_CONTENT
+      const { apiTokens } = await users.setPassword(tx, params.id, password, identity.id)
+      return { ...NO_CONTENT, headers: { 'x-api-tokens': String(apiTokens) } }
     },
   })
 }

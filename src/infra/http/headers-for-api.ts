@@ -1,6 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { SIGNATURE_HEADER } from '../../kernel/identity-signature.ts'
+import { SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
@@ -76,6 +76,7 @@ function mayPass(name: string): boolean {
   )
 }
 
-function identityHeaders({ id, name, roles }: Identity): Record<string, string> {
-  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(',') }
+function identityHeaders({ id, name, roles, apiTokenId }: Identity): Record<string, string> {
+  const token = apiTokenId === undefined ? {} : { [TOKEN_HEADER]: apiTokenId }
+  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(','), ...token }
 }

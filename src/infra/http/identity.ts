@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
+import { TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
@@ -42,8 +43,10 @@ export function createIdentify({ authenticator, trustedProxies, signature }: Ide
     const fromTrustedPeer = isTrusted(request.socket.remoteAddress)
     if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
-    if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
-    if (signature?.verify(request)) return identityFromHeaders(request.headers)
+    if (authorization !== undefined) {
+      return authenticator.authenticate(bearerToken(authorization), request.socket.remoteAddress)
+    }
+    if (signature?.verify(request)) return withToken(identityFromHeaders(request.headers), request.headers)
     if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined
     return identityFromHeaders(request.headers)
   }
@@ -83,6 +86,12 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
     roles: knownRoles(typeof roles === 'string' ? roles.split(',').map((role) => role.trim()) : []),
     via: 'headers',
   }
+}
+
+/** Only a signature of the installation says that the identity came with an API token. */
+function withToken(identity: Identity | undefined, headers: IncomingHttpHeaders): Identity | undefined {
+  const apiTokenId = headers[TOKEN_HEADER]
+  return identity && typeof apiTokenId === 'string' ? { ...identity, apiTokenId } : identity
 }
 
 /** The peer is a proxy, which may pass on the headers of its clients. */

@@ -75,7 +75,10 @@ export class Admission {
     let holder: TokenHolder | undefined
     try {
       for (const check of this.#checks) check(upgrade.request)
-      holder = await this.#deps.authenticator.holder(tokenOf(upgrade.request.headers))
+      holder = await this.#deps.authenticator.holder(
+        tokenOf(upgrade.request.headers),
+        peerAddress(upgrade.request),
+      )
       return await this.#register(upgrade, holder)
     } catch (error) {
       this.refuse(upgrade, toAppError(error), holder?.identity)
@@ -104,7 +107,7 @@ export class Admission {
     await this.#registrations.join()
     const registered = await this.#deps.registry.register({
       user: { id: identity.id, name: identity.name },
-      token: { generation, issuedAt },
+      token: { generation, issuedAt, apiTokenId: identity.apiTokenId },
       device,
       remoteAddress,
     })

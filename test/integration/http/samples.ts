@@ -155,6 +155,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getUser: () => ({ params: unknownId() }),
   changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
   deleteUser: () => ({ params: unknownId() }),
+  createApiToken: () => ({
+    params: unknownId(),
+    body: { name: 'cash desk', expires_in: 3_600, roles: ['devops'] },
+  }),
+  listApiTokens: () => ({ params: unknownId(), query: timedPage }),
+  revokeApiToken: () => ({ params: { ...unknownId(), token_id: unknownId().id } }),
   setPassword: () => ({ params: unknownId(), body: { password: PASSWORD, old_password: PASSWORD } }),
   listVpnSessions: () => ({ query: { ...timedPage, state: 'closed', user: 'ada', gateway: 'primary' } }),
   listVpnTunnels: () => ({}),
