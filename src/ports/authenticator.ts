@@ -22,6 +22,8 @@ export interface TokenClaims {
   readonly roles: readonly string[]
   /** Undefined in a token that another program signed with the same secret. */
   readonly generation: number | undefined
+  /** `jti`, unless it is missing or longer than 128 characters. */
+  readonly tokenId?: string | undefined
   /** Undefined in a token for every operation. */
   readonly purpose?: TokenPurpose | undefined
   readonly issuedAt: number

@@ -1,3 +1,4 @@
+import type { IdentityToken } from '../kernel/identity.ts'
 /**
  * Where a gateway keeps its sessions: the leases of virtual addresses, the sessions, and the audit trail.
  *
@@ -49,8 +50,8 @@ export interface SessionRequest {
   readonly token: {
     readonly generation: number | undefined
     readonly issuedAt: number
-    /** The API token, which may be revoked alone. */
-    readonly apiTokenId?: string | undefined
+    /** Where it can be ended alone. */
+    readonly token?: IdentityToken | undefined
   }
   /** 1–64 of `[A-Za-z0-9._-]`; undefined for a session whose address need not be kept for the next one. */
   readonly device: string | undefined

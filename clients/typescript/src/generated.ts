@@ -59,6 +59,8 @@ export interface Operations {
   getOrderHistory: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "from": string | null; readonly "to": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "actor": string })[] } }
   /** Get a token for a name and a password. */
   login: { path: undefined; query: undefined; headers: undefined; body: { readonly "username": string; readonly "password": string }; answer: Schemas['Login'] }
+  /** End the token that the request is sent with. */
+  logout: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: undefined }
   /** Read the authenticated caller. */
   getMe: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Me'] }
   /** List users, newest first. */
@@ -236,6 +238,7 @@ export const OPERATIONS = {
   moveOrder: {"method":"PUT","path":"/orders/{order_id}","access":["admin","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getOrderHistory: {"method":"GET","path":"/orders/{order_id}/history","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
   login: {"method":"POST","path":"/auth/login","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  logout: {"method":"POST","path":"/auth/logout","access":"authenticated","answer":"none","isKeyed":true,"isRepeatable":true},
   getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
   listUsers: {"method":"GET","path":"/users","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
   createUser: {"method":"POST","path":"/users","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},

@@ -96,7 +96,7 @@ export class Registrations {
     const now = clock.now()
     const { runId, name: gateway } = this.#run
     const holder = { id, userId: user.id, userName: user.name, device, address }
-    const { apiTokenId: tokenId = null } = token
+    const tokenId = token.token?.id ?? null
     const session = { ...holder, tokenId, gateway, runId, remoteAddress, connectedAt: now, lastSeenAt: now }
     if (!(await insertSession(tx, session))) throw new ConcurrentRegistration()
     const entry = { ...auditFields(session), at: now, event: 'session_registered', reason: null } as const

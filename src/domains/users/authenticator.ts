@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
+import { knownRoles, type Identity, type IdentityToken, type Role } from '../../kernel/identity.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { rolesOf, type ApiToken } from './api-tokens/model.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
 import { shareToken } from './api-tokens/store.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
+import { isTokenEnded, type EndedTokens } from './ended-tokens.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
 import { findUser, lockUser, shareUser } from './store.ts'
@@ -19,6 +20,7 @@ export interface AuthenticatorDeps {
   readonly clock: Clock
   readonly users: Pick<Users, 'onUserChanged'>
   readonly apiTokens: Pick<ApiTokens, 'find' | 'recordUse'>
+  readonly ended: Pick<EndedTokens, 'isFresh' | 'has' | 'refresh'>
   /** The api of the primary, on a standby: it knows no API tokens. */
   readonly primary?: string | undefined
   /** Throws `unauthenticated` for a token that is forged or expired. */
@@ -35,7 +37,7 @@ interface VerifiedToken {
 const CACHE_LIMIT = 10_000
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
-  const { store, clock, tokens, limit = CACHE_LIMIT } = deps
+  const { store, clock, tokens, ended, limit = CACHE_LIMIT } = deps
   const verified = new LRUCache<string, VerifiedToken>({ max: limit })
   const users = new ReadCache<User>({ find: (id) => findUser(store.read, id), clock, limit })
   const apiTokens = new ReadCache<ApiToken>({ find: (hash) => deps.apiTokens.find(hash), clock, limit })
@@ -56,6 +58,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   /** Synchronous when the user is cached, because it runs for every request. */
   const holderOf = (token: string): TokenHolder | Promise<TokenHolder> => {
     const { claims, roles } = verify(token)
+    if (!ended.isFresh) return ended.refresh().then(() => holderOf(token))
+    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked()
     const cached = users.get(claims.userId)
     if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
     // The token may have been issued after a change by another process, which the cache does not contain yet.
@@ -99,7 +103,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
 /** Throws `unauthenticated` for a token that has expired. */
 function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
-  const { id: apiTokenId, createdAt, expiresAt } = token
+  const { id, createdAt, expiresAt } = token
   if (expiresAt <= now || !user.enabled)
     throw new AppError(
       'unauthenticated',
@@ -114,7 +118,7 @@ function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
     name: user.name,
     roles: rolesOf(token, user),
     via: 'token',
-    apiTokenId,
+    token: { kind: 'api', id, expiresAt },
   }
   const issuedAt = Math.max(createdAt, user.tokensValidFrom)
   return { identity, generation: user.tokenGeneration, issuedAt, expiresAt }
@@ -148,13 +152,18 @@ export async function requireTokenHolder(
 ): Promise<void> {
   const user = lock === 'exclusive' ? await lockUser(tx, userId) : await shareUser(tx, userId)
   requireAccepted(user, token)
-  if (token.apiTokenId !== undefined && !(await shareToken(tx, token.apiTokenId))) throw revoked()
+  if (token.token && !(await isLive(tx, token.token))) throw revoked()
+}
+
+function isLive(tx: Tx, { kind, id }: Pick<IdentityToken, 'kind' | 'id'>): Promise<boolean> {
+  return kind === 'api' ? shareToken(tx, id) : isTokenEnded(tx, id).then((isEnded) => !isEnded)
 }
 
 /** The name is the user's: a program that signs tokens may write anything into `name`. */
 function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
-  const { generation, purpose, issuedAt, expiresAt } = claims
-  const identity: Identity = { id, name, roles, via: 'token', ...(purpose && { purpose }) }
+  const { generation, purpose, issuedAt, expiresAt, tokenId } = claims
+  const token = tokenId === undefined ? {} : { token: { kind: 'session', id: tokenId, expiresAt } as const }
+  const identity: Identity = { id, name, roles, via: 'token', ...(purpose && { purpose }), ...token }
   return { identity, generation, issuedAt, expiresAt }
 }
 

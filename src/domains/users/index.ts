@@ -5,6 +5,7 @@ import { TOKEN_ERRORS, tokenRoutes } from './api-tokens/routes.ts'
 import { ApiTokens, type ApiTokenDeps } from './api-tokens/service.ts'
 import { Auth, type AuthDeps } from './auth.ts'
 import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
+import { EndedTokens } from './ended-tokens.ts'
 import { MirrorFollower, mirrorTelemetry } from './mirror/follower.ts'
 import { MIRROR_ERRORS, mirrorRoute } from './mirror/routes.ts'
 import { mirrorChangesCounter, UserCopy } from './mirror/user-copy.ts'
@@ -32,9 +33,9 @@ export interface MirrorOptions {
 
 /** What the users of a process need. */
 export type UsersDomainDeps = UserDeps &
-  Omit<AuthDeps, 'users'> &
+  Omit<AuthDeps, 'users' | 'ended'> &
   Omit<ApiTokenDeps, 'users'> &
-  Omit<AuthenticatorDeps, 'users' | 'apiTokens'> & {
+  Omit<AuthenticatorDeps, 'users' | 'apiTokens' | 'ended'> & {
     /** The network of the virtual addresses: `100.64.0.0/16`. */
     readonly vpnPool: string
     /** A standby copies the users from here; undefined on every other platform. */
@@ -49,9 +50,10 @@ export const usersDomain = defineDomain({
   errors: { ...USER_ERRORS, ...TOKEN_ERRORS, ...MIRROR_ERRORS },
   create: (deps: UsersDomainDeps) => {
     const users = new Users(deps)
-    const auth = new Auth({ ...deps, users })
+    const ended = new EndedTokens(deps.store.read, deps.clock)
+    const auth = new Auth({ ...deps, users, ended })
     const apiTokens = new ApiTokens({ ...deps, users })
-    const authenticator = createAuthenticator({ ...deps, users, apiTokens })
+    const authenticator = createAuthenticator({ ...deps, users, apiTokens, ended })
     mirrorTelemetry(deps.metrics)
     mirrorChangesCounter(deps.metrics)
     return {

@@ -1,5 +1,12 @@
 import { invalidField } from '../../kernel/errors.ts'
-import { isUserName, knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
+import {
+  isUserName,
+  knownRoles,
+  isRole,
+  ROLES,
+  type IdentityToken,
+  type Role,
+} from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
 /** Generation of a user whose tokens were never revoked. */
@@ -42,8 +49,8 @@ export interface UserChange {
 export interface TokenIssue {
   readonly generation: number | undefined
   readonly issuedAt: number
-  /** Of an API token, which may be revoked alone. */
-  readonly apiTokenId?: string | undefined
+  /** Where it can be ended alone. */
+  readonly token?: Pick<IdentityToken, 'kind' | 'id'> | undefined
 }
 
 // docs/specification.md, HTTP API

@@ -33,12 +33,13 @@ const NO_CONTENT: Answer = { status: 204 }
 
 export const USER_ERRORS = {
   invalid_credentials: { status: 401, meaning: 'The name or the password is wrong.' },
+  not_a_session: { status: 409, meaning: 'The request does not come with the token of a login.' },
   last_admin: { status: 409, meaning: 'The change would leave no enabled admin.' },
   user_exists: { status: 409, meaning: 'Another user has this name.' },
   user_not_found: { status: 404, meaning: 'There is no such user.' },
 } as const satisfies ErrorCodes
 
-const { invalid_credentials, last_admin, user_exists, user_not_found } = USER_ERRORS
+const { invalid_credentials, last_admin, not_a_session, user_exists, user_not_found } = USER_ERRORS
 
 /** docs/specification.md, HTTP API */
 export function userRoutes(users: Users, auth: Auth): Route[] {
@@ -62,6 +63,21 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       errors: { invalid_credentials },
       // No change route: a login works while the platform is read-only.
       read: async (request) => ok(new JsonText(encodeLogin(await auth.login(request.body, request)))),
+    }),
+    route({
+      method: 'POST',
+      path: '/auth/logout',
+      operation: 'logout',
+      tag: 'Auth',
+      summary: 'End the token that the request is sent with',
+      description: 'It stops working within 10 s in every process; its VPN sessions and live streams end.',
+      access: 'authenticated',
+      answers: { 204: { description: 'The token has ended.' } },
+      errors: { not_a_session },
+      change: async (tx, { identity }) => {
+        await auth.logout(tx, identity)
+        return NO_CONTENT
+      },
     }),
     route({
       method: 'GET',

@@ -72,10 +72,14 @@ export const apiTokens = defineColumns({
   lastUsedFrom: text().nullable(),
 })
 
+/** Tokens of logins that their owners have ended, until they expire. */
+export const endedTokens = defineColumns({ tokenId: text(), endedAt: integer(), expiresAt: integer() })
+
 export const { db, names, pages, statement } = schemaOf({
   users,
   user_changes: userChanges,
   user_revisions: userRevisions,
   user_mirrors: userMirrors,
   api_tokens: apiTokens,
+  ended_tokens: endedTokens,
 })

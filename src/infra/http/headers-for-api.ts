@@ -1,6 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
+import { encodeToken, SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
@@ -76,7 +76,7 @@ function mayPass(name: string): boolean {
   )
 }
 
-function identityHeaders({ id, name, roles, apiTokenId }: Identity): Record<string, string> {
-  const token = apiTokenId === undefined ? {} : { [TOKEN_HEADER]: apiTokenId }
-  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(','), ...token }
+function identityHeaders({ id, name, roles, token }: Identity): Record<string, string> {
+  const ofToken = token && { [TOKEN_HEADER]: encodeToken(token) }
+  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(','), ...ofToken }
 }

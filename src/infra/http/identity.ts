@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
-import { TOKEN_HEADER } from '../../kernel/identity-signature.ts'
+import { decodeToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
@@ -88,10 +88,11 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
   }
 }
 
-/** Only a signature of the installation says that the identity came with an API token. */
+/** Only a signature of the installation says with which token the identity came. */
 function withToken(identity: Identity | undefined, headers: IncomingHttpHeaders): Identity | undefined {
-  const apiTokenId = headers[TOKEN_HEADER]
-  return identity && typeof apiTokenId === 'string' ? { ...identity, apiTokenId } : identity
+  const header = headers[TOKEN_HEADER]
+  const token = typeof header === 'string' ? decodeToken(header) : undefined
+  return identity && token ? { ...identity, token } : identity
 }
 
 /** The peer is a proxy, which may pass on the headers of its clients. */

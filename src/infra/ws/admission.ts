@@ -107,7 +107,7 @@ export class Admission {
     await this.#registrations.join()
     const registered = await this.#deps.registry.register({
       user: { id: identity.id, name: identity.name },
-      token: { generation, issuedAt, apiTokenId: identity.apiTokenId },
+      token: { generation, issuedAt, token: identity.token },
       device,
       remoteAddress,
     })

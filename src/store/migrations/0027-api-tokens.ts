@@ -20,6 +20,15 @@ export const apiTokens: Migration = {
       .modifyEnd(tableSuffix)
       .execute()
     await db.schema.createIndex('api_tokens_by_user').on('api_tokens').columns(['user_id', 'seq']).execute()
+    await db.schema
+      .createTable('ended_tokens')
+      .addColumn('token_id', 'text', (column) => column.primaryKey())
+      .addColumn('ended_at', integer, (column) => column.notNull())
+      .addColumn('expires_at', integer, (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema.createIndex('ended_tokens_by_end').on('ended_tokens').column('ended_at').execute()
+    await db.schema.createIndex('ended_tokens_by_expiry').on('ended_tokens').column('expires_at').execute()
     await db.schema.alterTable('vpn_sessions').addColumn('token_id', 'text').execute()
     await db.schema
       .createIndex('vpn_sessions_by_token')

@@ -174,3 +174,38 @@ test('neither the log nor the database has the text of a token', async () => {
   for (const file of globSync(join(api.dataDir, 'platform.db*')))
     assert.ok(!readFileSync(file, 'latin1').includes(token ?? ''), file)
 })
+
+async function login(): Promise<string> {
+  const answer = await api.send({
+    method: 'POST',
+    path: '/auth/login',
+    body: { username: 'ada', password: PASSWORD },
+    headers: {},
+  })
+  return (answer.json() as { access_token: string }).access_token
+}
+
+test('a logout ends the token that it is sent with, its VPN session, and no other', async () => {
+  const [token, other] = [await login(), await login()]
+  const session = await openSession(api.platform.gatewayUrl, { token })
+  const logout = { method: 'POST', path: '/auth/logout', headers: bearer(token) }
+  assert.equal((await api.send(logout)).status, 204)
+  assert.equal((await session.closed).code, 4401)
+  assertRefused(await me(token), 401, 'unauthenticated')
+  assertRefused(await api.send(logout), 401, 'unauthenticated')
+  assert.equal((await me(other)).status, 200)
+})
+
+test('a logout through the gateway ends the token too', async () => {
+  const token = await login()
+  const url = `${api.platform.gatewayUrl}/auth/logout`
+  assert.equal((await fetch(url, { method: 'POST', headers: bearer(token) })).status, 204)
+  assertRefused(await me(token), 401, 'unauthenticated')
+})
+
+test('only the token of a login can be ended by a logout', async () => {
+  const { token } = await createToken()
+  const path = '/auth/logout'
+  assertRefused(await api.send({ method: 'POST', path, headers: bearer(token) }), 409, 'not_a_session')
+  assertRefused(await api.send({ method: 'POST', path }), 409, 'not_a_session')
+})

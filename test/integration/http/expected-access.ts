@@ -20,6 +20,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /auth/oauth/callback': 'public',
   'POST /auth/oauth/redeem': 'public',
   'GET /auth/me': 'known',
+  'POST /auth/logout': 'known',
   'POST /orders': ['admin', 'service'],
   'GET /orders': ['admin', 'service', 'devops'],
   'GET /orders/{order_id}': ['admin', 'service', 'devops'],

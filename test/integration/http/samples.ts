@@ -148,6 +148,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),
   getMe: () => ({}),
+  logout: () => ({}),
   listUsers: () => ({ query: timedPage }),
   createUser: () => ({ body: { name: fresh('user'), password: PASSWORD, roles: ['devops'] } }),
   mirrorUsers: () => ({ query: { since: '7', limit: '10' } }),

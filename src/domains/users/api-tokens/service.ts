@@ -74,7 +74,7 @@ export class ApiTokens {
     const now = clock.now()
     const roles = wanted.roles ? knownRoles(wanted.roles) : null
     requireOwnRoles(roles, user)
-    const limit = await this.#limitOf(tx, by, rolesOf({ roles }, user))
+    const limit = limitOf(by, rolesOf({ roles }, user))
     await deleteExpiredTokens(tx, userId, now - KEPT_MS)
     if ((await countTokens(tx, userId, now)) >= MAX_TOKENS) throw tooManyTokens(user.name)
     const lifetimeMs = wanted.expiresInMs ?? DEFAULT_LIFETIME_MS
@@ -83,7 +83,7 @@ export class ApiTokens {
       userId,
       name: wanted.name,
       // The token of a limited one stays as it is when its user gets further roles.
-      roles: roles ?? (by.apiTokenId === undefined ? null : user.roles),
+      roles: roles ?? (by.token?.kind === 'api' ? user.roles : null),
       createdAt: now,
       expiresAt: Math.min(now + lifetimeMs, limit),
       lastUsedAt: null,
@@ -133,19 +133,6 @@ export class ApiTokens {
       )
   }
 
-  /** Until when a new token may be valid that the caller makes: without end, unless it comes with an API token itself. */
-  async #limitOf(tx: Tx, by: Identity, roles: readonly Role[]): Promise<number> {
-    if (by.apiTokenId === undefined) return Number.POSITIVE_INFINITY
-    const beyond = roles.filter((role) => !by.roles.includes(role) && !by.roles.includes('admin'))
-    if (beyond.length > 0)
-      throw new AppError(
-        'forbidden',
-        'forbidden',
-        `A token that lacks ${beyond.join(', ')} makes none that has it.`,
-      )
-    return (await readToken(tx, by.apiTokenId))?.expiresAt ?? 0
-  }
-
   #log(tx: Tx, event: string, { id, userId, name }: ApiToken, actor: string): void {
     // Also forgets what this process has cached of the user.
     this.#deps.users.announce(tx, userId, event, { token_id: id, name, actor })
@@ -175,5 +162,17 @@ function tooManyTokens(name: string): AppError {
     'conflict',
     'too_many_tokens',
     `${name} has ${MAX_TOKENS} tokens already; delete one that is not used any more.`,
+  )
+}
+
+/** Until when a new token may be valid that the caller makes: without end, unless it comes with an API token itself. */
+function limitOf({ token, roles: own }: Identity, roles: readonly Role[]): number {
+  if (token?.kind !== 'api') return Number.POSITIVE_INFINITY
+  const beyond = own.includes('admin') ? [] : roles.filter((role) => !own.includes(role))
+  if (beyond.length === 0) return token.expiresAt
+  throw new AppError(
+    'forbidden',
+    'forbidden',
+    `A token that lacks ${beyond.join(', ')} makes none that has it.`,
   )
 }
