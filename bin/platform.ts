@@ -218,6 +218,31 @@ function program(): Command {
     )
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
+  const tokenCommands = () => import('../src/app/commands/token.ts')
+  token
+    .command('create')
+    .argument('<user>')
+    .description('create an API token for a program, and print it')
+    .requiredOption('--name <name>', 'what the token is for')
+    .option('--ttl <duration>', 'how long it is valid, at most 366d (default: 90d)')
+    .addOption(
+      new Option('--role <role...>', 'roles of the user; without it all that the user has').choices(ROLES),
+    )
+    .addOption(configFile())
+    .action(async (user, options) => (await tokenCommands()).createApiToken(context, user, options))
+  token
+    .command('list')
+    .argument('<user>')
+    .description('list the API tokens of a user, newest first')
+    .addOption(configFile())
+    .action(async (user, options) => (await tokenCommands()).listApiTokens(context, user, options))
+  token
+    .command('revoke')
+    .argument('<user>')
+    .argument('<id>')
+    .description('revoke an API token')
+    .addOption(configFile())
+    .action(async (user, id, options) => (await tokenCommands()).revokeApiToken(context, user, id, options))
 
   const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
   alerts

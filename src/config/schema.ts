@@ -44,6 +44,8 @@ const count = integerWithin({ minimum: 1, maximum: 1_000_000 })
 
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
+/** The same of an API token, which can be revoked alone. */
+export const apiTokenLifetime = duration({ minimum: SECOND, maximum: 366 * DAY })
 
 /** Without `auth.oidc.allow_insecure_endpoints` the metadata of the provider is read over https, and not from this machine. */
 function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {

@@ -57,8 +57,11 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
   /** Synchronous when the user is cached, because it runs for every request. */
   const holderOf = (token: string): TokenHolder | Promise<TokenHolder> => {
-    const { claims, roles } = verify(token)
-    if (!ended.isFresh) return ended.refresh().then(() => holderOf(token))
+    const known = verify(token)
+    return ended.isFresh ? liveHolder(known) : ended.refresh().then(() => liveHolder(known))
+  }
+
+  const liveHolder = ({ claims, roles }: VerifiedToken): TokenHolder | Promise<TokenHolder> => {
     if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked()
     const cached = users.get(claims.userId)
     if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
