@@ -27,6 +27,7 @@ import { alertTold } from './migrations/0023-alert-told.ts'
 import { alertRepetitions } from './migrations/0024-alert-repetitions.ts'
 import { executionReasons } from './migrations/0025-execution-reasons.ts'
 import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
+import { certificateWildcards } from './migrations/0027-certificate-wildcards.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertRepetitions,
   executionReasons,
   refusedTelemetry,
+  certificateWildcards,
 ]
 
 // Any number that no other program uses for a lock in the same database.
