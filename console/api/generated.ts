@@ -59,6 +59,7 @@ export type FaultCode =
   | 'menu_cycle'
   | 'menu_too_deep'
   | 'menu_too_many'
+  | 'menu_too_much_text'
 
 export const BODIES = {
   publishMessage: {"type":"object","required":["subject","payload"],"properties":{"subject":{"type":"string","pattern":"^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.[^\\s.*>\\x00-\\x20\\x7f]+)*$","maxLength":255,"description":"A subject to publish on: tokens separated by dots, no wildcards, not beginning with `$`.","examples":["shop.opened"]},"payload":{"description":"Any JSON value."},"headers":{"type":"object","patternProperties":{"^(?:[A-MO-Za-mo-z0-9_-][A-Za-z0-9_-]{0,63}|[Nn](?:[B-Zb-z0-9_-][A-Za-z0-9_-]{0,62})?|[Nn][Aa](?:[A-SU-Za-su-z0-9_-][A-Za-z0-9_-]{0,61})?|[Nn][Aa][Tt](?:[A-RT-Za-rt-z0-9_-][A-Za-z0-9_-]{0,60})?|[Nn][Aa][Tt][Ss](?:[A-Za-z0-9_][A-Za-z0-9_-]{0,59})?)$":{"type":"string","maxLength":1024,"pattern":"^[\\t\\x20-\\x7e]*$"}},"maxProperties":32,"additionalProperties":false,"description":"Headers of the bus message."}},"additionalProperties":false},

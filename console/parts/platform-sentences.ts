@@ -140,4 +140,5 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   menu_cycle: { zh: '会位于自身之下：{loop}' },
   menu_too_deep: { zh: '会使 {id} 超出菜单的最大层级 ({maximum})。' },
   menu_too_many: { zh: '菜单最多有 {maximum} 项，此项已超出。' },
+  menu_too_much_text: { zh: '菜单的文字（JSON）总共不能超过 {maximum}。' },
 }

@@ -63,6 +63,7 @@ export const FAULTS = {
   menu_cycle: 'would be below itself: {loop}',
   menu_too_deep: 'puts {id} below level {maximum}, the last one of a menu',
   menu_too_many: 'is one more than the {maximum} nodes of a menu',
+  menu_too_much_text: 'lead to menus with more than {maximum} of text in JSON',
 } as const
 
 export type FaultCode = keyof typeof FAULTS

@@ -52,6 +52,11 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
     /USING COVERING INDEX sqlite_autoindex_certificate_names_1 \(name=\?\)$/,
   ],
   [
+    'the certificates of names below a wildcard',
+    "select certificate_id from certificate_names where wildcard in ('*.a', '*.b')",
+    /USING INDEX certificate_names_by_wildcard \(wildcard=\?\)$/,
+  ],
+  [
     'the notifications that no message contains yet',
     "select id from alert_notifications where outcome = 'pending' and message_id is null order by seq limit 1000",
     /USING INDEX alert_notifications_pending/,

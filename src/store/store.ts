@@ -21,6 +21,8 @@ export type Reads = Pick<Queries, 'run'>
 export interface Tx extends Queries {
   /** Calls the listener once after the commit is durable, never after a rollback. What it throws is logged. */
   afterCommit(listener: () => void): void
+  /** Counts computation as so many rows: after much of it the transaction goes on in a later turn of the event loop. */
+  spend(rows: number): Promise<void> | undefined
 }
 
 /** The callback of one transaction. It may run more than once, so it changes nothing but the database. */

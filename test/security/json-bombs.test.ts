@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { ADMIN, openApi } from '../integration/http/client.ts'
+import { ADMIN, assertRefused, openApi } from '../integration/http/client.ts'
 import type { Place } from '../integration/http/document.ts'
 import type { ErrorAnswer } from '../integration/http/traffic.ts'
 
@@ -69,6 +69,25 @@ test('what a payload may hold comes through, however odd', async () => {
     const answer = await api.send({ method: 'POST', path: '/messages/publish', body })
     assert.equal(answer.status, 202, answer.text.slice(0, 200))
     assert.deepEqual((answer.json() as { payload: unknown }).payload, payload)
+  }
+})
+
+test('an object of a body has at most 20,000 members, which are counted before it is parsed', async () => {
+  const members = (count: number) => many(count, (index) => `"${index.toString(36)}x":0`).join()
+  const publish = (payload: string) =>
+    api.send({
+      method: 'POST',
+      path: '/messages/publish',
+      body: `{"subject":"shop.opened","payload":${payload}}`,
+      headers: { ...ADMIN, 'content-type': 'application/json' },
+    })
+  for (const payload of [`[{${members(20_000)}},{${members(20_000)}}]`, `{${members(20_000)}}`])
+    assert.equal((await publish(payload)).status, 202, payload.slice(0, 20))
+  const ended = `{${members(20_001)}}`
+  for (const payload of [ended, `[{},{"a":${ended}}]`, ended.slice(0, -1)]) {
+    const answer = await publish(payload)
+    assertRefused(answer, 400, 'validation_failed', '')
+    assert.match(answer.text, /"code":"too_many_fields"/)
   }
 })
 

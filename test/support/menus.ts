@@ -1,10 +1,14 @@
 import { Menus, type MenuEventData, type MenuNode } from '../../src/domains/menus/index.ts'
+import { placeEdit } from '../../src/domains/menus/items.ts'
+import type { MenuEdit } from '../../src/domains/menus/model.ts'
+import { planEdit, type MenuPlan } from '../../src/domains/menus/plan.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
+import type { ErrorDetail } from '../../src/kernel/faults.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import type { DomainEvent } from '../../src/ports/events.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, Tx } from '../../src/store/store.ts'
 import { fakeClock } from './clock.ts'
 import { inTransactions, testStores } from './store.ts'
 
@@ -28,7 +32,10 @@ function menusOf(store: Store, clock: Clock) {
     metrics: noMetrics,
     events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
   })
-  return { service, events, menus: inTransactions(store, service, 'edit', 'remove') }
+  const edit = (tx: Tx, given: MenuEdit, actor: string, revisions?: readonly number[]) =>
+    service.edit(tx, placeEdit(given), actor, revisions)
+  const remove: Menus['remove'] = (...given) => service.remove(...given)
+  return { service, events, menus: inTransactions(store, { edit, remove }, 'edit', 'remove') }
 }
 
 /** The menus of a new database; `another` are those of another store on the same one. */
@@ -43,6 +50,12 @@ export async function menuWorld(dialect: DialectName) {
     another: { store: otherStore, ...menusOf(otherStore, clock) },
     [Symbol.asyncDispose]: () => stores[Symbol.asyncDispose](),
   }
+}
+
+/** What an edit does, in one go. */
+export function planOf(nodes: readonly MenuNode[], edit: MenuEdit, at: number): MenuPlan | ErrorDetail {
+  const steps = planEdit(nodes, placeEdit(edit), at)
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
 }
 
 /** The parent of each node. */

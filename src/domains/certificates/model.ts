@@ -122,10 +122,19 @@ export function coverageOf({ names, subject }: Pick<Replaceable, 'names' | 'subj
   return names.length > 0 ? names : [`subject ${subject}`]
 }
 
-/** Whether one has at least the names of the other. */
+const IPV4_ADDRESS = /^[\d.]+$/
+const HOST_NAME = /^[a-z0-9_-]+(\..+)$/
+
+/** The wildcard that covers a DNS name: `*` stands for its first label, and for no more (RFC 9525, section 6.3). */
+export function wildcardOf(name: string): string | undefined {
+  const rest = IPV4_ADDRESS.test(name) ? undefined : HOST_NAME.exec(name)?.[1]
+  return rest === undefined ? undefined : `*${rest}`
+}
+
+/** Whether one has at least the names of the other, each as it is or by a wildcard. */
 export function covers(one: Pick<Replaceable, 'names' | 'subject'>, other: typeof one): boolean {
   const names = new Set(coverageOf(one))
-  return coverageOf(other).every((name) => names.has(name))
+  return coverageOf(other).every((name) => names.has(name) || names.has(wildcardOf(name) ?? name))
 }
 
 /**
@@ -133,9 +142,18 @@ export function covers(one: Pick<Replaceable, 'names' | 'subject'>, other: typeo
  * the one that ends last, so that it is not replaced itself.
  */
 export function replacementsAmong(certificates: readonly Replaceable[]): Map<string, string | null> {
-  const candidates = certificates.filter(({ revokedAt }) => revokedAt === null).toSorted(endsLastFirst)
-  const replacementOf = (certificate: Replaceable) =>
-    candidates.find((each) => each.notAfter > certificate.notAfter && covers(each, certificate))
+  const candidates = certificates.filter(({ revokedAt }) => revokedAt === null)
+  const entries = candidates.flatMap((each) => coverageOf(each).map((name) => ({ name, each })))
+  const byName = Map.groupBy(entries, ({ name }) => name)
+  const replacementOf = (certificate: Replaceable) => {
+    // Whichever replaces it covers the first of its names, too. A wildcard may have thousands of certificates below it.
+    const [name = ''] = coverageOf(certificate)
+    return [name, wildcardOf(name) ?? '']
+      .flatMap((each) => byName.get(each) ?? [])
+      .map(({ each }) => each)
+      .filter((each) => each.notAfter > certificate.notAfter && covers(each, certificate))
+      .toSorted(endsLastFirst)[0]
+  }
   return new Map(certificates.map((each) => [each.id, replacementOf(each)?.id ?? null]))
 }
 

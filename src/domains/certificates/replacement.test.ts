@@ -5,6 +5,7 @@ import { certificateWorld } from '../../../test/support/certificate-world.ts'
 import { chanceOf } from '../../../test/support/random.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY } from '../../kernel/time.ts'
+import { certificateWildcards } from '../../store/migrations/0028-certificate-wildcards.ts'
 import { covers, replacementsAmong, type Replaceable } from './model.ts'
 
 const RUNS = { sqlite: 40, postgres: 12 }
@@ -35,6 +36,33 @@ const CASES: readonly (readonly [what: string, others: readonly Replaceable[], e
   ],
 ]
 
+/** `*.example.com` and others, and what they cover. */
+const WILDCARDS: readonly (readonly [names: readonly string[], by: readonly string[], isCovered: boolean])[] =
+  [
+    [['a.example.com'], ['*.example.com'], true],
+    [['a.example.com', 'b.example.com', '*.example.com'], ['*.example.com'], true],
+    [['a.example.com', 'example.com'], ['example.com', '*.example.com'], true],
+    [['a.example.com', 'example.com'], ['*.example.com'], false],
+    [['a.b.example.com'], ['*.example.com'], false],
+    [['*.b.example.com'], ['*.example.com'], false],
+    [['*.example.com'], ['a.example.com'], false],
+    [['a.example.com'], ['*.com', '*', 'a*.example.com'], false],
+    [['10.0.0.1'], ['*.0.0.1'], false],
+    [['2001:db8::1.2.3.4'], ['*.2.3.4'], false],
+  ]
+
+for (const [names, by, isCovered] of WILDCARDS) {
+  test(`${by.join()} ${isCovered ? 'replaces' : 'does not replace'} ${names.join()}`, () => {
+    const replacements = replacementsAmong([certificate('1', names, 100), certificate('2', by, 200)])
+    assert.equal(replacements.get('1'), isCovered ? '2' : null)
+  })
+}
+
+test('a wildcard does not replace a certificate without names by its subject', () => {
+  const nameless = { ...certificate('1', [], 100), subject: 'CN=a.example.com' }
+  assert.equal(replacementsAmong([nameless, certificate('2', ['*.example.com'], 200)]).get('1'), null)
+})
+
 for (const [what, others, expected] of CASES) {
   test(`a certificate is replaced by ${what}`, () => {
     const replacements = replacementsAmong([certificate('1', ['a', 'b'], 100), ...others])
@@ -63,7 +91,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('register' as const),
-      names: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
+      names: fc.uniqueArray(fc.constantFrom('a.x', 'b.x', '*.x', 'c'), { maxLength: 3 }),
       subject: fc.constantFrom('CN=one', 'CN=two'),
       days: fc.integer({ min: 1, max: 6 }),
     }),
@@ -152,6 +180,64 @@ onEveryDialect('what replaces what', (dialect) => {
     )
     await w.certificates.remove(old.id, 'ada')
     assert.deepEqual([w.alerts.length, w.alertLines().at(-1)], [4, 'certificate.expiring CLOSE'])
+  })
+
+  test('a wildcard replaces the certificates of single names, and ends their alerts', async () => {
+    await using w = await certificateWorld(dialect)
+    const now = w.clock.now()
+    const hosts = await Promise.all(
+      ['a', 'b', 'c.d'].map((host) =>
+        w.register({ names: [`${host}.example.com`], notAfter: now + 5 * DAY }),
+      ),
+    )
+    await w.inspect()
+    const wildcard = await w.register({ names: ['*.example.com'], notAfter: now + 90 * DAY })
+    const replacedBy = async () =>
+      Promise.all(hosts.map(async ({ id }) => (await w.certificates.get(id)).replacedBy))
+    assert.deepEqual(await replacedBy(), [wildcard.id, wildcard.id, null])
+    assert.equal(w.alertLines().filter((line) => line === 'certificate.expiring CLOSE').length, 2)
+    const late = await w.register({ names: ['e.example.com'], notAfter: now + 5 * DAY })
+    assert.equal(late.replacedBy, wildcard.id)
+    await w.certificates.revoke(wildcard.id, null, 'ada')
+    assert.deepEqual(await replacedBy(), [null, null, null])
+  })
+
+  test('the migration finds the wildcards of the names, and what they replace', async () => {
+    await using w = await certificateWorld(dialect)
+    const end = w.clock.now() + 5 * DAY
+    const names = [
+      'a.example.com',
+      'b.c_d-1.example.com',
+      '*.example.com',
+      'localhost',
+      '10.0.0.1',
+      '::1.2.3.4',
+    ]
+    const single = await Promise.all(names.map((name) => w.register({ names: [name], notAfter: end })))
+    await w.register({ names: [], subject: 'CN=a.example.com', notAfter: end })
+    await w.register({ names: ['*.example.com', '10.0.0.1'], notAfter: end + DAY })
+    const state = () =>
+      Promise.all([
+        w.store.read.db
+          .selectFrom('certificate_names')
+          .selectAll()
+          .orderBy('name')
+          .orderBy('certificate_id')
+          .execute(),
+        w.store.read.db.selectFrom('certificates').select(['id', 'replaced_by']).orderBy('id').execute(),
+      ])
+    const before = await state()
+    await w.store.write(async (tx) => {
+      await tx.db.schema.dropIndex('certificate_names_by_wildcard').execute()
+      await tx.db.schema.alterTable('certificate_names').dropColumn('wildcard').execute()
+      await tx.db
+        .updateTable('certificates')
+        .set({ replaced_by: null })
+        .where('id', '=', single[0]?.id ?? '')
+        .execute()
+      await certificateWildcards.up(tx, w.clock.now())
+    })
+    assert.deepEqual(await state(), before)
   })
 
   test('inspections of two processes at once report each step once', async () => {

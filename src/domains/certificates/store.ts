@@ -10,6 +10,7 @@ import type { LadderStep } from './ladder.ts'
 import {
   coverageOf,
   EXPIRING_MS,
+  wildcardOf,
   type Certificate,
   type CertificateStatus,
   type Replaceable,
@@ -95,7 +96,11 @@ const lockReplacements = statement<object, { name: string }>((on, _value, capabi
 export async function insertCertificate(tx: Tx, certificate: Certificate): Promise<boolean> {
   const row = { ...certificate, reportedStep: null, alertStep: null, hasFileAlert: false }
   if ((await tx.change(insert, row)) === 0) return false
-  const rows = searchedNames(certificate).map((name) => ({ name, certificate_id: certificate.id }))
+  const rows = searchedNames(certificate).map((name) => ({
+    name,
+    certificate_id: certificate.id,
+    wildcard: wildcardOf(name) ?? null,
+  }))
   await db(tx).insertInto('certificate_names').values(rows).execute()
   return true
 }
@@ -150,11 +155,17 @@ export async function lockAllReplacements(tx: Tx): Promise<void> {
 /** A certificate as a candidate to replace others, or to be replaced. */
 export type Relative = Replaceable & Pick<InspectedCertificate, 'replacedBy' | 'alertStep'>
 
-/** The certificates that share a name with this one, and this one if it is registered. */
+/**
+ * The certificates that share a name with this one, directly or by a wildcard of either of them, and this one if it is
+ * registered.
+ */
 export async function listRelatives(
   tx: Tx,
   certificate: Pick<Certificate, 'names' | 'subject'>,
 ): Promise<Relative[]> {
+  const names = searchedNames(certificate)
+  const covering = names.flatMap((name) => wildcardOf(name) ?? [])
+  const wildcards = names.filter((name) => name.startsWith('*.'))
   const rows = await db(tx)
     .selectFrom('certificates')
     .select(
@@ -164,7 +175,12 @@ export async function listRelatives(
       sharing
         .selectFrom('certificate_names')
         .select('certificate_id')
-        .where('name', 'in', searchedNames(certificate)),
+        .where('name', 'in', [...new Set([...names, ...covering])])
+        .$if(wildcards.length > 0, (query) =>
+          query.union((below) =>
+            below.selectFrom('certificate_names').select('certificate_id').where('wildcard', 'in', wildcards),
+          ),
+        ),
     )
     .execute()
   return rows.map((row) => certificates.decode(row))

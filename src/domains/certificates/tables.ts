@@ -37,7 +37,12 @@ export const certificates = defineColumns({
 })
 
 /** The names that a certificate needs to replace another one, for the search; see `coverageOf`. */
-const certificateNames = defineColumns({ name: text(), certificateId: text() })
+const certificateNames = defineColumns({
+  name: text(),
+  certificateId: text(),
+  /** The wildcard that would cover the name. */
+  wildcard: text().nullable(),
+})
 
 /** Which file a process works on, and until when. A file without a claim and without a certificate is left over. */
 const fileClaims = defineColumns({

@@ -5,6 +5,7 @@ import { chanceFrom, chanceOf, type Chance } from '../../../test/support/random.
 import { onEveryDialect } from '../../../test/support/store.ts'
 import type { AppError } from '../../kernel/errors.ts'
 import type { Store } from '../../store/store.ts'
+import { placeEdit } from './items.ts'
 import { levelsOf } from './levels.ts'
 import { LEVEL_LIMIT, type MenuEdit, type MenuNode } from './model.ts'
 import type { Menus } from './service.ts'
@@ -43,7 +44,7 @@ async function change(of: Process, chance: Chance, operations: number, counts: M
     const edit = chance.number() < 0.3 ? undefined : editBy(chance)
     const outcome = await of.store
       .write<unknown>((tx) =>
-        edit ? of.service.edit(tx, edit, 'client') : of.service.remove(tx, id, 'client'),
+        edit ? of.service.edit(tx, placeEdit(edit), 'client') : of.service.remove(tx, id, 'client'),
       )
       .then(
         () => 'changed',
@@ -105,8 +106,10 @@ onEveryDialect('concurrent changes of the menus', (dialect) => {
     for (let round = 0; round < ROUNDS; round++) {
       await w.menus.edit({ items: [node('a'), node('b')], replace: true }, 'ada')
       const moves = await Promise.allSettled([
-        w.store.write((tx) => w.service.edit(tx, { items: [node('a', 'b')] }, 'ada')),
-        w.another.store.write((tx) => w.another.service.edit(tx, { items: [node('b', 'a')] }, 'bob')),
+        w.store.write((tx) => w.service.edit(tx, placeEdit({ items: [node('a', 'b')] }), 'ada')),
+        w.another.store.write((tx) =>
+          w.another.service.edit(tx, placeEdit({ items: [node('b', 'a')] }), 'bob'),
+        ),
       ])
       assertForest((await w.service.read()).nodes)
       assert.deepEqual(moves.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
@@ -120,7 +123,9 @@ onEveryDialect('concurrent changes of the menus', (dialect) => {
       await w.menus.edit({ items: [node('parent')], replace: true }, 'ada')
       const remove = () => w.store.write((tx) => w.service.remove(tx, 'parent', 'ada'))
       const insert = () =>
-        w.another.store.write((tx) => w.another.service.edit(tx, { items: [node('child', 'parent')] }, 'bob'))
+        w.another.store.write((tx) =>
+          w.another.service.edit(tx, placeEdit({ items: [node('child', 'parent')] }), 'bob'),
+        )
       // Which one comes first depends on the engine, so both begin half of the rounds.
       const [removed, inserted] = await Promise.allSettled<unknown>(
         round % 2 === 0 ? [remove(), insert()] : [insert(), remove()].toReversed(),

@@ -1,6 +1,6 @@
 import { fault, type ErrorDetail } from '../../kernel/faults.ts'
 import type { PlacedItem } from './items.ts'
-import { LEVEL_LIMIT, NODE_LIMIT, type MenuNode } from './model.ts'
+import { LEVEL_LIMIT, NODE_LIMIT, TEXT_LIMIT, type MenuNode } from './model.ts'
 
 /** An edit and what it would lead to, which need not be a tree. */
 export interface EditDraft {
@@ -22,13 +22,15 @@ const RULES: readonly Rule[] = [
   hasNoCycle,
   isNotTooDeep,
   isNotTooLarge,
+  hasNotTooMuchText,
 ]
 
-/** Undefined when the edit leads to a tree within the limits. */
-export function findFault(draft: EditDraft): ErrorDetail | undefined {
+/** Undefined when the edit leads to a tree within the limits. Each rule is a step, which passes all items and nodes. */
+export function* findFault(draft: EditDraft): Generator<number, ErrorDetail | undefined> {
   for (const rule of RULES) {
     const found = rule(draft)
     if (found) return found
+    yield draft.items.length + draft.after.size
   }
   return undefined
 }
@@ -129,6 +131,33 @@ function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undef
   const created = items.filter(({ item: { id } }) => !before.has(id))
   const first = created.at(-excess)
   return first && fault(first.path, 'menu_too_many', { maximum: NODE_LIMIT })
+}
+
+/** A tree of an earlier release may have more; it must not grow then. */
+function hasNotTooMuchText({ before, after }: EditDraft): ErrorDetail | undefined {
+  const bytes = textOf(after)
+  if (bytes <= TEXT_LIMIT || bytes <= textOf(before)) return undefined
+  return fault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT / 1_048_576} MiB` })
+}
+
+// A character has at most six bytes in JSON (`\\u0001`), and a text two quotation marks.
+const BYTES_PER_CHARACTER = 6
+const QUOTES_PER_NODE = 10
+
+/** The bytes that the texts of the nodes have in JSON; more than that while it is below the limit in any case. */
+function textOf(nodes: ReadonlyMap<string, MenuNode>): number {
+  let most = 0
+  for (const node of nodes.values())
+    for (const text of textsOf(node)) most += (text?.length ?? 0) * BYTES_PER_CHARACTER
+  most += nodes.size * QUOTES_PER_NODE
+  if (most <= TEXT_LIMIT) return most
+  let bytes = 0
+  for (const node of nodes.values()) bytes += Buffer.byteLength(JSON.stringify(textsOf(node)))
+  return bytes
+}
+
+function textsOf({ id, title, parentId, path, icon }: MenuNode): readonly (string | null)[] {
+  return [id, title, parentId, path, icon]
 }
 
 function quote(id: string | null | undefined): string {

@@ -1,4 +1,4 @@
-import { LEVEL_LIMIT, type MenuItem } from './model.ts'
+import { LEVEL_LIMIT, type MenuEdit, type MenuItem } from './model.ts'
 
 /** An item of an edit, with its place in the body. */
 export interface PlacedItem {
@@ -9,8 +9,18 @@ export interface PlacedItem {
   readonly nestedIn: string | undefined
 }
 
+/** An edit with the places of its items. */
+export interface PlacedEdit extends Omit<MenuEdit, 'items'> {
+  readonly items: readonly PlacedItem[]
+}
+
+/** What takes no database, before the transaction. */
+export function placeEdit(edit: MenuEdit): PlacedEdit {
+  return { ...edit, items: placeItems(edit.items) }
+}
+
 /** The items of a body and the items nested in them, each before its children. */
-export function placeItems(items: readonly MenuItem[]): PlacedItem[] {
+function placeItems(items: readonly MenuItem[]): PlacedItem[] {
   return placedAt({ items, path: 'items', nestedIn: undefined, level: 1 })
 }
 

@@ -8,7 +8,8 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { migrate } from '../../store/migrate.ts'
 import { openStore } from '../../store/open.ts'
-import { orderedNodes, NODE_LIMIT, type MenuItem } from './model.ts'
+import { placeEdit } from './items.ts'
+import { orderedNodes, NODE_LIMIT, TEXT_LIMIT, type MenuItem } from './model.ts'
 import { readTree } from './store.ts'
 
 const BOOKS: MenuItem = { id: 'books', title: 'Books', parentId: 'shop-products' }
@@ -147,10 +148,48 @@ onEveryDialect('menus', (dialect) => {
     assert.equal((await w.menus.edit({ items: [{ id: 'a', title: 'A' }] }, 'ada')).revision, 3)
   })
 
+  test('an edit of many nodes goes on in further turns of the event loop, also while it computes', async () => {
+    await using w = await menuWorld(dialect)
+    const edit = placeEdit({ items: manyItems(5_000, 'a'), dryRun: true })
+    let turns = 0
+    let isDone = false
+    const onTurn = () => {
+      turns++
+      if (!isDone) setImmediate(onTurn)
+    }
+    setImmediate(onTurn)
+    const { created } = await w.store.write((tx) => w.service.edit(tx, edit, 'ada'))
+    isDone = true
+    assert.equal(created.length, 5_000)
+    assert.ok(turns >= 15, `${turns} turns`)
+  })
+
+  test('a tree with more text than an answer takes is refused, and one of an earlier release does not grow', async () => {
+    await using w = await menuWorld(dialect)
+    const largest = (count: number): MenuItem[] =>
+      manyItems(count, 'a').map((item) => ({ ...item, path: `/${'\u0001'.repeat(255)}` }))
+    const fits = Math.floor(TEXT_LIMIT / 1_700)
+    await w.menus.edit({ items: largest(fits) }, 'ada')
+    const refused = {
+      code: 'validation_failed',
+      details: [fault('items', 'menu_too_much_text', { maximum: '6 MiB' })],
+    }
+    await assert.rejects(w.menus.edit({ items: largest(fits + 200) }, 'ada'), refused)
+    await w.store.write(({ db }) =>
+      db
+        .updateTable('menus')
+        .set({ icon: '\u0001'.repeat(64) })
+        .execute(),
+    )
+    await assert.rejects(w.menus.edit({ items: [{ id: 'b', title: 'B' }] }, 'ada'), refused)
+    const smaller = await w.menus.edit({ items: [{ id: 'shop-home', icon: 'house' }] }, 'ada')
+    assert.deepEqual(smaller.updated, ['shop-home'])
+  })
+
   test('the largest tree is written, replaced by another one, and refused one more node', async () => {
     await using w = await menuWorld(dialect)
     const edit = (items: readonly MenuItem[], replace: boolean) =>
-      w.store.write((tx) => w.service.edit(tx, { items, replace }, 'ada'))
+      w.store.write((tx) => w.service.edit(tx, placeEdit({ items, replace }), 'ada'))
     await edit(manyItems(NODE_LIMIT, 'a'), true)
     await assert.rejects(edit([{ id: 'b', title: 'B' }], false), {
       code: 'validation_failed',

@@ -2,6 +2,8 @@
 export const LEVEL_LIMIT = 8
 /** Nodes of the whole tree (docs/specification.md, Menus). */
 export const NODE_LIMIT = 10_000
+/** Texts of the whole tree as JSON, so that an answer has at most 8 MiB (docs/specification.md, Menus). */
+export const TEXT_LIMIT = 6 * 1_048_576
 /** docs/specification.md, Menus */
 export const HIGHEST_POSITION = 1_000_000
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { chanceOf } from '../../../test/support/random.ts'
+import { planOf } from '../../../test/support/menus.ts'
 import type { FaultCode } from '../../kernel/faults.ts'
 import { LEVEL_LIMIT, type MenuEdit, type MenuItem, type MenuNode } from './model.ts'
-import { planEdit, type MenuPlan } from './plan.ts'
+import type { MenuPlan } from './plan.ts'
 
 const IDS = 'abcdefghijklmn'.split('')
 const NOW = 1
@@ -242,7 +243,7 @@ test('the plan of an edit agrees with a naive model, edit after edit', (t: TestC
       let nodes: MenuNode[] = []
       for (const edit of edits) {
         const model = new Model(nodes, edit)
-        const plan = planEdit(nodes, edit, NOW)
+        const plan = planOf(nodes, edit, NOW)
         const fault = 'code' in plan ? ruleOf(plan.code) : undefined
         seen.set(fault ?? 'accepted', (seen.get(fault ?? 'accepted') ?? 0) + 1)
         assert.equal(fault, model.fault())
@@ -273,9 +274,9 @@ test('the plan of an edit agrees with a naive model, edit after edit', (t: TestC
 test('an accepted edit, sent again, changes nothing', (t: TestContext) => {
   fc.assert(
     fc.property(anEdit, (edit) => {
-      const plan = planEdit([], edit, NOW)
+      const plan = planOf([], edit, NOW)
       if ('code' in plan) return
-      const again = planEdit(applied([], plan), edit, NOW + 1)
+      const again = planOf(applied([], plan), edit, NOW + 1)
       assert.ok(!('code' in again))
       assert.deepEqual([again.written, again.deleted], [[], []])
       assert.deepEqual(again.outcome.unchanged, plan.outcome.created)

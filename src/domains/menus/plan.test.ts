@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planOf } from '../../../test/support/menus.ts'
 import type { FaultCode } from '../../kernel/faults.ts'
 import {
   HIGHEST_POSITION,
@@ -9,7 +10,7 @@ import {
   type MenuItem,
   type MenuNode,
 } from './model.ts'
-import { planEdit, type MenuPlan } from './plan.ts'
+import type { MenuPlan } from './plan.ts'
 
 const BEFORE = 1_000
 const NOW = 2_000
@@ -44,7 +45,7 @@ const numbered = (count: number, prefix = 'n') =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
 function accepted(nodes: readonly MenuNode[], edit: MenuEdit): MenuPlan {
-  const plan = planEdit(nodes, edit, NOW)
+  const plan = planOf(nodes, edit, NOW)
   assert.ok(!('code' in plan), JSON.stringify(plan))
   return plan
 }
@@ -192,18 +193,18 @@ const REFUSALS: readonly Refusal[] = [
 
 for (const { what, nodes = [], edit, fault, path } of REFUSALS) {
   test(`an edit that ${what} is refused: ${fault} at ${path}`, () => {
-    const plan = planEdit(nodes, edit, NOW)
+    const plan = planOf(nodes, edit, NOW)
     assert.ok('code' in plan, JSON.stringify(plan))
     assert.deepEqual([plan.code, plan.path], [fault, path])
   })
 }
 
 test('a cycle is refused with its nodes; of a long one the first are shown', () => {
-  const short = planEdit(AB, { items: [{ id: 'a', parentId: 'b' }] }, NOW)
+  const short = planOf(AB, { items: [{ id: 'a', parentId: 'b' }] }, NOW)
   assert.equal('code' in short && short.message, 'would be below itself: a → b → a')
   const ids = numbered(20)
   const items = ids.map((id, index) => ({ id, title: id, parentId: ids.at(index - 1) ?? null }))
-  const long = planEdit([], { items }, NOW)
+  const long = planOf([], { items }, NOW)
   assert.match('code' in long ? long.message : '', /^would be below itself: n0 → n19 → .* → … → n0$/)
 })
 

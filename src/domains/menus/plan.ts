@@ -1,8 +1,11 @@
 import type { ErrorDetail } from '../../kernel/faults.ts'
 import { findFault, type EditDraft } from './faults.ts'
-import { placeItems, type PlacedItem } from './items.ts'
+import type { PlacedEdit, PlacedItem } from './items.ts'
 import { levelsOf } from './levels.ts'
-import { HIGHEST_POSITION, orderedNodes, type MenuEdit, type MenuNode, type MenuOutcome } from './model.ts'
+import { HIGHEST_POSITION, orderedNodes, type MenuNode, type MenuOutcome } from './model.ts'
+
+// Some milliseconds of computation.
+const ITEMS_PER_STEP = 1_000
 
 /** What an edit does, with the rows that it writes and deletes. */
 export interface MenuPlan {
@@ -15,29 +18,36 @@ export interface MenuPlan {
 
 /**
  * Judges an edit by the tree that it would lead to, whatever the order of its items: a parent and its child may change
- * places. `nodes` are all nodes of a tree, `at` is the time of the change.
+ * places. `nodes` are all nodes of a tree, `at` is the time of the change. A step of the computation takes some milliseconds,
+ * and yields the number of nodes that it has passed.
  */
-export function planEdit(
+export function* planEdit(
   nodes: readonly MenuNode[],
-  { items: given, replace = false }: MenuEdit,
+  { items, replace = false }: PlacedEdit,
   at: number,
-): MenuPlan | ErrorDetail {
-  const items = placeItems(given)
+): Generator<number, MenuPlan | ErrorDetail> {
   const before = new Map(nodes.map((node) => [node.id, node]))
-  const after = nodesAfter(items, before, { replace, at })
-  const draft = { items, before, after, levels: levelsOf(after) }
-  return findFault(draft) ?? planOf(draft)
+  yield before.size
+  const after = yield* nodesAfter(items, before, { replace, at })
+  const levels = levelsOf(after)
+  yield after.size
+  const draft = { items, before, after, levels }
+  return (yield* findFault(draft)) ?? (yield* planOf(draft))
 }
 
-function nodesAfter(
+function* nodesAfter(
   items: readonly PlacedItem[],
   before: ReadonlyMap<string, MenuNode>,
   { replace, at }: { readonly replace: boolean; readonly at: number },
-): Map<string, MenuNode> {
+): Generator<number, Map<string, MenuNode>> {
   const after = new Map(replace ? [] : before)
-  for (const placed of items) after.set(placed.item.id, nodeOf(placed, before.get(placed.item.id), at))
+  for (const [index, placed] of items.entries()) {
+    after.set(placed.item.id, nodeOf(placed, before.get(placed.item.id), at))
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield ITEMS_PER_STEP
+  }
   const isUnplaced = ({ item: { id, position } }: PlacedItem) => position === undefined && !before.has(id)
   append(after, new Set(items.filter(isUnplaced).map(({ item }) => item.id)))
+  yield after.size
   return after
 }
 
@@ -71,9 +81,9 @@ function append(after: Map<string, MenuNode>, ids: ReadonlySet<string>): void {
   }
 }
 
-function planOf(draft: EditDraft): MenuPlan {
+function* planOf(draft: EditDraft): Generator<number, MenuPlan> {
   const { after, levels } = draft
-  const outcome = outcomeOf(draft)
+  const outcome = yield* outcomeOf(draft)
   const { created, updated, moved, deleted } = outcome
   const written = [...new Set([...created, ...updated, ...moved])]
     .toSorted((one, other) => (levels.get(one) ?? 0) - (levels.get(other) ?? 0))
@@ -81,20 +91,23 @@ function planOf(draft: EditDraft): MenuPlan {
   return { outcome, written, deleted: deleted.toReversed() }
 }
 
-function outcomeOf({ items, before, after }: EditDraft): MenuOutcome {
+function* outcomeOf({ items, before, after }: EditDraft): Generator<number, MenuOutcome> {
   const named = items.flatMap(({ item: { id } }) => {
     const node = after.get(id)
     return node ? [{ id, node, known: before.get(id) }] : []
   })
   const idsWhere = (test: (known: MenuNode, node: MenuNode) => boolean) =>
     named.flatMap(({ id, known, node }) => (known && test(known, node) ? [id] : []))
-  return {
+  const outcome = {
     created: named.flatMap(({ id, known }) => (known ? [] : [id])),
     updated: idsWhere(isUpdated),
     moved: idsWhere(isMoved),
     unchanged: idsWhere((known, node) => known === node),
-    deleted: orderedNodes([...before.values()]).flatMap(({ id }) => (after.has(id) ? [] : [id])),
   }
+  yield named.length
+  const deleted = orderedNodes([...before.values()]).flatMap(({ id }) => (after.has(id) ? [] : [id]))
+  yield before.size
+  return { ...outcome, deleted }
 }
 
 function isMoved(known: MenuNode, node: MenuNode): boolean {

@@ -4,6 +4,7 @@ import { JsonText } from '../../kernel/json-text.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
+import { placeEdit } from './items.ts'
 import { branchesOf, orderedNodes } from './model.ts'
 import {
   decodeMenuEdit,
@@ -67,7 +68,7 @@ export function menuRoutes(menus: Menus): Route[] {
         },
       },
       errors: { menu_cycle, precondition_failed },
-      prepare: ({ body }) => decodeMenuEdit(body),
+      prepare: ({ body }) => placeEdit(decodeMenuEdit(body)),
       change: async (tx, { identity, headers }, edit) => {
         const change = await menus.edit(tx, edit, identity.id, parseIfMatch(headers['if-match']))
         const text = new JsonText(encodeMenuChange(change))

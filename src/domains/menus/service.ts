@@ -5,14 +5,17 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { inTurns } from '../../store/turns.ts'
 import { menuEventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
-import type { MenuChange, MenuEdit, MenuOutcome, MenuTree } from './model.ts'
+import type { PlacedEdit } from './items.ts'
+import type { MenuChange, MenuOutcome, MenuTree } from './model.ts'
 import { planEdit } from './plan.ts'
 import {
   deleteNodes,
   hasChildren,
   hasNode,
   lockRevision,
+  readNodes,
   readTree,
   updateRevision,
   writeNodes,
@@ -57,14 +60,15 @@ export class Menus {
    */
   async edit(
     tx: Tx,
-    edit: MenuEdit,
+    edit: PlacedEdit,
     actor: string,
     expectedRevisions?: readonly number[],
   ): Promise<MenuChange> {
-    requireRevision(await lockRevision(tx), expectedRevisions)
-    const { revision, nodes } = await readTree(tx)
+    const revision = await lockRevision(tx)
+    requireRevision(revision, expectedRevisions)
+    const nodes = await readNodes(tx)
     const at = this.#deps.clock.now()
-    const plan = planEdit(nodes, edit, at)
+    const plan = await inTurns(tx, planEdit(nodes, edit, at))
     if ('code' in plan) throw refusal(plan)
     if (!isChange(plan.outcome)) return { revision, ...plan.outcome }
     const change = { revision: revision + 1, ...plan.outcome }

@@ -7,6 +7,7 @@ import { db, menus, statement } from './tables.ts'
 const TREE = { name: 'shop' }
 // A statement of SQLite holds the event loop: so few rows take a millisecond or two, the building of the statement included.
 const ROWS_PER_STATEMENT = 50
+const ROWS_PER_READ = 1_000
 
 const lock = statement<{ name: string }, { revision: number }>((on, value, capabilities) =>
   on
@@ -33,6 +34,17 @@ const tree = statement<{ name: string }, StoredNode>((on, value) =>
     .$castTo<StoredNode>(),
 )
 
+const nodesBehind = statement<{ id: string; limit: number }, StoredRow>((on, value) =>
+  on
+    .selectFrom('menus')
+    .select(menus.all)
+    .where('id', '>', value('id'))
+    .orderBy('id')
+    .limit(value('limit'))
+    .$castTo<StoredRow>(),
+)
+
+type StoredRow = Omit<MenuNode, 'enabled'> & { enabled: number }
 type StoredNode = { revision: number; id: string | null } & Omit<MenuNode, 'id' | 'enabled'> & {
     enabled: number
   }
@@ -71,6 +83,16 @@ export async function readTree(queries: Queries): Promise<MenuTree> {
     id === null ? [] : [{ id, ...menus.decode(row) }],
   )
   return { revision: rows[0]?.revision ?? 0, nodes }
+}
+
+/** All nodes, for a transaction that has locked the tree: some at a time, because a statement of SQLite holds the event loop. */
+export async function readNodes(tx: Tx): Promise<MenuNode[]> {
+  const nodes: MenuNode[] = []
+  for (;;) {
+    const rows = await tx.run(nodesBehind, { id: nodes.at(-1)?.id ?? '', limit: ROWS_PER_READ })
+    nodes.push(...rows.map(menus.decode))
+    if (rows.length < ROWS_PER_READ) return nodes
+  }
 }
 
 export async function hasNode(queries: Queries, id: string): Promise<boolean> {

@@ -3,10 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError, validationFailed } from '../../kernel/errors.ts'
 import { fault } from '../../kernel/faults.ts'
-import { countMembers, pathAt, scanJson } from './json-scan.ts'
+import { countMembers, pathAt, scanJson, type JsonScan } from './json-scan.ts'
 
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.
 const DEPTH_LIMIT = 64
+// An object of many more takes longer to read than all the rest of a request (docs/specification.md, Limits).
+const MEMBER_LIMIT = 20_000
 
 /** A body is JSON or nothing; no body at all is left to the route's schema. */
 export function acceptJsonOnly(app: FastifyInstance): void {
@@ -21,12 +23,16 @@ export function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
-  const fault = codingFault(headers, body)
-  if (fault) throw fault
+  const wrongCoding = codingFault(headers, body)
+  if (wrongCoding) throw wrongCoding
   if (body.length === 0) return undefined
   const text = withoutByteOrderMark(body.toString())
+  const scan = scanJson(text)
+  // Before it is parsed: that takes the longest.
+  if (scan.mostMembers > MEMBER_LIMIT)
+    throw validationFailed([fault('', 'too_many_fields', { maximum: MEMBER_LIMIT })])
   const value = parseJson(text)
-  const found = valueFault(text, value)
+  const found = valueFault(text, value, scan)
   if (found) throw found
   return value
 }
@@ -65,8 +71,8 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
  * JSON that two readers could understand differently, or that could not be passed on as it came: nested without end,
  * with a duplicate member, or with a number that no double represents.
  */
-function valueFault(text: string, value: unknown): AppError | undefined {
-  const { members, depth, lostAt } = scanJson(text)
+function valueFault(text: string, value: unknown, scan: JsonScan): AppError | undefined {
+  const { members, depth, lostAt } = scan
   if (depth > DEPTH_LIMIT) return validationFailed([fault('', 'too_deep', { maximum: DEPTH_LIMIT })])
   // Without a member there is nothing to compare.
   let isDangerous = false

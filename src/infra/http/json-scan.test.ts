@@ -40,5 +40,20 @@ test('the path to a number is read from the text', () => {
 
 test('members and depth are those of the value', () => {
   const text = '{"a":"{[:","b\\\\":[[{"c":{}}]],"d":"\\\\\\"","e":[]}'
-  assert.deepEqual(scanJson(text), { members: 5, depth: 5, lostAt: undefined })
+  assert.deepEqual(scanJson(text), { members: 5, mostMembers: 4, depth: 5, lostAt: undefined })
+})
+
+test('members are counted of each object alone', () => {
+  for (const [text, most] of [
+    ['[{"a":1,"b":2},{"a":{"x":1},"b":2,"c":3},{}]', 3],
+    ['{"a":{"x":1,"y":2,"z":3},"b":1}', 3],
+    ['{"a":{"x":1},"b":{"x":1},"c":{"x":1}}', 3],
+    ['[1,[2]]', 0],
+  ] as const)
+    assert.equal(scanJson(text).mostMembers, most, text)
+})
+
+test('a text that is not valid is read to its end', () => {
+  for (const text of ['{"a', '"\\', '{"a":"\\"', ']]}{"a":1', '[{', '12345678901234567', ':::'])
+    assert.ok(scanJson(text).members <= 3, text)
 })

@@ -1,4 +1,4 @@
-// How a JSON text is written, which its value does not tell. Every text that is passed here must be valid.
+// How a JSON text is written, which its value does not tell. Only `scanJson` takes a text that is not valid.
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -20,32 +20,43 @@ const SMALL_E = 101
 export interface JsonScan {
   /** How many members all objects have together: as many as there are colons outside strings. */
   readonly members: number
+  /** How many members the object has that has the most. */
+  readonly mostMembers: number
   /** How many lists and objects are in each other. */
   readonly depth: number
   /** Where the first number begins that a double does not represent (RFC 7493, section 2.2). */
   readonly lostAt: number | undefined
 }
 
-/** Reads the text once. */
+/** Reads the text once. Of a text that is not valid it tells nothing, but it ends. */
 export function scanJson(json: string): JsonScan {
   let members = 0
+  let ofThisObject = 0
+  let mostMembers = 0
+  const ofOuterObjects: number[] = []
   let depth = 0
-  let deepest = 0
   let lostAt: number | undefined
   for (let at = 0; at < json.length; at++) {
     const character = json.charCodeAt(at)
     if (character === QUOTE) at = endOfString(json, at)
-    else if (character === COLON) members++
-    else if (isDigit(character)) {
+    else if (character === COLON) {
+      members++
+      ofThisObject++
+      if (ofThisObject > mostMembers) mostMembers = ofThisObject
+    } else if (isDigit(character)) {
       const end = endOfNumber(json, at)
       if (lostAt === undefined && isLost(json, at, end)) lostAt = at
       at = end - 1
     } else if (character >= OPENING_BRACKET) {
-      depth += nesting(character)
-      if (depth > deepest) deepest = depth
+      const step = nesting(character)
+      if (step === 1) {
+        ofOuterObjects.push(ofThisObject)
+        ofThisObject = 0
+        if (ofOuterObjects.length > depth) depth = ofOuterObjects.length
+      } else if (step === -1) ofThisObject = ofOuterObjects.pop() ?? 0
     }
   }
-  return { members, depth: deepest, lostAt }
+  return { members, mostMembers, depth, lostAt }
 }
 
 /** The names and indexes that lead to the value at that place of the text. */
@@ -109,11 +120,14 @@ function nesting(character: number): number {
   return character === CLOSING_BRACE || character === CLOSING_BRACKET ? -1 : 0
 }
 
-/** The quotation mark that ends the string which begins at `start`. */
+/** The quotation mark that ends the string which begins at `start`; the end of a text without it. */
 function endOfString(json: string, start: number): number {
   let at = start + 1
-  for (let character = json.charCodeAt(at); character !== QUOTE; character = json.charCodeAt(at))
-    at += character === BACKSLASH ? 2 : 1
+  for (; at < json.length; at++) {
+    const character = json.charCodeAt(at)
+    if (character === QUOTE) return at
+    if (character === BACKSLASH) at++
+  }
   return at
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { callListeners } from '../listeners.ts'
 import type { Tx, TransactionCallback } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
+import { TurnCost } from '../turns.ts'
 import { transactionTimeout } from '../unavailable.ts'
 import type { PooledConnection } from './postgres-pool.ts'
 import { postgresQueries, type ConnectionSource, type StatementNames } from './postgres-queries.ts'
@@ -51,7 +52,12 @@ async function runWork<T>(
 ): Promise<T> {
   const timeout = new TransactionTimeout(connection, limits)
   const queries = postgresQueries(timeout.source, names)
-  const tx: Tx = { ...queries, afterCommit: (listener) => void listeners.push(listener) }
+  const turn = new TurnCost()
+  const tx: Tx = {
+    ...queries,
+    afterCommit: (listener) => void listeners.push(listener),
+    spend: (rows) => turn.spend(rows),
+  }
   try {
     return await Promise.race([work(tx), timeout.expired])
   } finally {

@@ -14,16 +14,15 @@ import {
 import { backoffMs } from '../../kernel/retry.ts'
 import type { Database } from '../statement.ts'
 import type { Queries, Tx } from '../store.ts'
+import { TurnCost } from '../turns.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import type { ReadGate } from './read-gate.ts'
 import { isBusy, fromSqliteError } from './sqlite-errors.ts'
 import type { SqliteStatements, StatementResult } from './sqlite-statements.ts'
 
-// In rows, as in ReadGate, but a change costs more than a read: after so much work, some milliseconds, a transaction goes on
-// in the next turn of the event loop.
+// A statement that reads and changes no row costs about as much as so many rows.
 const BASE_COST = 8
-const TURN_LIMIT = 250
 
 // Some seconds in all.
 const LOCK_RETRIES = 100
@@ -36,13 +35,18 @@ const LOCK_BACKOFF = { initialMs: 1, maximumMs: 50 }
 export class SqliteConnection implements DatabaseConnection {
   readonly #statements: SqliteStatements
   readonly #gate: ReadGate | undefined
+  readonly #turn = new TurnCost()
   #hasEnded = false
-  #cost = 0
 
   /** `gate` for the readers; a transaction runs its statements at once. */
   constructor(statements: SqliteStatements, gate?: ReadGate) {
     this.#statements = statements
     this.#gate = gate
+  }
+
+  /** Counts work of the transaction; see `Tx`. */
+  spend(rows: number): Promise<void> | undefined {
+    return this.#turn.spend(rows)
   }
 
   /** Rejects every statement from now on. */
@@ -56,8 +60,8 @@ export class SqliteConnection implements DatabaseConnection {
       try {
         if (this.#gate) return await this.#gate.run(() => this.#runNow(text, values))
         const result = this.#runNow(text, values)
-        this.#cost += BASE_COST + result.rows.length + result.changes
-        if (this.#cost >= TURN_LIMIT) await this.#nextTurn()
+        const nextTurn = this.spend(BASE_COST + result.rows.length + result.changes)
+        if (nextTurn) await nextTurn
         return result
       } catch (error) {
         if (!isBusy(error)) throw fromSqliteError(error)
@@ -75,11 +79,6 @@ export class SqliteConnection implements DatabaseConnection {
   // oxlint-disable-next-line require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('Streaming would hold the connection; read in pages instead.')
-  }
-
-  #nextTurn(): Promise<void> {
-    this.#cost = 0
-    return new Promise((resolve) => setImmediate(resolve))
   }
 
   #runNow(text: string, values: readonly unknown[]): StatementResult {
@@ -132,10 +131,12 @@ export class SqliteQueries implements Queries {
 
 export class SqliteTransaction extends SqliteQueries implements Tx {
   readonly afterCommit: Tx['afterCommit']
+  readonly spend: Tx['spend']
 
   constructor(connection: SqliteConnection, afterCommit: Tx['afterCommit']) {
     super(connection)
     this.afterCommit = afterCommit
+    this.spend = (rows) => connection.spend(rows)
   }
 }
 
