@@ -10,7 +10,7 @@ import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
 import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { requireNoLostDatabase } from './lost-database.ts'
+import { loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
 
 export interface DatabaseParts {
   readonly config: Config
@@ -43,7 +43,11 @@ export async function openDatabase(parts: DatabaseParts): Promise<Store> {
 /** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
   const { config, logger, mustExist } = parts
-  if (mustExist === undefined && !config.readOnly) requireNoLostDatabase(config)
+  if (mustExist === undefined && !config.readOnly) {
+    requireNoLostDatabase(config)
+    const notice = loneKeyNotice(config)
+    if (notice !== undefined) logger.warn({}, notice)
+  }
   const store = await openDatabase(
     config.readOnly ? { mustExist: 'read_only is set, so it is not created', ...parts } : parts,
   )

@@ -2,7 +2,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { migrate, schemaStatus } from '../../store/migrate.ts'
-import { requireNoLostDatabase } from '../lost-database.ts'
+import { loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
 import { createSigningKeys } from '../signing-keys.ts'
 import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
 
@@ -17,7 +17,11 @@ interface MigrateOptions extends ConfigOptions {
 export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
   const loaded = configOf(context, options)
   const { config } = loaded
-  if (options.new !== true) requireNoLostDatabase(config)
+  if (options.new !== true) {
+    requireNoLostDatabase(config)
+    const notice = loneKeyNotice(config)
+    if (notice !== undefined) context.stderr.write(`platform: ${notice}.\n`)
+  }
   const done = await withDatabase(loaded, (store) => migrate(store, systemClock), { create: true })
   if (options.new === true) createSigningKeys(config)
   context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')

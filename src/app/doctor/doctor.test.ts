@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
@@ -186,7 +195,14 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [lost] = (await examine()).of('database')
   assert.match(
     `${lost?.result} ${lost?.detail} ${lost?.remedy}`,
-    /^error is gone, .*jwt-secret .*data restore FILE/,
+    /^warning does not exist, but jwt-secret does .*data restore FILE/,
+  )
+  mkdirSync(join(dataDir, 'backups'))
+  writeFileSync(join(dataDir, 'backups', 'one.db'), 'a backup')
+  const [grave] = (await examine()).of('database')
+  assert.match(
+    `${grave?.result} ${grave?.detail} ${grave?.remedy}`,
+    /^error is gone, .*backups .*data restore FILE/,
   )
 })
 
