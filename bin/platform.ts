@@ -353,10 +353,14 @@ function exitCodeOf(error: unknown): number {
   return FAILED
 }
 
+const NO_PERMISSION = `The user ${process.geteuid?.()} has no permission: run the command as the user of the platform, or as root.`
+
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // Errors of the operating system (a full disk, a directory without permission) need no stack.
-  return 'syscall' in error ? error.message : (error.stack ?? error.message)
+  if (!('syscall' in error)) return error.stack ?? error.message
+  const isRefused = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
+  return isRefused && process.geteuid?.() !== 0 ? `${error.message}. ${NO_PERMISSION}` : error.message
 }
 
 /** Nothing is left that could settle the command: it is not done, and would otherwise end as if it were. */
