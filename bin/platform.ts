@@ -56,6 +56,13 @@ function program(): Command {
     .action(async (options) => (await import('../src/app/commands/serve.ts')).serve(context, options))
 
   platform
+    .command('health')
+    .description('ask the platform on this host whether it takes requests; exit code 1 if it does not')
+    .addOption(configFile())
+    .option('--module <list>', 'the modules of the process to ask')
+    .action(async (options) => (await import('../src/app/commands/health.ts')).checkHealth(context, options))
+
+  platform
     .command('config')
     .description('print the settings in effect, with the source of each value')
     .addOption(configFile())

@@ -267,7 +267,7 @@ describe('the log of a start', { concurrency: 2 }, () => {
     }
     assert.equal(
       await warningOf('nats://127.0.0.1:1'),
-      'nats://127.0.0.1:1 cannot be reached: ECONNREFUSED; start it (nats-server -p 1 -js), or change bus.server',
+      'nats://127.0.0.1:1 cannot be reached: ECONNREFUSED; start it (nats-server -a 127.0.0.1 -p 1 -js -sd nats-data), or change bus.server',
     )
     assert.match(await warningOf('nats://bus.invalid:4222'), /; correct the host name in bus\.server/)
   })

@@ -35,7 +35,7 @@ test('on a new server every check but that of the bus is fine or skipped, and no
     grave.map(({ check }) => check),
     ['bus'],
   )
-  assert.match(grave[0]?.remedy ?? '', /nats-server -p 1 -js/)
+  assert.match(grave[0]?.remedy ?? '', /nats-server -a 127\.0\.0\.1 -p 1 -js -sd nats-data/)
   assert.deepEqual([exitCode, report.status], [1, 'error'])
   assert.deepEqual(
     resultsOf(['files', 'database', 'standby', 'backup'].flatMap(of)),
