@@ -7,10 +7,11 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { toRfc3339 } from '../kernel/time.ts'
 import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
-import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
+import { lastMigrationAt, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
+import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {
   readonly config: Config
@@ -57,8 +58,9 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
-      const steps = await migrate(store, systemClock)
+      const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
       if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
+      if (backup !== undefined) logger.info({ backup }, `kept the database from before; ${wayBack(backup)}`)
     }
     await reportLateClock(store, logger)
     return store
