@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
+import { isJournal, journalError } from '../src/app/commands/journal.ts'
 import type { Shell } from '../src/app/commands/shell/index.ts'
 import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
@@ -13,6 +14,8 @@ import { ValueError } from '../programs/mock-server/value-error.ts'
 const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
+
+const STDERR = 2
 
 // `ticket-notify` has exit codes of its own.
 let exitCode = DONE
@@ -345,19 +348,23 @@ function exitCodeOf(error: unknown): number {
   // The library has printed its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
   if (error instanceof ConfigError) {
-    context.stderr.write(`${error.message}\n`)
+    writeError(`${error.message}\n`)
     return WRONG_USAGE
   }
   if (error instanceof ValueError) {
-    context.stderr.write(`ValueError: ${error.message}\n`)
+    writeError(`ValueError: ${error.message}\n`)
     return FAILED
   }
   if (error instanceof AppError && error.kind !== 'internal') {
-    context.stderr.write(`platform: ${error.message}\n`)
+    writeError(`platform: ${error.message}\n`)
     return error.kind === 'invalid' ? WRONG_USAGE : FAILED
   }
-  context.stderr.write(`platform: ${failureText(error)}\n`)
+  writeError(`platform: ${failureText(error)}\n`)
   return FAILED
+}
+
+function writeError(text: string): void {
+  context.stderr.write(isJournal(context.env, STDERR) ? journalError(text) : text)
 }
 
 const NO_PERMISSION = `The user ${process.geteuid?.()} has no permission: run the command as the user of the platform, or as root.`

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { servePlatform } from '../support/platform.ts'
+import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 import {
   commandWorld,
   onSqlite,
@@ -90,6 +90,17 @@ describe('a failed start', { concurrency: 4 }, () => {
     assert.deepEqual(files(), ['identity-key', 'platform.db'])
     assertSuccess(await run(['db', 'migrate', '--new']))
     assert.equal(await (await serve({}, 'api')).stop(), 0)
+  })
+
+  test('has the priority of an error in the journal, in its log and on standard error', async (t) => {
+    const dataDir = scopeOf(t).use(temporaryDirectory()).path
+    mkdirSync(join(dataDir, 'platform.db'))
+    const failure = (fd: number) => {
+      const journal = `export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/$$/fd/${fd}); exec "$@"`
+      return runPlatform(['serve'], { dataDir, wrapper: ['bash', '-c', journal, 'bash'] })
+    }
+    assert.match((await failure(1)).stdout, /^<3>\{"level":"error".*"start failed"/m)
+    assert.match((await failure(2)).stderr, /^<3>platform: /)
   })
 
   test('names gateway.name while another gateway of that name runs', async (t) => {
