@@ -31,6 +31,7 @@ test('without a file and an environment everything has its default', () => {
       name: hostname(),
     },
     database: { kind: 'sqlite', path: path('data/platform.db') },
+    backupBeforeMigration: true,
     bus: { server: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' } },
     auth: {
       tokenTtlMs: 3_600_000,
@@ -161,6 +162,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: 'postgres://me:canary@db/platform?password=canary',
     envText: `postgres://${SECRET}@db/platform?${SECRET}`,
   },
+  'database.backup_before_migration': { toml: 'false', env: '1', envText: 'true' },
   'bus.server': {
     toml: '["nats://a:1", "b"]',
     fileText: 'nats://a:1,nats://b:4222',

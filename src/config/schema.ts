@@ -145,6 +145,12 @@ const SETTINGS = {
     secret: true,
     property: 'database',
   }),
+  'database.backup_before_migration': setting(trueOrFalse, {
+    description:
+      'Copy a SQLite database to `<database>.before-migration` before a newer release changes its schema. The next migration replaces the copy.',
+    default: 'true',
+    property: 'backupBeforeMigration',
+  }),
   'bus.server': setting(busServers, {
     description:
       'The NATS servers, tried in this order. A login is written `nats://user:password@host:port`.',

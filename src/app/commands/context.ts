@@ -16,7 +16,7 @@ export interface CommandContext {
   readonly env: Environment
   readonly cwd: string
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
-  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined }
   readonly stderr: Writable & { readonly isTTY?: boolean }
 }
 
