@@ -6,6 +6,7 @@ import {
   httpUrl,
   ipPool,
   listenAddress,
+  overlap,
   privateHttpUrl,
   secretHttpUrl,
 } from './address-types.ts'
@@ -41,6 +42,9 @@ const alertSeverity = {
 const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
 const durationFrom = (minimum: number) => duration({ minimum, maximum: 36_500 * DAY })
 const count = integerWithin({ minimum: 1, maximum: 1_000_000 })
+
+/** Who is trusted with identity headers when nothing else is configured. */
+const LOOPBACK = cidrList.parse('127.0.0.0/8,::1/128', '') ?? []
 
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
@@ -175,10 +179,20 @@ const SETTINGS = {
     default: '1h',
     environment: [{ name: 'TOKEN_TTL' }],
   }),
+  'proxy.client_address_from': setting(cidrList, {
+    description:
+      'Networks of the proxies whose `Forwarded` or `X-Forwarded-For` names the address of a caller. For limits, the log ' +
+      'and the audit trail, never for rights.',
+    default: 'none',
+  }),
   'auth.trusted_proxies': setting(cidrList, {
     description:
-      'Networks whose identity headers are trusted: only those of gateways. `none` trusts no network.',
-    default: '127.0.0.0/8,::1/128',
+      'Networks whose identity headers are trusted: only those of local tools. `none` trusts no network.',
+    default: ({ clientAddressFrom }): string =>
+      LOOPBACK.filter((network) => !clientAddressFrom.some((proxy) => overlap(proxy, network)))
+        .map(({ text }) => text)
+        .join(',') || 'none',
+    documentedDefault: '`127.0.0.0/8,::1/128`, of these none with an address of `proxy.client_address_from`',
     environment: [{ name: 'TRUSTED_PROXIES' }],
   }),
   'auth.oidc.issuer': setting(exactHttpUrl, {

@@ -9,7 +9,7 @@ export interface Sender {
   /** Undefined only for operations that need no identity. */
   readonly identity: Identity | undefined
   readonly requestId: string
-  /** Sent only without an identity: the api accepts no identity that comes with a forwarding header. */
+  /** Of the client. Without a signature the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
   /** Token of a sender that the api does not trust to name an identity. */
   readonly token?: Secret
@@ -51,7 +51,7 @@ export function headersForApi(
   }
   headers['host'] = host
   headers['x-request-id'] = requestId
-  if (address !== undefined) headers['x-forwarded-for'] = address
+  if (address !== undefined && (signature || !identity)) headers['x-forwarded-for'] = address
   if (token) headers['authorization'] = `Bearer ${token.reveal()}`
   if (identity) Object.assign(headers, identityHeaders(identity))
   if (signature) headers[SIGNATURE_HEADER] = signature.sign(headers)
