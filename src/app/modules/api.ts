@@ -25,18 +25,19 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { authenticator } = domains.users
   const signature = verifiedOnce(new IdentitySignature(jwtSecrets(config), systemClock))
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
+  const clientAddress = createClientAddress({
+    proxies: config.proxy.clientAddressFrom,
+    trustedPeers: trustedProxies,
+    signature,
+  })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), configRoute({ settings, file }), ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
-    identify: createIdentify({ authenticator, trustedProxies, signature }),
+    identify: createIdentify({ authenticator, trustedProxies, signature, clientAddress }),
     authenticator,
-    clientAddress: createClientAddress({
-      proxies: config.proxy.clientAddressFrom,
-      trustedPeers: trustedProxies,
-      signature,
-    }),
+    clientAddress,
   }
   await listen(context, 'api', await createHttpServer(options), config.api.listen)
   await listenForSignIn(context, options)

@@ -6,6 +6,7 @@ import { knownRoles, type Identity } from '../../kernel/identity.ts'
 import { decodeToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
 
@@ -15,6 +16,8 @@ export interface IdentifyOptions {
   readonly trustedProxies: readonly Network[]
   /** Verifies the programs of this installation, which are trusted from every address. */
   readonly signature?: Pick<IdentitySignature, 'verify'>
+  /** Where the caller is; the peer by default. */
+  readonly clientAddress?: ClientAddress
 }
 
 export interface Network {
@@ -37,14 +40,15 @@ const TOKEN_LIMIT = 8 * 1_024
  * docs/specification.md, Identity: a token wins; headers are accepted with a signature of the installation, and from a
  * trusted peer that is no proxy.
  */
-export function createIdentify({ authenticator, trustedProxies, signature }: IdentifyOptions): Identify {
+export function createIdentify(options: IdentifyOptions): Identify {
+  const { authenticator, trustedProxies, signature, clientAddress = peerAddress } = options
   const isTrusted = peerCheck(trustedProxies)
   return (request) => {
     const fromTrustedPeer = isTrusted(request.socket.remoteAddress)
     if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
     if (authorization !== undefined) {
-      return authenticator.authenticate(bearerToken(authorization), request.socket.remoteAddress)
+      return authenticator.authenticate(bearerToken(authorization), clientAddress(request))
     }
     if (signature?.verify(request)) return withToken(identityFromHeaders(request.headers), request.headers)
     if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined

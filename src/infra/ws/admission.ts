@@ -80,7 +80,7 @@ export class Admission {
       for (const check of this.#checks) check(upgrade.request)
       holder = await this.#deps.authenticator.holder(
         tokenOf(upgrade.request.headers),
-        peerAddress(upgrade.request),
+        this.#clientAddress(upgrade.request),
       )
       return await this.#register(upgrade, holder)
     } catch (error) {
