@@ -10,12 +10,12 @@ export const TOKEN_HEADER = 'x-identity-token'
 const TOKEN = /^(?<kind>session|api) (?<expiresAt>\d{1,16}) (?<id>[\x21-\x7e]{1,128})$/
 
 /** The value of {@link TOKEN_HEADER}. */
-export function encodeToken({ kind, id, expiresAt }: IdentityToken): string {
+export function encodeIdentityToken({ kind, id, expiresAt }: IdentityToken): string {
   return `${kind} ${expiresAt} ${id}`
 }
 
 /** Undefined for a text that is none. */
-export function decodeToken(text: string): IdentityToken | undefined {
+export function decodeIdentityToken(text: string): IdentityToken | undefined {
   const { kind, id, expiresAt } = TOKEN.exec(text)?.groups ?? {}
   return id === undefined
     ? undefined

@@ -4,7 +4,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity, type IdentityToken, type Role } from '../../kernel/identity.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { rolesOf, type ApiToken } from './api-tokens/model.ts'
+import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
 import { shareToken } from './api-tokens/store.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
@@ -119,7 +119,7 @@ function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
   const identity: Identity = {
     id: user.id,
     name: user.name,
-    roles: rolesOf(token, user),
+    roles: rolesOfToken(token, user),
     via: 'token',
     token: { kind: 'api', id, expiresAt },
   }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { addressesOfForwarded, addressesOfXForwardedFor } from './forwarded-addresses.ts'
-import { peerCheck, type Network } from './identity.ts'
+import { peerCheck, type Network } from './peer-networks.ts'
 
 /** The address of the client of a request, for limits, the log and the audit trail; never for rights. */
 export type ClientAddress = (request: IncomingMessage) => string

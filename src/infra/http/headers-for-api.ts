@@ -1,6 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { encodeToken, SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
+import { encodeIdentityToken, SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
@@ -77,6 +77,6 @@ function mayPass(name: string): boolean {
 }
 
 function identityHeaders({ id, name, roles, token }: Identity): Record<string, string> {
-  const ofToken = token && { [TOKEN_HEADER]: encodeToken(token) }
+  const ofToken = token && { [TOKEN_HEADER]: encodeIdentityToken(token) }
   return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(','), ...ofToken }
 }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
-import { LRUCache } from 'lru-cache'
+import { isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
-import { decodeToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
+import { decodeIdentityToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
+import { peerCheck, type Network } from './peer-networks.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
 
@@ -18,12 +18,6 @@ export interface IdentifyOptions {
   readonly signature?: Pick<IdentitySignature, 'verify'>
   /** Where the caller is; the peer by default. */
   readonly clientAddress?: ClientAddress
-}
-
-export interface Network {
-  readonly address: string
-  readonly prefixLength: number
-  readonly family: 'ipv4' | 'ipv6'
 }
 
 /** The caller; undefined when the request names none. Throws for a token or headers that are not valid. */
@@ -95,7 +89,7 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
 /** Only a signature of the installation says with which token the identity came. */
 function withToken(identity: Identity | undefined, headers: IncomingHttpHeaders): Identity | undefined {
   const header = headers[TOKEN_HEADER]
-  const token = typeof header === 'string' ? decodeToken(header) : undefined
+  const token = typeof header === 'string' ? decodeIdentityToken(header) : undefined
   return identity && token ? { ...identity, token } : identity
 }
 
@@ -112,17 +106,3 @@ function isLocalName(host: string | undefined): boolean {
   if (name.startsWith('[') && name.endsWith(']')) return isIP(name.slice(1, -1)) === 6
   return isIP(name) === 4 || name.toLowerCase() === 'localhost'
 }
-
-/** Whether the address of a TCP peer is in one of the networks. */
-export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
-  const trusted = new BlockList()
-  for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
-  // A check is a call of native code, which takes about ten times as long as a lookup in the cache.
-  const checked = new LRUCache<string, boolean>({
-    max: ADDRESSES_CACHED,
-    memoMethod: (address) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
-  })
-  return (address) => address !== undefined && checked.memo(address)
-}
-
-const ADDRESSES_CACHED = 1_000

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const apiTokens: Migration = {
+export const addApiTokens: Migration = {
   name: '0027-api-tokens',
   breaking: false,
   async up({ db, capabilities: { integer, numbered, tableSuffix } }) {

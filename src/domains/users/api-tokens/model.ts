@@ -31,6 +31,6 @@ export const MAX_TOKENS = 100
 export const KEPT_MS = 30 * DAY
 
 /** What the token may do now: those of its roles that its user still has. */
-export function rolesOf({ roles }: Pick<ApiToken, 'roles'>, user: Pick<User, 'roles'>): readonly Role[] {
+export function rolesOfToken({ roles }: Pick<ApiToken, 'roles'>, user: Pick<User, 'roles'>): readonly Role[] {
   return roles === null ? user.roles : user.roles.filter((role) => roles.includes(role))
 }

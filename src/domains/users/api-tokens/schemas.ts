@@ -27,7 +27,7 @@ const Token = {
   }),
 }
 
-export const TokenSchema = Fields(Token, { $id: 'ApiToken' })
+const TokenSchema = Fields(Token, { $id: 'ApiToken' })
 
 export const NewTokenSchema = Fields(
   {

@@ -14,7 +14,7 @@ import {
   DEFAULT_LIFETIME_MS,
   KEPT_MS,
   MAX_TOKENS,
-  rolesOf,
+  rolesOfToken,
   type ApiToken,
   type NewApiToken,
 } from './model.ts'
@@ -74,7 +74,7 @@ export class ApiTokens {
     const now = clock.now()
     const roles = wanted.roles ? knownRoles(wanted.roles) : null
     requireOwnRoles(roles, user)
-    const limit = limitOf(by, rolesOf({ roles }, user))
+    const limit = limitOf(by, rolesOfToken({ roles }, user))
     await deleteExpiredTokens(tx, userId, now - KEPT_MS)
     if ((await countTokens(tx, userId, now)) >= MAX_TOKENS) throw tooManyTokens(user.name)
     const lifetimeMs = wanted.expiresInMs ?? DEFAULT_LIFETIME_MS
@@ -143,7 +143,7 @@ export class ApiTokens {
 const MAX_RECORDED = 10_000
 
 function shown(token: ApiToken, user: User): ShownToken {
-  return { ...token, roles: rolesOf(token, user) }
+  return { ...token, roles: rolesOfToken(token, user) }
 }
 
 function requireEnabled(user: User | undefined, id: string): User {
