@@ -3,6 +3,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { userResource, type User } from './model.ts'
+import { UserTokens } from './tokens.tsx'
 import { UserActions } from './user-actions.tsx'
 import { userWords } from './words.ts'
 
@@ -20,6 +21,7 @@ export function UserDrawer({ id, onClose }: UserDrawerProps) {
         <>
           <UserActions user={user} model={model} onRemoved={onClose} />
           <UserFacts user={user} />
+          <UserTokens user={user} />
         </>
       )}
     </ResourceDrawer>

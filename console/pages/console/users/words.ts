@@ -21,7 +21,7 @@ export const userWords = defineWords({
       created_to: 'Created before',
     },
     hints: {
-      name: '1 to 64 letters, digits or . _ -',
+      name: '1 to 254 letters, digits or . _ @ + -',
       password: '12 to 256 characters, at least 5 different ones; not a common password, and not the name',
       roles:
         'Administrator: everything. Operations (devops): reads orders; works on alerts, tickets, certificates, backups and VPN sessions; runs the commands that the policy allows. Service: programs of the shop. Auditor: reads.',
@@ -74,7 +74,7 @@ export const userWords = defineWords({
       created_to: '创建时间至',
     },
     hints: {
-      name: '1 至 64 个字母、数字或 . _ -',
+      name: '1 至 254 个字母、数字或 . _ @ + -',
       password: '12 至 256 个字符，至少 5 个不同的字符；不能是常见密码或用户名称',
       roles:
         '管理员：全部权限。运维 (devops)：查看订单；处理告警、工单、证书、备份和 VPN 会话；运行策略允许的命令。服务：商城程序。审计员：只读。',

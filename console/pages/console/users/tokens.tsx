@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { BODIES } from '../../../api/generated.ts'
+import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
+import { localTime } from '../../../i18n/local.ts'
+import { CommandLine } from '../../../parts/command-line.tsx'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { Modal } from '../../../parts/modal.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { Section } from '../../../parts/section.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
+import { call } from '../platform.ts'
+import type { User } from './model.ts'
+import { tokenWords } from './token-words.ts'
+import { roleLabel } from './words.ts'
+
+type Token = AnswerOf<'listApiTokens'>['items'][number]
+
+// A user has at most as many.
+const MOST = 100
+const DAY_SECONDS = 86_400
+
+/** The API tokens of a user: which there are, a new one, and taking one away. */
+export function UserTokens({ user }: { readonly user: User }) {
+  const words = tokenWords()
+  const tokens = useSignal<readonly Token[] | null>(null)
+  const isCreating = useSignal(false)
+  const text = useSignal<string | null>(null)
+  const read = async () => {
+    const result = await call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } })
+    if (result.ok) tokens.value = result.value.items
+    else reportFailure(result.failure)
+  }
+  useEffect(() => void read(), [user.id, user.enabled])
+  return (
+    <Section title={words.title}>
+      {tokens.value?.length === 0 && <p class="hint">{words.none}</p>}
+      <ul class="plain-list" aria-label={words.title}>
+        {tokens.value?.map((token) => (
+          <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
+        ))}
+      </ul>
+      {user.enabled && (
+        <button class="button" type="button" onClick={() => (isCreating.value = true)}>
+          {words.create}
+        </button>
+      )}
+      {isCreating.value && (
+        <NewToken
+          user={user}
+          onClose={() => (isCreating.value = false)}
+          onCreated={(created) => {
+            isCreating.value = false
+            text.value = created
+            void read()
+          }}
+        />
+      )}
+      {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
+    </Section>
+  )
+}
+
+interface TokenRowProps {
+  readonly user: User
+  readonly token: Token
+  readonly onRevoked: () => void
+}
+
+function TokenRow({ user, token, onRevoked }: TokenRowProps) {
+  const words = tokenWords()
+  const { id, name, roles, expires_at, last_used_at, last_used_from } = token
+  const revoke = () =>
+    sendChange({
+      question: {
+        title: words.revokeTitle(name),
+        text: words.revokeText,
+        action: words.revoke,
+        isDestructive: true,
+      },
+      send: () => call('revokeApiToken', { path: { id: user.id, token_id: id } }),
+      done: words.revoked(name),
+      onDone: onRevoked,
+    })
+  return (
+    <li>
+      <p>
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>{' '}
+        · {roles.map(roleLabel).join(', ') || words.noRole}
+      </p>
+      <p class="hint">
+        {words.until(localTime(expires_at))} ·{' '}
+        {last_used_at === null ? words.neverUsed : words.used(localTime(last_used_at), last_used_from ?? '')}
+      </p>
+      <button class="button" type="button" aria-label={words.revokeTitle(name)} onClick={() => void revoke()}>
+        {words.revoke}
+      </button>
+    </li>
+  )
+}
+
+interface NewTokenProps {
+  readonly user: User
+  readonly onCreated: (text: string) => void
+  readonly onClose: () => void
+}
+
+/** People count days, the API seconds. */
+function NewToken({ user, onCreated, onClose }: NewTokenProps) {
+  const words = tokenWords()
+  const { expires_in, ...others } = BODIES.createApiToken.properties
+  const days = { type: 'integer', minimum: 1, maximum: expires_in.maximum / DAY_SECONDS }
+  const roles = { ...others.roles, items: { type: 'string', enum: user.roles } }
+  return (
+    <CreateDialog
+      title={words.create}
+      schema={{ ...BODIES.createApiToken, properties: { ...others, roles, days } }}
+      labels={words.fields}
+      hints={words.hints}
+      labelOf={(_, value) => roleLabel(value)}
+      action={words.create}
+      create={({ days: lifetime, ...body }: { days?: number }) => {
+        const wanted = body as BodyOf<'createApiToken'>
+        const limit = lifetime === undefined ? {} : { expires_in: lifetime * DAY_SECONDS }
+        return call('createApiToken', { path: { id: user.id }, body: { ...wanted, ...limit } })
+      }}
+      doneOf={({ name }) => words.created(name)}
+      onCreated={({ token }) => onCreated(token ?? '')}
+      onClose={onClose}
+    />
+  )
+}
+
+/** The text of a new token, which nobody can read again. */
+function TokenText({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
+  const words = tokenWords()
+  return (
+    <Modal label={words.textTitle} onClose={onClose}>
+      <h2>{words.textTitle}</h2>
+      <p>{words.textHint}</p>
+      <CommandLine label={words.textTitle} command={text} />
+      <div class="actions actions-end">
+        <button class="button button-main" type="button" onClick={onClose}>
+          {words.close}
+        </button>
+      </div>
+    </Modal>
+  )
+}
