@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
+import { isJournal, journalError } from '../src/app/commands/journal.ts'
 import type { Shell } from '../src/app/commands/shell/index.ts'
 import { versionText } from '../src/app/commands/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'
@@ -13,6 +14,8 @@ import { ValueError } from '../programs/mock-server/value-error.ts'
 const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
+
+const STDERR = 2
 
 // `ticket-notify` has exit codes of its own.
 let exitCode = DONE
@@ -54,6 +57,13 @@ function program(): Command {
     .addOption(configFile())
     .option('--module <list>', 'api, gateway, worker, a list of them, or all')
     .action(async (options) => (await import('../src/app/commands/serve.ts')).serve(context, options))
+
+  platform
+    .command('health')
+    .description('ask the platform on this host whether it takes requests; exit code 1 if it does not')
+    .addOption(configFile())
+    .option('--module <list>', 'the modules of the process to ask')
+    .action(async (options) => (await import('../src/app/commands/health.ts')).checkHealth(context, options))
 
   platform
     .command('config')
@@ -218,6 +228,31 @@ function program(): Command {
     )
     .addOption(configFile())
     .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
+  const tokenCommands = () => import('../src/app/commands/token.ts')
+  token
+    .command('create')
+    .argument('<user>')
+    .description('create an API token for a program, and print it')
+    .requiredOption('--name <name>', 'what the token is for')
+    .option('--ttl <duration>', 'how long it is valid, at most 366d (default: 90d)')
+    .addOption(
+      new Option('--role <role...>', 'roles of the user; without it all that the user has').choices(ROLES),
+    )
+    .addOption(configFile())
+    .action(async (user, options) => (await tokenCommands()).createApiToken(context, user, options))
+  token
+    .command('list')
+    .argument('<user>')
+    .description('list the API tokens of a user, newest first')
+    .addOption(configFile())
+    .action(async (user, options) => (await tokenCommands()).listApiTokens(context, user, options))
+  token
+    .command('revoke')
+    .argument('<user>')
+    .argument('<id>')
+    .description('revoke an API token')
+    .addOption(configFile())
+    .action(async (user, id, options) => (await tokenCommands()).revokeApiToken(context, user, id, options))
 
   const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
   alerts
@@ -338,25 +373,33 @@ function exitCodeOf(error: unknown): number {
   // The library has printed its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
   if (error instanceof ConfigError) {
-    context.stderr.write(`${error.message}\n`)
+    writeError(`${error.message}\n`)
     return WRONG_USAGE
   }
   if (error instanceof ValueError) {
-    context.stderr.write(`ValueError: ${error.message}\n`)
+    writeError(`ValueError: ${error.message}\n`)
     return FAILED
   }
   if (error instanceof AppError && error.kind !== 'internal') {
-    context.stderr.write(`platform: ${error.message}\n`)
+    writeError(`platform: ${error.message}\n`)
     return error.kind === 'invalid' ? WRONG_USAGE : FAILED
   }
-  context.stderr.write(`platform: ${failureText(error)}\n`)
+  writeError(`platform: ${failureText(error)}\n`)
   return FAILED
 }
+
+function writeError(text: string): void {
+  context.stderr.write(isJournal(context.env, STDERR) ? journalError(text) : text)
+}
+
+const NO_PERMISSION = `The user ${process.geteuid?.()} has no permission: run the command as the user of the platform, or as root.`
 
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // Errors of the operating system (a full disk, a directory without permission) need no stack.
-  return 'syscall' in error ? error.message : (error.stack ?? error.message)
+  if (!('syscall' in error)) return error.stack ?? error.message
+  const isRefused = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
+  return isRefused && process.geteuid?.() !== 0 ? `${error.message}. ${NO_PERMISSION}` : error.message
 }
 
 /** Nothing is left that could settle the command: it is not done, and would otherwise end as if it were. */

@@ -50,6 +50,8 @@ const ONLY_TESTS = [
   { command: 'shellcheck', package: 'shellcheck', why: 'checks of shell scripts' },
   { command: 'lintian', package: 'lintian', why: 'checks of the Debian package' },
   { command: 'openssl', package: 'openssl', why: 'certificates for test servers' },
+  { command: 'nginx', package: 'nginx-light', directories: SYSTEM, why: 'the platform behind nginx' },
+  { command: 'caddy', package: 'caddy', why: 'the platform behind Caddy' },
   { command: 'curl', package: 'curl', why: 'the tour of the README' },
   { command: 'prometheus', package: 'prometheus', why: 'the alerts that it sends' },
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERROR_CODES } from '../../src/app/domains.ts'
-import { fault, FAULTS, type ErrorValues, type FaultCode } from '../../src/kernel/faults.ts'
+import { fieldFault, FAULTS, type ErrorValues, type FaultCode } from '../../src/kernel/faults.ts'
 import { UNEXPLAINED, UNREACHABLE } from '../api/operations.ts'
 import { language, type Language } from '../i18n/language.ts'
 import { describeFailure, describeFault } from './failure-words.ts'
@@ -16,7 +16,7 @@ function speak(t: TestContext, wanted: Language) {
 test('a fault is described by its code and values, whatever the platform says of it', (t) => {
   const reworded = { message: 'other words', path: 'name' }
   const describe = (code: FaultCode, values?: ErrorValues) =>
-    describeFault({ ...fault('name', code, values), ...reworded })
+    describeFault({ ...fieldFault('name', code, values), ...reworded })
   assert.equal(describe('required'), 'This field is required.')
   assert.equal(describe('wrong_form', { pattern: '^/' }), 'It does not have the expected form.')
   assert.equal(describe('too_short', { minimum: 12 }), 'At least 12 characters are needed.')

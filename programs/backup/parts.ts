@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Config, LoadedConfig } from '../../src/config/config.ts'
@@ -25,6 +26,7 @@ import { callSigner } from './host/signed-call.ts'
 import type { InstalledProgram } from './install/index.ts'
 import { createLogFile } from './log-file.ts'
 import type { NightDeps, NightReporter, NightSettings, OpenedDrive } from './night/deps.ts'
+import type { BackupState } from './night/state.ts'
 import { FileStateStore, MemoryStateStore } from './night/state-file.ts'
 
 /** The platform on this server, as far as the self-check uses it. */
@@ -75,14 +77,18 @@ export function placesOf({ backup: { installRoot } }: Config) {
   }
 }
 
-/** The other servers that the last run has found in its folder of the drive; none before the first one. */
-export function otherServersIn(config: Config): readonly string[] {
+/** What the last nights have left, for people; undefined where none is installed, or this user cannot read it. */
+export function readNight(
+  config: Config,
+): Pick<BackupState, 'run' | 'lastSuccess' | 'sharedWith'> | undefined {
+  const places = placesOf(config)
   const quiet = { clock: systemClock, onUnusable: () => undefined }
+  if (!existsSync(places.directory)) return undefined
   try {
-    return new FileStateStore(placesOf(config).state, quiet).read().sharedWith ?? []
+    return new FileStateStore(places.state, quiet).read()
   } catch {
     // Each run reports a state that cannot be read.
-    return []
+    return undefined
   }
 }
 

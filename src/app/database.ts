@@ -7,10 +7,11 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { toRfc3339 } from '../kernel/time.ts'
 import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
-import { lastMigrationAt, migrate, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
+import { lastMigrationAt, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { requireNoLostDatabase } from './lost-database.ts'
+import { loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
+import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {
   readonly config: Config
@@ -43,7 +44,11 @@ export async function openDatabase(parts: DatabaseParts): Promise<Store> {
 /** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
   const { config, logger, mustExist } = parts
-  if (mustExist === undefined && !config.readOnly) requireNoLostDatabase(config)
+  if (mustExist === undefined && !config.readOnly) {
+    requireNoLostDatabase(config)
+    const notice = loneKeyNotice(config)
+    if (notice !== undefined) logger.warn({}, notice)
+  }
   const store = await openDatabase(
     config.readOnly ? { mustExist: 'read_only is set, so it is not created', ...parts } : parts,
   )
@@ -53,8 +58,9 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
-      const steps = await migrate(store, systemClock)
+      const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
       if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
+      if (backup !== undefined) logger.info({ backup }, `kept the database from before; ${wayBack(backup)}`)
     }
     await reportLateClock(store, logger)
     return store

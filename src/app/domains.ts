@@ -141,7 +141,10 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     tokens,
     passwords: createPasswords(),
-    sessions: { endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason) },
+    sessions: {
+      endOf: (tx, id, reason) => sessions.sessions.endOf(tx, id, reason),
+      endOfToken: (tx, id, reason) => sessions.sessions.endOfToken(tx, id, reason),
+    },
     vpnPool: config.vpn.ipPool.text,
     primary: config.gateway.mirrorFrom,
     mirror: mirrorOptions(config, clock),

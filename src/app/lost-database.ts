@@ -3,28 +3,45 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../kernel/errors.ts'
 
+type Places = Pick<Config, 'database' | 'dataDir'>
+
 /** What only a platform with a database leaves in its data directory. */
-const COMPANIONS = ['jwt-secret', 'certs', 'backups']
+const COMPANIONS = ['certs', 'backups']
 
 /** The companions of a SQLite database that is not there; empty where there is one, or where there never was. */
-export function lostDatabaseRemains({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): string[] {
-  if (database.kind !== 'sqlite') return []
-  // Before the database: another process that starts now makes the database first.
-  const remains = COMPANIONS.map((name) => join(dataDir, name)).filter(hasContent)
-  return hasContent(database.path) ? [] : remains
+export function lostDatabaseRemains(places: Places): string[] {
+  return besideNoDatabase(places, COMPANIONS)
 }
 
 /** Throws `store_unavailable` where a start would put an empty database in the place of a lost one. */
-export function requireNoLostDatabase(config: Pick<Config, 'database' | 'dataDir'>): void {
-  const remains = lostDatabaseRemains(config)
+export function requireNoLostDatabase(places: Places): void {
+  const remains = lostDatabaseRemains(places)
   if (remains.length === 0) return
-  const message = `There is no database in ${config.dataDir}, but ${remains.join(', ')}: it was removed, or its disk is not mounted. ${LOST_DATABASE_REMEDY}.`
+  const message = `There is no database in ${places.dataDir}, but ${remains.join(', ')}: it was removed, or its disk is not mounted. ${LOST_DATABASE_REMEDY}.`
   throw new AppError('unavailable', 'store_unavailable', message)
+}
+
+/**
+ * What to tell of a signing key without a database: an administrator may have put it there before the first start, or the
+ * database was lost. Undefined where there is a database, or no key. Without a full stop.
+ */
+export function loneKeyNotice(places: Places): string | undefined {
+  const [key] = besideNoDatabase(places, ['jwt-secret'])
+  if (key === undefined) return undefined
+  return `${key} is there, and no database: an empty one is made; if there was one, stop the platform, put it back (platform data restore FILE), and look whether its disk is mounted`
 }
 
 /** Without a full stop. */
 export const LOST_DATABASE_REMEDY =
   'Put the database back (platform data restore FILE), or create an empty one with "platform db migrate --new"'
+
+/** Those of the names that have content in the data directory while the SQLite database is not there. */
+function besideNoDatabase({ database, dataDir }: Places, names: readonly string[]): string[] {
+  if (database.kind !== 'sqlite') return []
+  // Before the database: another process that starts now makes the database first.
+  const found = names.map((name) => join(dataDir, name)).filter(hasContent)
+  return hasContent(database.path) ? [] : found
+}
 
 function hasContent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })

@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net'
+import { BlockList, isIPv4 } from 'node:net'
 import { isPrivateHost } from '../kernel/loopback-host.ts'
 import { parsePostgresUrl } from '../kernel/postgres-url.ts'
 import { Secret } from '../kernel/secret.ts'
@@ -85,6 +85,17 @@ function parseCidr(text: string): Cidr | undefined {
   if (version === 0 || prefixLength > longest) return undefined
   const family = version === 4 ? 'ipv4' : 'ipv6'
   return { text: `${address}/${prefixLength}`, address, prefixLength, family }
+}
+
+/** Whether two networks have an address in common. */
+export function overlap(one: Cidr, other: Cidr): boolean {
+  return contains(one, other) || contains(other, one)
+}
+
+function contains({ address, prefixLength, family }: Cidr, inner: Cidr): boolean {
+  const network = new BlockList()
+  network.addSubnet(address, prefixLength, family)
+  return network.check(inner.address, inner.family)
 }
 
 /** As `isIP` of `node:net`, whose pattern for IPv6 takes 7 ms to compile, at every start. */

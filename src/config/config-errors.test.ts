@@ -190,6 +190,7 @@ describe('a wrong value is an error', () => {
       '"none,::1"',
       '""',
     ],
+    ['proxy.client_address_from', '["10.0.0.0/33"]', '["proxy.example"]', '["::1", ""]', '1'],
     [
       'vpn.ip_pool',
       '"10.0.0.0/31"',

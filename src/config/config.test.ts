@@ -31,7 +31,9 @@ test('without a file and an environment everything has its default', () => {
       name: hostname(),
     },
     database: { kind: 'sqlite', path: path('data/platform.db') },
+    backupBeforeMigration: true,
     bus: { server: { urls: '**redacted**', text: 'nats://127.0.0.1:9996' } },
+    proxy: { clientAddressFrom: [] },
     auth: {
       tokenTtlMs: 3_600_000,
       trustedProxies: [
@@ -161,6 +163,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: 'postgres://me:canary@db/platform?password=canary',
     envText: `postgres://${SECRET}@db/platform?${SECRET}`,
   },
+  'database.backup_before_migration': { toml: 'false', env: '1', envText: 'true' },
   'bus.server': {
     toml: '["nats://a:1", "b"]',
     fileText: 'nats://a:1,nats://b:4222',
@@ -175,6 +178,12 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     envText: SECRET,
   },
   'auth.token_ttl': { toml: '"90m"', env: '7d' },
+  'proxy.client_address_from': {
+    toml: '["192.0.2.1"]',
+    fileText: '192.0.2.1/32',
+    env: '10.0.0.0/8, fd00::/8',
+    envText: '10.0.0.0/8,fd00::/8',
+  },
   'auth.trusted_proxies': {
     toml: '[]',
     fileText: 'none',
@@ -387,6 +396,16 @@ test('"none" trusts no proxies, in the environment and in the file', () => {
   assert.deepEqual(configOf('', { TRUSTED_PROXIES: 'none' }).auth.trustedProxies, [])
   assert.deepEqual(configOf('auth.trusted_proxies = "none"').auth.trustedProxies, [])
   assert.deepEqual(configOf('auth.trusted_proxies = []').auth.trustedProxies, [])
+})
+
+test('without a setting of its own, no proxy that names its callers is trusted with identity headers', () => {
+  const trustedBeside = (proxies: string, env: Record<string, string> = {}) =>
+    configOf('', { PROXY_CLIENT_ADDRESS_FROM: proxies, ...env }).auth.trustedProxies.map(({ text }) => text)
+  assert.deepEqual(trustedBeside('127.0.0.1'), ['::1/128'])
+  assert.deepEqual(trustedBeside('::1, 127.0.0.0/16'), [])
+  assert.deepEqual(trustedBeside('0.0.0.0/0'), ['::1/128'])
+  assert.deepEqual(trustedBeside('10.0.0.1'), ['127.0.0.0/8', '::1/128'])
+  assert.deepEqual(trustedBeside('127.0.0.1', { TRUSTED_PROXIES: '127.0.0.1' }), ['127.0.0.1/32'])
 })
 
 test('a gateway without an api in its process uses the default address of the api', () => {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Cidr } from './address-types.ts'
 import { describeValue, type Problem } from './config-error.ts'
 import type { DefaultContext, Setting, SettingTable } from './setting.ts'
 import { givenValue, type GivenValue, type SourceOptions } from './sources.ts'
@@ -32,6 +33,7 @@ export function resolveSettings(
     const dataDir = (resolved.get('data_dir')?.value ?? cwd) as string
     const installRoot = (resolved.get('backup.install_root')?.value ?? cwd) as string
     const mirrorFrom = resolved.get('gateway.mirror_from')?.value as string | undefined
+    const clientAddressFrom = (resolved.get('proxy.client_address_from')?.value ?? []) as readonly Cidr[]
     const given =
       givenValue(options, file, key, setting, modules) ??
       defaultValue(setting, {
@@ -40,6 +42,7 @@ export function resolveSettings(
         modules,
         dataDir,
         mirrorFrom,
+        clientAddressFrom,
         installRoot,
         timeZoneVariable: options.env['TZ'],
       })

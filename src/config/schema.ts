@@ -6,6 +6,7 @@ import {
   httpUrl,
   ipPool,
   listenAddress,
+  overlap,
   privateHttpUrl,
   secretHttpUrl,
 } from './address-types.ts'
@@ -42,8 +43,13 @@ const timerPeriod = duration({ minimum: 1, maximum: 24 * DAY })
 const durationFrom = (minimum: number) => duration({ minimum, maximum: 36_500 * DAY })
 const count = integerWithin({ minimum: 1, maximum: 1_000_000 })
 
+/** Who is trusted with identity headers when nothing else is configured. */
+const LOOPBACK = cidrList.parse('127.0.0.0/8,::1/128', '') ?? []
+
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
+/** The same of an API token, which can be revoked alone. */
+export const apiTokenLifetime = duration({ minimum: SECOND, maximum: 366 * DAY })
 
 /** Without `auth.oidc.allow_insecure_endpoints` the metadata of the provider is read over https, and not from this machine. */
 function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {
@@ -143,6 +149,12 @@ const SETTINGS = {
     secret: true,
     property: 'database',
   }),
+  'database.backup_before_migration': setting(trueOrFalse, {
+    description:
+      'Copy a SQLite database to `<database>.before-migration` before a newer release changes its schema. The next migration replaces the copy.',
+    default: 'true',
+    property: 'backupBeforeMigration',
+  }),
   'bus.server': setting(busServers, {
     description:
       'The NATS servers, tried in this order. A login is written `nats://user:password@host:port`.',
@@ -167,10 +179,20 @@ const SETTINGS = {
     default: '1h',
     environment: [{ name: 'TOKEN_TTL' }],
   }),
+  'proxy.client_address_from': setting(cidrList, {
+    description:
+      'Networks of the proxies whose `Forwarded` or `X-Forwarded-For` names the address of a caller. For limits, the log ' +
+      'and the audit trail, never for rights.',
+    default: 'none',
+  }),
   'auth.trusted_proxies': setting(cidrList, {
     description:
-      'Networks whose identity headers are trusted: only those of gateways. `none` trusts no network.',
-    default: '127.0.0.0/8,::1/128',
+      'Networks whose identity headers are trusted: only those of local tools. `none` trusts no network.',
+    default: ({ clientAddressFrom }): string =>
+      LOOPBACK.filter((network) => !clientAddressFrom.some((proxy) => overlap(proxy, network)))
+        .map(({ text }) => text)
+        .join(',') || 'none',
+    documentedDefault: '`127.0.0.0/8,::1/128`, of these none with an address of `proxy.client_address_from`',
     environment: [{ name: 'TRUSTED_PROXIES' }],
   }),
   'auth.oidc.issuer': setting(exactHttpUrl, {

@@ -1,3 +1,4 @@
+import type { Cidr } from './address-types.ts'
 import type { ModuleName, ValueType } from './value-types.ts'
 
 /** What a default may depend on: the machine, and the settings before it in the table. */
@@ -9,6 +10,8 @@ export interface DefaultContext {
   readonly dataDir: string
   /** The api of the primary, of a standby. */
   readonly mirrorFrom: string | undefined
+  /** The networks of the proxies that name their callers. */
+  readonly clientAddressFrom: readonly Cidr[]
   /** The directory of the installation. */
   readonly installRoot: string
   /** `TZ` of the environment. */

@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts'
-import { fault } from './faults.ts'
+import { fieldFault } from './faults.ts'
 import { REDACTED } from './secret.ts'
 
 // A variable that stands for a secret; not allowed in alerts (docs/specification.md, Alerts).
@@ -24,6 +24,6 @@ export function requireAllowedText(texts: Readonly<Record<string, string | undef
     'invalid',
     'forbidden_variable',
     `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`,
-    { details: fields.map((path) => fault(path, 'secret_variable')) },
+    { details: fields.map((path) => fieldFault(path, 'secret_variable')) },
   )
 }

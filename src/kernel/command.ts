@@ -1,4 +1,4 @@
-import { fault, type ErrorDetail } from './faults.ts'
+import { fieldFault, type ErrorDetail } from './faults.ts'
 /** The types of a command's parameter; an `enum` is a text out of a list. */
 export const PARAMETER_TYPES = ['string', 'integer', 'boolean', 'enum'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
@@ -99,9 +99,13 @@ export function parameterFault(
     case 'integer':
       return integerFault(path, value, parameter)
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : fault(path, 'wrong_type', { expected: 'true or false' })
+      return typeof value === 'boolean'
+        ? undefined
+        : fieldFault(path, 'wrong_type', { expected: 'true or false' })
     case 'enum':
-      return values.includes(value as string) ? undefined : fault(path, 'not_in_list', { allowed: values })
+      return values.includes(value as string)
+        ? undefined
+        : fieldFault(path, 'not_in_list', { allowed: values })
     case 'string':
       return textFault(path, value, pattern)
   }
@@ -115,17 +119,17 @@ function integerFault(
   const lowest = minimum ?? Number.MIN_SAFE_INTEGER
   const highest = maximum ?? Number.MAX_SAFE_INTEGER
   if (Number.isSafeInteger(value) && Number(value) >= lowest && Number(value) <= highest) return undefined
-  if (minimum === undefined && maximum === undefined) return fault(path, 'not_an_integer')
-  return fault(path, 'out_of_range', { minimum: lowest, maximum: highest })
+  if (minimum === undefined && maximum === undefined) return fieldFault(path, 'not_an_integer')
+  return fieldFault(path, 'out_of_range', { minimum: lowest, maximum: highest })
 }
 
 function textFault(path: string, value: unknown, pattern: string | undefined): ErrorDetail | undefined {
-  if (typeof value !== 'string') return fault(path, 'wrong_type', { expected: 'a string' })
-  if (value.length > MAX_TEXT) return fault(path, 'too_long', { maximum: MAX_TEXT })
-  if (NO_TEXT.test(value)) return fault(path, 'not_text')
+  if (typeof value !== 'string') return fieldFault(path, 'wrong_type', { expected: 'a string' })
+  if (value.length > MAX_TEXT) return fieldFault(path, 'too_long', { maximum: MAX_TEXT })
+  if (NO_TEXT.test(value)) return fieldFault(path, 'not_text')
   return pattern === undefined || new RegExp(pattern, 'u').test(value)
     ? undefined
-    : fault(path, 'wrong_form', { pattern })
+    : fieldFault(path, 'wrong_form', { pattern })
 }
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]*)\}/g

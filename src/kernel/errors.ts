@@ -1,4 +1,4 @@
-import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from './faults.ts'
+import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from './faults.ts'
 
 /**
  * The kind of a failure. Each entry point (HTTP, command line, socket) maps the kinds to its own codes in one place.
@@ -65,7 +65,7 @@ export function notFound(resource: string, id: string): AppError {
 
 /** The error for one field of an input that violates a rule which its schema cannot express. */
 export function invalidField(path: string, code: FaultCode, values?: ErrorValues): AppError {
-  const detail = fault(path, code, values)
+  const detail = fieldFault(path, code, values)
   return new AppError('invalid', 'validation_failed', `${path}: ${detail.message}`, { details: [detail] })
 }
 

@@ -77,7 +77,7 @@ export interface ErrorDetail {
 }
 
 /** The fault of a field; the sentence is that of {@link FAULTS} with the values in it. */
-export function fault(path: string, code: FaultCode, values?: ErrorValues): ErrorDetail {
+export function fieldFault(path: string, code: FaultCode, values?: ErrorValues): ErrorDetail {
   const message = FAULTS[code].replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values?.[name]))
   return { path, code, message, ...(values && { values }) }
 }

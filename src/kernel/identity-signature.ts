@@ -1,13 +1,33 @@
+import type { IdentityToken } from './identity.ts'
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 /** The header of the signature; removed from the requests of clients. */
 export const SIGNATURE_HEADER = 'x-identity-signature'
+
+/** The header in which a gateway names the token of an identity; removed from the requests of clients. */
+export const TOKEN_HEADER = 'x-identity-token'
+
+const TOKEN = /^(?<kind>session|api) (?<expiresAt>\d{1,16}) (?<id>[\x21-\x7e]{1,128})$/
+
+/** The value of {@link TOKEN_HEADER}. */
+export function encodeIdentityToken({ kind, id, expiresAt }: IdentityToken): string {
+  return `${kind} ${expiresAt} ${id}`
+}
+
+/** Undefined for a text that is none. */
+export function decodeIdentityToken(text: string): IdentityToken | undefined {
+  const { kind, id, expiresAt } = TOKEN.exec(text)?.groups ?? {}
+  return id === undefined
+    ? undefined
+    : { kind: kind as IdentityToken['kind'], id, expiresAt: Number(expiresAt) }
+}
 
 /** What is signed: whom the request is for, and where it comes from. */
 const SIGNED_HEADERS = [
   'x-user-id',
   'x-user-name',
   'x-user-roles',
+  TOKEN_HEADER,
   'x-forwarded-for',
   'x-request-id',
 ] as const

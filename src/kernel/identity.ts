@@ -13,6 +13,16 @@ export interface Identity {
   readonly via: 'token' | 'headers'
   /** Set for a token that is good for nothing else. */
   readonly purpose?: TokenPurpose
+  /** The token that it comes with, where that can be ended alone. */
+  readonly token?: IdentityToken
+}
+
+/** A token of a login (`session`, by its `jti`) or an API token. */
+export interface IdentityToken {
+  readonly kind: 'session' | 'api'
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
 }
 
 /** What a token can be limited to. `mirror`: the copy of the users for a standby. */

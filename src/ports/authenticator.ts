@@ -6,10 +6,13 @@ import type { Identity, TokenPurpose } from '../kernel/identity.ts'
  * deleted, and with `store_unavailable` when the user cannot be read.
  */
 export interface Authenticator {
-  /** The caller; synchronous when token and user were read a moment ago, because it runs with every request. */
-  authenticate(token: string): Identity | Promise<Identity>
+  /**
+   * The caller; synchronous when token and user were read a moment ago, because it runs with every request. `from` is the
+   * address that the token came from.
+   */
+  authenticate(token: string, from?: string): Identity | Promise<Identity>
   /** For a connection that lasts: it has to end when the token expires. */
-  holder(token: string): Promise<TokenHolder>
+  holder(token: string, from?: string): Promise<TokenHolder>
 }
 
 /** What a verified token says, and nothing about its user as the user is now; times are epoch milliseconds. */
@@ -19,6 +22,8 @@ export interface TokenClaims {
   readonly roles: readonly string[]
   /** Undefined in a token that another program signed with the same secret. */
   readonly generation: number | undefined
+  /** `jti`, unless it is missing or longer than 128 characters. */
+  readonly tokenId?: string | undefined
   /** Undefined in a token for every operation. */
   readonly purpose?: TokenPurpose | undefined
   readonly issuedAt: number

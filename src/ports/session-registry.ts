@@ -1,3 +1,4 @@
+import type { IdentityToken } from '../kernel/identity.ts'
 /**
  * Where a gateway keeps its sessions: the leases of virtual addresses, the sessions, and the audit trail.
  *
@@ -46,7 +47,12 @@ export interface SessionRegistry {
 export interface SessionRequest {
   readonly user: { readonly id: string; readonly name: string }
   /** What the verified token says; `issuedAt` in epoch milliseconds. */
-  readonly token: { readonly generation: number | undefined; readonly issuedAt: number }
+  readonly token: {
+    readonly generation: number | undefined
+    readonly issuedAt: number
+    /** Where it can be ended alone. */
+    readonly token?: IdentityToken | undefined
+  }
   /** 1–64 of `[A-Za-z0-9._-]`; undefined for a session whose address need not be kept for the next one. */
   readonly device: string | undefined
   readonly remoteAddress: string

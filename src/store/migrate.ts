@@ -27,7 +27,8 @@ import { alertTold } from './migrations/0023-alert-told.ts'
 import { alertRepetitions } from './migrations/0024-alert-repetitions.ts'
 import { executionReasons } from './migrations/0025-execution-reasons.ts'
 import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
-import { certificateWildcards } from './migrations/0027-certificate-wildcards.ts'
+import { addApiTokens } from './migrations/0027-api-tokens.ts'
+import { certificateWildcards } from './migrations/0028-certificate-wildcards.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertRepetitions,
   executionReasons,
   refusedTelemetry,
+  addApiTokens,
   certificateWildcards,
 ]
 

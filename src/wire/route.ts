@@ -46,6 +46,8 @@ export interface RouteRequest<P, Q, B> {
 export interface Answer {
   readonly status: number
   readonly body?: unknown
+  /** What a repetition of the request with its `Idempotency-Key` gets instead: the body without what is shown once. */
+  readonly storedBody?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 

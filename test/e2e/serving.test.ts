@@ -9,7 +9,13 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/loopback.ts'
 import { startNats } from '../support/nats.ts'
 import { canHaveBecome, startOrderClients, type OrderStep } from '../support/order-clients.ts'
-import { callPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
+import {
+  callPlatform,
+  runPlatform,
+  servePlatform,
+  temporaryDirectory,
+  type ServedPlatform,
+} from '../support/platform.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { chanceOf } from '../support/random.ts'
 import { scopeOf } from '../support/scope.ts'
@@ -180,7 +186,13 @@ describe('platform serve', { concurrency: 2 }, () => {
     for (const path of ['/orders', '/users', '/messages', '/auth/me'])
       assert.equal((await get(path)).status, 404, path)
     assert.equal((await get('/auth/login', 'POST')).status, 404)
+    using directory = temporaryDirectory()
+    const env = { WORKER_LISTEN_ADDR: new URL(worker.workerUrl).host }
+    const asked = () => runPlatform(['health', '--module', 'worker'], { dataDir: directory.path, env })
+    assert.deepEqual(await asked(), { code: 0, stdout: 'ready\n', stderr: '' })
     assert.equal(await worker.stop(), 0)
+    const { code, stderr } = await asked()
+    assert.match(`${code} ${stderr}`, /^1 platform: http:.*\/health\/ready does not answer: .*ECONNREFUSED/)
   })
 
   test('is degraded without the bus, and delivers as soon as it is connected', async (t) => {

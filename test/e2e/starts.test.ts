@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { servePlatform } from '../support/platform.ts'
+import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 import {
   commandWorld,
   onSqlite,
@@ -54,16 +54,31 @@ describe('a failed start', { concurrency: 4 }, () => {
   })
 
   test('puts no empty database in the place of a lost one', async (t) => {
-    const { run, serve, files, database } = commandWorld(t)
+    const { run, serve, files, database, dataDir } = commandWorld(t)
     await (await serve({}, 'api')).stop()
     rmSync(database)
+    mkdirSync(join(dataDir, 'certs'))
+    writeFileSync(join(dataDir, 'certs', 'a.pem'), 'a certificate')
     for (const args of [['serve'], ['db', 'migrate']])
-      assertRefusal(await run(args), 1, /no database .*jwt-secret.*data restore FILE.*db migrate --new/)
+      assertRefusal(await run(args), 1, /no database .*certs.*data restore FILE.*db migrate --new/)
     writeFileSync(database, '')
     assertRefusal(await run(['serve']), 1, /no database/)
-    assert.deepEqual(files(), ['jwt-secret', 'platform.db'])
+    assert.deepEqual(files(), ['certs', 'identity-key', 'jwt-secret', 'platform.db'])
     assertSuccess(await run(['db', 'migrate', '--new']))
     assert.equal(await (await serve({}, 'api')).stop(), 0)
+  })
+
+  test('starts with a key that was put there first, and says that the database may be lost', async (t) => {
+    const { run, serve, dataDir, database } = commandWorld(t)
+    mkdirSync(dataDir, { recursive: true })
+    writeFileSync(join(dataDir, 'jwt-secret'), randomBytes(48).toString('base64'), { mode: 0o600 })
+    const first = await serve({}, 'api')
+    assert.equal(await first.stop(), 0)
+    const [notice] = first.logs().filter(({ level }) => level === 'warn')
+    assert.match(notice?.message ?? '', /jwt-secret is there, and no database.*data restore FILE/)
+    rmSync(database)
+    const migrated = await run(['db', 'migrate'])
+    assert.match(`${migrated.code} ${migrated.stderr}`, /^0 platform: .*jwt-secret is there, and no database/)
   })
 
   test('generates no key in the place of a lost one, unless one is configured', async (t) => {
@@ -72,9 +87,20 @@ describe('a failed start', { concurrency: 4 }, () => {
     rmSync(join(dataDir, 'jwt-secret'))
     assertRefusal(await run(['serve']), 1, /signing key .*jwt-secret is gone.*db migrate --new/)
     await (await serve({ JWT_SECRET: randomBytes(48).toString('base64') }, 'api')).stop()
-    assert.deepEqual(files(), ['platform.db'])
+    assert.deepEqual(files(), ['identity-key', 'platform.db'])
     assertSuccess(await run(['db', 'migrate', '--new']))
     assert.equal(await (await serve({}, 'api')).stop(), 0)
+  })
+
+  test('has the priority of an error in the journal, in its log and on standard error', async (t) => {
+    const dataDir = scopeOf(t).use(temporaryDirectory()).path
+    mkdirSync(join(dataDir, 'platform.db'))
+    const failure = (fd: number) => {
+      const journal = `export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/$$/fd/${fd}); exec "$@"`
+      return runPlatform(['serve'], { dataDir, wrapper: ['bash', '-c', journal, 'bash'] })
+    }
+    assert.match((await failure(1)).stdout, /^<3>\{"level":"error".*"start failed"/m)
+    assert.match((await failure(2)).stderr, /^<3>platform: /)
   })
 
   test('names gateway.name while another gateway of that name runs', async (t) => {
@@ -252,7 +278,7 @@ describe('the log of a start', { concurrency: 2 }, () => {
     }
     assert.equal(
       await warningOf('nats://127.0.0.1:1'),
-      'nats://127.0.0.1:1 cannot be reached: ECONNREFUSED; start it (nats-server -p 1 -js), or change bus.server',
+      'nats://127.0.0.1:1 cannot be reached: ECONNREFUSED; start it (nats-server -a 127.0.0.1 -p 1 -js -sd nats-data), or change bus.server',
     )
     assert.match(await warningOf('nats://bus.invalid:4222'), /; correct the host name in bus\.server/)
   })

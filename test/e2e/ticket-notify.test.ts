@@ -365,7 +365,7 @@ const keptIn = (directory: string) => readdirSync(directory).filter((name) => na
 
 describe('an unreadable state file', suite, () => {
   for (const [what, make] of Object.entries(UNREADABLE)) {
-    test(`that is ${what} is kept, sends nothing, and is reported to the platform once`, async () => {
+    test(`that is ${what} is kept, sends nothing, and is reported to the platform until it is read again`, async () => {
       await using w = await notifierWorld()
       w.configure(['mail', 'robot'])
       w.api.tickets = [ticket('known')]
@@ -382,7 +382,10 @@ describe('an unreadable state file', suite, () => {
       assert.ok(runs[0]?.lines.some(({ level, message }) => level === 'ERROR' && /unreadable/.test(message)))
       assert.deepEqual(
         w.api.alerts.map(({ alarm_id, level }) => [alarm_id, level]),
-        [['ticket-notify.state', 'HIGH']],
+        [
+          ['ticket-notify.state', 'HIGH'],
+          ['ticket-notify.state', 'CLOSE'],
+        ],
       )
     })
   }

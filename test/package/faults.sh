@@ -43,7 +43,12 @@ check_faults() {
   fault 'a typing error' "sed -i 's/^listen/listn/' $config" 'api\.listn: expected a known key, did you mean api\.listen' \
     '/usr/share/doc/backend-platform/docs/reference/configuration.md' "cp --archive /root/platform.toml $config"
   fault 'an unreadable configuration' "chown root:root $config" 'chgrp [0-9]+ /etc/platform/platform\.toml' \
-    'schema +[0-9]{4}-' "chgrp platform $config"
+    "run: chgrp [0-9]+ $config" "chgrp platform $config"
+  fault 'a lost database' "mkdir --parents $data/backups; echo 'A backup.' > $data/backups/kept.db
+     mv $database /root/lost.db; rm --force $database-*" 'There is no database in .*platform data restore FILE' \
+    'is gone, but not .*backups' "rm $data/backups/kept.db; mv /root/lost.db $database"
+  fault 'a lost key' "mv $data/jwt-secret /root/lost-key" 'the signing key .*jwt-secret is gone.*put your copy' \
+    'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"
   fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
     'to have another one generated' "cp --archive /root/data/jwt-secret $data/"
   fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore FILE' \

@@ -8,6 +8,9 @@ import { runDoctor } from '../../src/app/commands/doctor.ts'
 import type { DoctorFinding } from '../../src/app/doctor/doctor.ts'
 import { temporaryDirectory } from './platform.ts'
 
+/** The width of the terminal. */
+export const COLUMNS = 100
+
 interface Report {
   readonly status: string
   readonly findings: readonly DoctorFinding[]
@@ -23,7 +26,7 @@ export function doctorWorld(t: TestContext) {
     env: Readonly<Record<string, string>>,
     isTTY = false,
   ) => {
-    const stdout = Object.assign(new PassThrough(), { isTTY })
+    const stdout = Object.assign(new PassThrough(), { isTTY, columns: isTTY ? COLUMNS : undefined })
     const context = {
       env: { DATA_DIR: dataDir, BUS_SERVER: 'nats://127.0.0.1:1', LISTEN_ADDR: '127.0.0.1:0', ...env },
       cwd: directory.path,

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const TOUR = '## A five-minute tour'
 const STEP_MS = 120_000
 /** What the tour starts in a terminal of its own. */
-export const START_BUS = 'nats-server -p 9996 -js'
+export const START_BUS = 'nats-server -a 127.0.0.1 -p 9996 -js -sd nats-data'
 // What runs until Ctrl-C, in a terminal of its own; the tour knows the gateway by its usual address.
 const HELD_OPEN = 'npx platform vpn connect '
 const USUAL_GATEWAY = 'http://127.0.0.1:9994'

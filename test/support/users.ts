@@ -6,7 +6,7 @@ import { inTransactions } from './store.ts'
 export type TestUsers = ReturnType<typeof usersOf>
 
 /** The port for users without VPN sessions. */
-export const NO_SESSIONS = { endOf: async () => undefined }
+export const NO_SESSIONS = { endOf: async () => undefined, endOfToken: async () => undefined }
 
 /** Who makes the changes of a test. */
 export const ACTOR = 'root-1'

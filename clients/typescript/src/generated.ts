@@ -9,6 +9,8 @@ export interface Schemas {
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
   UserNames: { readonly "items": readonly ({ readonly "id": string; readonly "name": string })[] }
   Error: { readonly "code": string; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "code": string; readonly "values"?: { readonly [name: string]: unknown }; readonly "message": string })[]; readonly "values"?: { readonly [name: string]: unknown } }
+  NewApiToken: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "created_at": string; readonly "expires_at": string; readonly "last_used_at": string | null; readonly "last_used_from": string | null; readonly "token": string | null }
+  ApiToken: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "created_at": string; readonly "expires_at": string; readonly "last_used_at": string | null; readonly "last_used_from": string | null }
   UserChanges: { readonly "revision": number; readonly "full": boolean; readonly "more": boolean; readonly "pool": string; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "token_generation": number; readonly "deleted": boolean })[] }
   VpnPool: { readonly "cidr": string; readonly "size": number; readonly "used": number; readonly "cooling": number; readonly "free": number }
   VpnSession: { readonly "id": string; readonly "user": { readonly "id": string; readonly "name": string }; readonly "device": string | null; readonly "virtual_ip": string; readonly "gateway": string; readonly "remote_address": string; readonly "connected_at": string; readonly "last_seen_at": string; readonly "rtt_ms": number | null; readonly "closed_at": string | null; readonly "close_code": number | null }
@@ -57,6 +59,8 @@ export interface Operations {
   getOrderHistory: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "from": string | null; readonly "to": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "actor": string })[] } }
   /** Get a token for a name and a password. */
   login: { path: undefined; query: undefined; headers: undefined; body: { readonly "username": string; readonly "password": string }; answer: Schemas['Login'] }
+  /** End the token that the request is sent with. */
+  logout: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: undefined }
   /** Read the authenticated caller. */
   getMe: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['Me'] }
   /** List users, newest first. */
@@ -73,6 +77,12 @@ export interface Operations {
   deleteUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Set a password. */
   setPassword: { path: { readonly "id": string }; query: undefined; headers: undefined; body: { readonly "password": string; readonly "old_password"?: string }; answer: undefined }
+  /** Create an API token for a program. */
+  createApiToken: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "name": string; readonly "expires_in"?: number; readonly "roles"?: readonly ("admin" | "devops" | "service" | "auditor")[] }; answer: Schemas['NewApiToken'] }
+  /** List the API tokens of a user, newest first. */
+  listApiTokens: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['ApiToken'])[]; readonly "next_cursor": string | null } }
+  /** Revoke an API token. */
+  revokeApiToken: { path: { readonly "id": string; readonly "token_id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Read the users that have changed, for a standby gateway. */
   mirrorUsers: { path: undefined; query: { readonly "since"?: number; readonly "limit"?: number }; headers: undefined; body: undefined; answer: Schemas['UserChanges'] }
   /** Begin a sign-in with the OpenID provider. */
@@ -228,6 +238,7 @@ export const OPERATIONS = {
   moveOrder: {"method":"PUT","path":"/orders/{order_id}","access":["admin","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getOrderHistory: {"method":"GET","path":"/orders/{order_id}/history","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
   login: {"method":"POST","path":"/auth/login","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  logout: {"method":"POST","path":"/auth/logout","access":"authenticated","answer":"none","isKeyed":true,"isRepeatable":true},
   getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
   listUsers: {"method":"GET","path":"/users","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
   createUser: {"method":"POST","path":"/users","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
@@ -236,6 +247,9 @@ export const OPERATIONS = {
   changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
   deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
   setPassword: {"method":"PUT","path":"/users/{id}/password","access":"authenticated","answer":"none","isKeyed":false,"isRepeatable":true},
+  createApiToken: {"method":"POST","path":"/users/{id}/tokens","access":"authenticated","answer":"json","isKeyed":true,"isRepeatable":true},
+  listApiTokens: {"method":"GET","path":"/users/{id}/tokens","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
+  revokeApiToken: {"method":"DELETE","path":"/users/{id}/tokens/{token_id}","access":"authenticated","answer":"none","isKeyed":false,"isRepeatable":true},
   mirrorUsers: {"method":"GET","path":"/users/mirror","access":"policy","answer":"json","isKeyed":false,"isRepeatable":true},
   beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},

@@ -4,7 +4,7 @@ import { confirmAction } from '../../parts/confirm.tsx'
 import { hasKeptValues } from '../../parts/form/kept-values.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { keptDraft } from './menus/kept-draft.ts'
-import { session } from './platform.ts'
+import { call, session } from './platform.ts'
 
 const words = defineWords({
   en: { title: 'Sign out?', text: 'What you have typed and not sent is lost, also the draft of the menus.' },
@@ -19,6 +19,8 @@ export async function signOut(): Promise<void> {
   const question = { title, text, action: topBarWords().signOut, isDestructive: true }
   if (isUnsaved() && !(await confirmAction(question))) return
   const userId = session.bearer.peek()?.id
+  // Nobody waits for it: a token that the platform cannot end now is forgotten here all the same.
+  void call('logout', {})
   session.signOut()
   otherTabs.postMessage(userId)
 }

@@ -13,7 +13,7 @@ import {
   type InstallReport,
 } from '../install/index.ts'
 import { RECOGNITION_REMEDY } from '../host/platform-reader.ts'
-import { otherServersIn, placesOf, recognitionOf, type BackupParts } from '../parts.ts'
+import { placesOf, readNight, recognitionOf, type BackupParts } from '../parts.ts'
 import type { CommandResult } from './result.ts'
 
 export interface InstallOptions {
@@ -54,7 +54,7 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     shell,
     shellVariables: shellVariablesOf(runtime.loaded),
     // An image has run no night yet.
-    otherServers: root.isHost ? otherServersIn(config) : [],
+    otherServers: (root.isHost ? readNight(config)?.sharedWith : undefined) ?? [],
     platformProblem: async () => (root.isHost ? platformProblem(parts) : undefined),
     registerHeartbeats() {
       // An image sends what waits there when it runs; the log of this host has nothing to do with it.

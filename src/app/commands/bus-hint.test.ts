@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { busRemedy } from './bus-hint.ts'
 
 test('the hint names the configured port of a bus on this host', () => {
-  const start = (port: number) => `start it (nats-server -p ${port} -js), or change bus.server`
+  const start = (port: number, address = '127.0.0.1') =>
+    `start it (nats-server -a ${address} -p ${port} -js -sd nats-data), or change bus.server`
   assert.equal(busRemedy(['nats://127.0.0.1:4333']), start(4_333))
   assert.equal(busRemedy(['nats://bus.example.com:1', 'nats://me:secret@localhost:2']), start(2))
-  assert.equal(busRemedy(['nats://[::1]:3']), start(3))
+  assert.equal(busRemedy(['nats://[::1]:3']), start(3, '::1'))
 })
 
 test('there is no command for a bus on another host, or with TLS', () => {

@@ -1,7 +1,10 @@
 /** The command that starts the missing message bus, if one of these servers is on this host and without TLS. */
 function busHint(servers: readonly string[]): string | undefined {
   const local = servers.map((server) => new URL(server)).find(isLocal)
-  return local && `nats-server -p ${local.port} -js`
+  if (!local) return undefined
+  const address = local.hostname === 'localhost' ? '127.0.0.1' : local.hostname.replaceAll(/[[\]]/g, '')
+  // Without an address it listens for every network, and without a directory it stores in /tmp.
+  return `nats-server -a ${address} -p ${local.port} -js -sd nats-data`
 }
 
 function isLocal({ protocol, hostname }: URL): boolean {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { loadConfig, type LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
-import { tokenLifetime } from '../../config/schema.ts'
+import type { tokenLifetime } from '../../config/schema.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
@@ -16,7 +16,7 @@ export interface CommandContext {
   readonly env: Environment
   readonly cwd: string
   readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
-  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined }
   readonly stderr: Writable & { readonly isTTY?: boolean }
 }
 
@@ -36,12 +36,12 @@ export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOp
   })
 }
 
-/** Milliseconds of `--ttl`; throws `invalid` unless it is a duration that is allowed for tokens. */
-export function parseTokenLifetime(text: string): number {
-  const lifetimeMs = tokenLifetime.parse(text, '')
+/** Milliseconds of `--ttl`; throws `invalid` unless it is a duration that is allowed. */
+export function parseLifetime(text: string, lifetime: typeof tokenLifetime): number {
+  const lifetimeMs = lifetime.parse(text, '')
   if (lifetimeMs !== undefined) return lifetimeMs
   throw invalidField('--ttl', 'invalid', {
-    reason: `expected ${tokenLifetime.expected}, got ${JSON.stringify(text)}`,
+    reason: `expected ${lifetime.expected}, got ${JSON.stringify(text)}`,
   })
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, globSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, globSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
   INTERRUPTED,
@@ -22,6 +22,7 @@ import { requireFormat, restoreTarget } from '../../store/restore.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
+import { errorCode } from '../../config/private-file.ts'
 import type { Domains } from '../domains.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
@@ -153,11 +154,23 @@ async function verifyFile(
 }
 
 function requireFile(path: string): void {
+  requireReadable(path)
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new AppError('not_found', 'file_not_found', `There is no file ${path}.`)
   if (stats.isFile()) return
   const message = `${path} is no regular file; name the file of a backup.`
   throw new AppError('conflict', 'not_a_file', message)
+}
+
+/** The file of root's backup, or one below a directory of root, when another user has typed the command. */
+function requireReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (error) {
+    if (errorCode(error) !== 'EACCES') return
+    const message = `The user ${process.geteuid?.()} cannot read ${path}. Run the command as root, who may read every file; the database keeps its owner.`
+    throw new AppError('forbidden', 'unreadable_file', message, { cause: error })
+  }
 }
 
 function changedFile(path: string, { id, sha256: recorded }: DataBackup, sha256: string): AppError {

@@ -1,8 +1,9 @@
 import { systemClock } from '../../kernel/clock.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import { migrate, schemaStatus } from '../../store/migrate.ts'
-import { requireNoLostDatabase } from '../lost-database.ts'
+import { schemaStatus } from '../../store/migrate.ts'
+import { loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
+import { migrateDatabaseFile, wayBack } from '../migration-backup.ts'
 import { createSigningKeys } from '../signing-keys.ts'
 import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
 
@@ -17,10 +18,19 @@ interface MigrateOptions extends ConfigOptions {
 export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
   const loaded = configOf(context, options)
   const { config } = loaded
-  if (options.new !== true) requireNoLostDatabase(config)
-  const done = await withDatabase(loaded, (store) => migrate(store, systemClock), { create: true })
+  if (options.new !== true) {
+    requireNoLostDatabase(config)
+    const notice = loneKeyNotice(config)
+    if (notice !== undefined) context.stderr.write(`platform: ${notice}.\n`)
+  }
+  const parts = { config, clock: systemClock }
+  const { steps, backup } = await withDatabase(loaded, (store) => migrateDatabaseFile(store, parts), {
+    create: true,
+  })
   if (options.new === true) createSigningKeys(config)
-  context.stdout.write(done.length > 0 ? `applied ${done.join(', ')}\n` : 'the schema is up to date\n')
+  context.stdout.write(steps.length > 0 ? `applied ${steps.join(', ')}\n` : 'the schema is up to date\n')
+  if (backup !== undefined)
+    context.stdout.write(`kept the database from before as ${backup}; ${wayBack(backup)}\n`)
 }
 
 /** `platform db status`: prints the applied and the pending migrations. */

@@ -17,7 +17,8 @@ export async function runDoctor(context: CommandContext, options: DoctorOptions)
   const loaded = loadOrFindings(context, options)
   const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded, context.env))
   const inColor = context.stdout.isTTY === true && !context.env['NO_COLOR']
-  context.stdout.write(options.json ? doctorJson(findings) : doctorText(findings, { inColor }))
+  const { columns } = context.stdout
+  context.stdout.write(options.json ? doctorJson(findings) : doctorText(findings, { inColor, columns }))
   return Array.isArray(loaded) ? WRONG_CONFIGURATION : EXIT_CODES[gravest(findings)]
 }
 

@@ -10,6 +10,7 @@ import { startPlatform, type Platform } from '../platform.ts'
 import { VERSION } from '../version.ts'
 import { busRemedy } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { isJournal } from './journal.ts'
 import { connectServiceManager } from './service-manager.ts'
 import { releaseStartMemory } from './start-memory.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -23,7 +24,7 @@ const START_WORK_MS = SECOND
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
   const { config, file } = loaded
-  const { logger, flush } = createLogger(config.log)
+  const { logger, flush } = createLogger({ ...config.log, priorities: isJournal(context.env, 1) })
   try {
     const { modules, readOnly: read_only } = config
     logger.info({ version: VERSION, modules, read_only, config: file ?? 'defaults' }, 'starting')

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../../config/config.ts'
-import { usersMirrored, type Auth, type Users } from '../../domains/users/index.ts'
+import { tokenLifetime } from '../../config/schema.ts'
+import { usersMirrored, type ApiTokens, type Auth, type Users } from '../../domains/users/index.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/table.ts'
@@ -10,7 +11,7 @@ import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
   configOf,
-  parseTokenLifetime,
+  parseLifetime,
   withStore,
   type CommandContext,
   type ConfigOptions,
@@ -64,12 +65,13 @@ export async function changePassword(
   const loaded = configOf(context, options)
   requireOwnUsers(loaded)
   const password = await readSecret(context, `New password for ${name}`)
-  await withUsers(loaded, async ({ store, users }) => {
+  const { apiTokens } = await withUsers(loaded, async ({ store, users }) => {
     const { id } = await users.getByName(name)
     const prepared = await users.preparePassword(id, password.reveal())
-    await store.write((tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
+    return store.write((tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
   })
   context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
+  if (apiTokens > 0) context.stdout.write(`${name} has ${apiTokens} API tokens, which go on working\n`)
 }
 
 /** `platform user disable` and `platform user enable` */
@@ -120,7 +122,7 @@ export async function issueToken(
   name: string,
   options: ConfigOptions & { readonly ttl?: string; readonly purpose?: TokenPurpose },
 ): Promise<void> {
-  const ttlMs = options.ttl === undefined ? undefined : parseTokenLifetime(options.ttl)
+  const ttlMs = options.ttl === undefined ? undefined : parseLifetime(options.ttl, tokenLifetime)
   const { token } = await withUsers(configOf(context, options), ({ auth }) =>
     auth.issueToken(name, ttlMs, options.purpose),
   )
@@ -136,6 +138,7 @@ interface UsersContext {
   readonly store: Store
   readonly users: Users
   readonly auth: Auth
+  readonly apiTokens: ApiTokens
 }
 
 /** Runs `use` with the users of the configured database. */
@@ -147,7 +150,7 @@ export async function withUsers<T>(
   return withStore(loaded, (opened) => {
     const signingKeys = () => jwtSecrets(config)
     const { store, domains } = commandDomains({ config, store: opened, signingKeys })
-    const { users, auth } = domains.users
-    return use({ store, users, auth })
+    const { users, auth, apiTokens } = domains.users
+    return use({ store, users, auth, apiTokens })
   })
 }

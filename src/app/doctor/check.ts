@@ -32,6 +32,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly mirror: MirrorState | undefined
   /** Whether it was served with a signing key; false until the schema is current. */
   readonly hasSigningKey: boolean
+  /** When the last data backup was completed; undefined until one was, or until the schema is current. */
+  readonly lastBackupAt: number | undefined
 }
 
 /** What the checks share. */

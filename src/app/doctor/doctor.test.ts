@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { doctorWorld } from '../../../test/support/doctor.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
+import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
+import { HOUR } from '../../kernel/time.ts'
 import type { DoctorFinding } from './doctor.ts'
 
+const NARROWEST_DETAIL = 30
 const ESCAPE = '\u001b['
 
 const resultsOf = (findings: readonly DoctorFinding[]) => findings.map(({ result }) => result)
@@ -22,7 +35,7 @@ test('on a new server every check but that of the bus is fine or skipped, and no
     grave.map(({ check }) => check),
     ['bus'],
   )
-  assert.match(grave[0]?.remedy ?? '', /nats-server -p 1 -js/)
+  assert.match(grave[0]?.remedy ?? '', /nats-server -a 127\.0\.0\.1 -p 1 -js -sd nats-data/)
   assert.deepEqual([exitCode, report.status], [1, 'error'])
   assert.deepEqual(
     resultsOf(['files', 'database', 'standby', 'backup'].flatMap(of)),
@@ -147,7 +160,61 @@ test('the table is aligned, has what to do below each fault, and colors on a ter
   assert.match(plain, /^bus +error +nats:\/\/127\.0\.0\.1:1 .*\n {4}→ start it/m)
   assert.match(plain, /\n\n1 error, \d+ warning, \d+ ok, \d+ skipped\n$/)
   assert.ok(!plain.includes(ESCAPE))
-  assert.ok((await table(true)).output.includes(ESCAPE))
+  const shown = (await table(true)).output
+  assert.ok(shown.includes(ESCAPE))
+  // One without words is as long as its address or path.
+  const rows = stripVTControlCharacters(shown)
+    .split('\n')
+    .filter((line) => !line.startsWith('    →'))
+  const detailAt = rows[0]?.indexOf('DETAIL') ?? 0
+  const widest = Math.max(COLUMNS, detailAt + NARROWEST_DETAIL)
+  assert.ok(
+    rows.every((line) => line.length <= widest || !line.slice(widest - NARROWEST_DETAIL).includes(' ')),
+  )
+  assert.ok(
+    rows.some((line) => /^ +\S/.test(line) && line.search(/\S/) === detailAt),
+    shown,
+  )
+})
+
+test('a night that failed, or is late, and a data backup that was never made are named', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const root = join(dirname(dataDir), 'night')
+  const env = { BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1', BACKUP_INSTALL_ROOT: root }
+  const found = async () =>
+    (await examine(env)).of('backup').find(({ subject }) => subject === 'nightly backup')
+  assert.equal((await found())?.result, 'skipped')
+  mkdirSync(join(root, 'backups'), { recursive: true })
+  assert.match(JSON.stringify(await found()), /"error".*no night has succeeded yet/)
+  const saveNight = (at: number, failure?: object) => {
+    const lastSuccess = { backupId: '20260131-020000', at, size: 1, sha256: 'b', path: 'c' }
+    const run = failure && {
+      ...{
+        backupId: '20260131-020000',
+        date: '2026-01-31',
+        startedAt: at,
+        status: 'failed',
+        reached: 'started',
+      },
+      ...{ job: 'package', durations: {}, failure },
+    }
+    const state = { ...EMPTY_STATE, lastSuccess, ...(run && { run }) }
+    writeFileSync(join(root, 'backups', 'state.json'), JSON.stringify(state))
+  }
+  saveNight(Date.now())
+  assert.equal((await found())?.result, 'ok')
+  saveNight(Date.now(), { errorCode: 'no_space', message: 'No room.', job: 'package', at: 1 })
+  assert.match(JSON.stringify(await found()), /"warning".*then no_space: No room\./)
+  saveNight(Date.now() - 27 * HOUR)
+  assert.match(JSON.stringify(await found()), /"error".*the last success was at /)
+
+  const dataBackup = async () =>
+    (await examine()).of('backup').find(({ subject }) => subject === 'data backup')
+  assert.match(JSON.stringify(await dataBackup()), /"ok".*was never made/)
+  using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec('update schema_migrations set applied_at = 1')
+  assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
 })
 
 test('a database of a newer release is an error that names the way back, which is no damage', async (t) => {
@@ -186,7 +253,14 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [lost] = (await examine()).of('database')
   assert.match(
     `${lost?.result} ${lost?.detail} ${lost?.remedy}`,
-    /^error is gone, .*jwt-secret .*data restore FILE/,
+    /^warning does not exist, but jwt-secret does .*data restore FILE/,
+  )
+  mkdirSync(join(dataDir, 'backups'))
+  writeFileSync(join(dataDir, 'backups', 'one.db'), 'a backup')
+  const [grave] = (await examine()).of('database')
+  assert.match(
+    `${grave?.result} ${grave?.detail} ${grave?.remedy}`,
+    /^error is gone, .*backups .*data restore FILE/,
   )
 })
 

@@ -87,7 +87,9 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await isSigningKeyInUse(opened.read))
-    return { ...facts, certificates, mirror, hasSigningKey }
+    const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
+    const lastBackupAt = lastBackup?.finishedAt ?? undefined
+    return { ...facts, certificates, mirror, hasSigningKey, lastBackupAt }
   } finally {
     await opened.close()
   }

@@ -5,6 +5,9 @@ import type { DoctorFinding } from './doctor.ts'
 
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', skipped: 'dim' } as const
 
+// Narrower than that a sentence cannot be read.
+const NARROWEST = 30
+
 /** The gravest result; a skipped check is no fault. */
 export function gravest(findings: readonly DoctorFinding[]): Exclude<CheckResult, 'skipped'> {
   const results = new Set(findings.map(({ result }) => result))
@@ -18,20 +21,39 @@ export function doctorJson(findings: readonly DoctorFinding[]): string {
   return `${JSON.stringify({ status: gravest(findings), findings: items })}\n`
 }
 
-/** A table; what to do is on a line of its own below its finding. */
-export function doctorText(
-  findings: readonly DoctorFinding[],
-  { inColor }: { readonly inColor: boolean },
-): string {
+interface Screen {
+  readonly inColor: boolean
+  /** The width of the terminal; undefined elsewhere, where lines are searched and not read. */
+  readonly columns: number | undefined
+}
+
+/** A table; what to do is on a line of its own below its finding. On a terminal long details continue below themselves. */
+export function doctorText(findings: readonly DoctorFinding[], { inColor, columns }: Screen): string {
   const rows = findings.map(({ check, result, subject, detail }) => [check, result, subject, detail])
   const [heading = '', ...lines] = alignColumns([['CHECK', 'RESULT', 'SUBJECT', 'DETAIL'], ...rows])
     .trimEnd()
     .split('\n')
+  const start = heading.indexOf('DETAIL')
+  const shown = columns === undefined ? lines : lines.map((line) => wrap(line, start, columns))
   const body = findings.flatMap(({ result, remedy }, index) => [
-    inColor ? colorResult(lines[index] ?? '', result) : (lines[index] ?? ''),
+    inColor ? colorResult(shown[index] ?? '', result) : (shown[index] ?? ''),
     ...(remedy === undefined ? [] : [`    → ${remedy}`]),
   ])
   return `${[heading, ...body, '', summary(findings)].join('\n')}\n`
+}
+
+/** Breaks what begins at `start` between words; what is wider than the terminal on its own stays whole. */
+function wrap(line: string, start: number, columns: number): string {
+  const width = Math.max(columns - start, NARROWEST)
+  const [first = '', ...words] = line.slice(start).split(' ')
+  const parts = words.reduce(
+    ([...done], word) => {
+      const last = done.pop() ?? ''
+      return last.length + 1 + word.length > width ? [...done, last, word] : [...done, `${last} ${word}`]
+    },
+    [first],
+  )
+  return line.slice(0, start) + parts.join(`\n${' '.repeat(start)}`)
 }
 
 function colorResult(line: string, result: CheckResult): string {

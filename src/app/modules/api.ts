@@ -4,7 +4,7 @@ import { configRoute } from '../../infra/http/config-route.ts'
 import { consoleRoutes } from '../../infra/http/console-page.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
-import { IdentitySignature } from '../../infra/tokens/identity-signature.ts'
+import { IdentitySignature, verifiedOnce } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
@@ -23,16 +23,21 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { config, settings, configFile: file, store, operations, domains } = context
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
-  const signature = new IdentitySignature(jwtSecrets(config), systemClock)
+  const signature = verifiedOnce(new IdentitySignature(jwtSecrets(config), systemClock))
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
+  const clientAddress = createClientAddress({
+    proxies: config.proxy.clientAddressFrom,
+    trustedPeers: trustedProxies,
+    signature,
+  })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
     routes: [...routesOf(domains), configRoute({ settings, file }), ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
-    identify: createIdentify({ authenticator, trustedProxies, signature }),
+    identify: createIdentify({ authenticator, trustedProxies, signature, clientAddress }),
     authenticator,
-    clientAddress: createClientAddress(trustedProxies, signature),
+    clientAddress,
   }
   await listen(context, 'api', await createHttpServer(options), config.api.listen)
   await listenForSignIn(context, options)

@@ -3,6 +3,7 @@ import { encodePool } from '../../domains/pool/index.ts'
 import { encodeTunnels } from '../../domains/sessions/index.ts'
 import type { Sender } from '../../infra/http/headers-for-api.ts'
 import { PrimaryTunnels, withPrimaryTunnels, type TunnelsBody } from '../../infra/mirror/primary-tunnels.ts'
+import { createClientAddress } from '../../infra/http/client-address.ts'
 import { createGatewayServer } from '../../infra/ws/gateway-server.ts'
 import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
 import { IdentitySignature } from '../../infra/tokens/identity-signature.ts'
@@ -32,6 +33,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     registry: sessions.registryOf({ name, address: () => address, heartbeatMs }),
     authenticator: domains.users.authenticator,
     signature,
+    clientAddress: createClientAddress({ proxies: config.proxy.clientAddressFrom }),
     clock: systemClock,
     heartbeatMs,
     connectionsPerSecond,

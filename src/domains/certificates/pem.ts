@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
-import { fault, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
 
 /** docs/specification.md, Certificates */
 const MAX_CERTIFICATES = 20
@@ -30,7 +30,7 @@ export function writePem(certificates: readonly Buffer[]): string {
 }
 
 function invalidCertificate(code: FaultCode, values?: ErrorValues): AppError {
-  const detail = fault('pem', code, values)
+  const detail = fieldFault('pem', code, values)
   return new AppError('invalid', 'invalid_certificate', detail.message, { details: [detail] })
 }
 

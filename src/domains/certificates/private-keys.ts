@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
-import { fault } from '../../kernel/faults.ts'
+import { fieldFault } from '../../kernel/faults.ts'
 import { readElement, TAG } from './der.ts'
 
 /** Texts that only private keys have, in the formats of common programs. */
@@ -40,7 +40,7 @@ export function refusePrivateKeys(texts: Readonly<Record<string, string | undefi
     'private_key_refused',
     `${path} contains a private key; nothing of it was stored. Send certificates only, and consider whether the key ` +
       'must be replaced.',
-    { details: [fault(path, 'private_key')] },
+    { details: [fieldFault(path, 'private_key')] },
   )
 }
 

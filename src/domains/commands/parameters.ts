@@ -8,7 +8,7 @@ import {
   type ProgramCommand,
 } from '../../kernel/command.ts'
 import { validationFailed, type AppError } from '../../kernel/errors.ts'
-import { fault, type ErrorDetail } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail } from '../../kernel/faults.ts'
 import { REDACTED } from '../../kernel/secret.ts'
 import { isProgramCommand, type AnyCommand } from './catalogue.ts'
 
@@ -35,7 +35,7 @@ export function checkParameters(
     return { name, parameter, value: valueOf(given, name, parameter) as ParameterValue }
   })
   if (Buffer.byteLength(JSON.stringify(values.map(({ value }) => value))) > MAX_BYTES)
-    throw invalidParameters([fault('params', 'too_many_bytes_together', { maximum: '64 KiB' })])
+    throw invalidParameters([fieldFault('params', 'too_many_bytes_together', { maximum: '64 KiB' })])
   const secrets = values.filter(({ parameter }) => parameter.isSecret)
   return {
     shown: entries(values.map((each) => (each.parameter.isSecret ? { ...each, value: REDACTED } : each))),
@@ -57,14 +57,14 @@ function valueOf(
 
 function unknownFaults(parameters: CommandParameters, given: object): ErrorDetail[] {
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(parameters, name))
-  return unknown.map((name) => fault(`params.${name}`.slice(0, 256), 'unknown_parameter'))
+  return unknown.map((name) => fieldFault(`params.${name}`.slice(0, 256), 'unknown_parameter'))
 }
 
 function valueFaults(parameters: CommandParameters, given: Readonly<Record<string, unknown>>): ErrorDetail[] {
   return Object.entries(parameters).flatMap(([name, parameter]) => {
     const value = valueOf(given, name, parameter)
     const path = `params.${name}`
-    const found = value === undefined ? fault(path, 'required') : parameterFault(path, parameter, value)
+    const found = value === undefined ? fieldFault(path, 'required') : parameterFault(path, parameter, value)
     return found === undefined ? [] : [found]
   })
 }

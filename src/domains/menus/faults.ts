@@ -1,4 +1,4 @@
-import { fault, type ErrorDetail } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail } from '../../kernel/faults.ts'
 import type { PlacedItem } from './items.ts'
 import { LEVEL_LIMIT, NODE_LIMIT, TEXT_LIMIT, type MenuNode } from './model.ts'
 
@@ -42,7 +42,7 @@ function idIsNamedOnce({ items }: EditDraft): ErrorDetail | undefined {
     named.add(id)
     return false
   })
-  return duplicate && fault(duplicate.path, 'menu_duplicate_id', { id: quote(duplicate.item.id) })
+  return duplicate && fieldFault(duplicate.path, 'menu_duplicate_id', { id: quote(duplicate.item.id) })
 }
 
 function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
@@ -52,7 +52,7 @@ function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
   )
   return (
     different &&
-    fault(different.path, 'menu_two_parents', {
+    fieldFault(different.path, 'menu_two_parents', {
       outer: quote(different.nestedIn),
       parent: quote(different.item.parentId),
     })
@@ -61,7 +61,7 @@ function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
 
 function newNodeHasTitle({ items, before }: EditDraft): ErrorDetail | undefined {
   const untitled = items.find(({ item: { id, title } }) => title === undefined && !before.has(id))
-  return untitled && fault(`${untitled.path}.title`, 'required')
+  return untitled && fieldFault(`${untitled.path}.title`, 'required')
 }
 
 /** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
@@ -70,7 +70,7 @@ function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefi
     const parentId = after.get(each.item.id)?.parentId ?? null
     if (parentId === null || after.has(parentId)) continue
     const code = before.has(parentId) ? 'menu_deleted_parent' : 'menu_unknown_parent'
-    return fault(each.path, code, { parent: quote(parentId) })
+    return fieldFault(each.path, code, { parent: quote(parentId) })
   }
   return undefined
 }
@@ -82,7 +82,7 @@ function hasNoCycle({ items, after, levels }: EditDraft): ErrorDetail | undefine
   const loop = loopAbove(lost.item.id, after)
   const onLoop = new Set(loop)
   const first = items.find(({ item: { id } }) => onLoop.has(id)) ?? lost
-  return fault(first.path, 'menu_cycle', { loop: shownLoop(loop) })
+  return fieldFault(first.path, 'menu_cycle', { loop: shownLoop(loop) })
 }
 
 /** The ids of the cycle that the parents of a node lead to. */
@@ -114,7 +114,7 @@ function isNotTooDeep(draft: EditDraft): ErrorDetail | undefined {
   const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
   if (!cause) return undefined
   const deepest = quote(causes.get(cause.item.id)?.id)
-  return fault(cause.path, 'menu_too_deep', { id: deepest, maximum: LEVEL_LIMIT })
+  return fieldFault(cause.path, 'menu_too_deep', { id: deepest, maximum: LEVEL_LIMIT })
 }
 
 /** The id of the node, or of the nearest node above it, that is new or has another parent. */
@@ -130,14 +130,14 @@ function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undef
   if (excess <= 0) return undefined
   const created = items.filter(({ item: { id } }) => !before.has(id))
   const first = created.at(-excess)
-  return first && fault(first.path, 'menu_too_many', { maximum: NODE_LIMIT })
+  return first && fieldFault(first.path, 'menu_too_many', { maximum: NODE_LIMIT })
 }
 
 /** A tree of an earlier release may have more; it must not grow then. */
 function hasNotTooMuchText({ before, after }: EditDraft): ErrorDetail | undefined {
   const bytes = textOf(after)
   if (bytes <= TEXT_LIMIT || bytes <= textOf(before)) return undefined
-  return fault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT / 1_048_576} MiB` })
+  return fieldFault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT / 1_048_576} MiB` })
 }
 
 // A character has at most six bytes in JSON (`\\u0001`), and a text two quotation marks.

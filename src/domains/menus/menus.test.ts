@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { menuWorld, parentsOf, SHOP_IDS } from '../../../test/support/menus.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { emptyDatabase, onEveryDialect } from '../../../test/support/store.ts'
-import { fault } from '../../kernel/faults.ts'
+import { fieldFault } from '../../kernel/faults.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { migrate } from '../../store/migrate.ts'
@@ -99,7 +99,7 @@ onEveryDialect('menus', (dialect) => {
     const items = [BOOKS, { id: 'shop-products', parentId: 'books' }]
     await assert.rejects(w.menus.edit({ items }, 'ada'), {
       code: 'menu_cycle',
-      details: [fault('items.0', 'menu_cycle', { loop: 'books → shop-products → books' })],
+      details: [fieldFault('items.0', 'menu_cycle', { loop: 'books → shop-products → books' })],
     })
     assert.deepEqual([await w.service.read(), w.events], [before, []])
   })
@@ -172,7 +172,7 @@ onEveryDialect('menus', (dialect) => {
     await w.menus.edit({ items: largest(fits) }, 'ada')
     const refused = {
       code: 'validation_failed',
-      details: [fault('items', 'menu_too_much_text', { maximum: '6 MiB' })],
+      details: [fieldFault('items', 'menu_too_much_text', { maximum: '6 MiB' })],
     }
     await assert.rejects(w.menus.edit({ items: largest(fits + 200) }, 'ada'), refused)
     await w.store.write(({ db }) =>
@@ -193,7 +193,7 @@ onEveryDialect('menus', (dialect) => {
     await edit(manyItems(NODE_LIMIT, 'a'), true)
     await assert.rejects(edit([{ id: 'b', title: 'B' }], false), {
       code: 'validation_failed',
-      details: [fault('items.0', 'menu_too_many', { maximum: 10_000 })],
+      details: [fieldFault('items.0', 'menu_too_many', { maximum: 10_000 })],
     })
     const second = manyItems(NODE_LIMIT, 'b')
     const change = await edit(second, true)

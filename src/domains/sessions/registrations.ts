@@ -96,7 +96,8 @@ export class Registrations {
     const now = clock.now()
     const { runId, name: gateway } = this.#run
     const holder = { id, userId: user.id, userName: user.name, device, address }
-    const session = { ...holder, gateway, runId, remoteAddress, connectedAt: now, lastSeenAt: now }
+    const tokenId = token.token?.id ?? null
+    const session = { ...holder, tokenId, gateway, runId, remoteAddress, connectedAt: now, lastSeenAt: now }
     if (!(await insertSession(tx, session))) throw new ConcurrentRegistration()
     const entry = { ...auditFields(session), at: now, event: 'session_registered', reason: null } as const
     await appendAudit(tx, events, entry)

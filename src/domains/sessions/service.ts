@@ -9,7 +9,14 @@ import { deleteRuns, listGateways } from './gateways.ts'
 import { END_CODES, type AuditEntry, type Session, type Tunnels } from './model.ts'
 import type { RegistryDeps } from './registrations.ts'
 import { StoreSessionRegistry, type RegistryGateway } from './registry.ts'
-import { countSessions, deleteClosed, findSession, listSessions, type SessionFilter } from './store.ts'
+import {
+  countSessions,
+  deleteClosed,
+  findSession,
+  listLiveOfToken,
+  listSessions,
+  type SessionFilter,
+} from './store.ts'
 
 /** What sessions need of the rest of the platform. */
 export type SessionDeps = RegistryDeps
@@ -60,6 +67,12 @@ export class Sessions {
   async endOf(tx: Tx, userId: string, reason: string): Promise<void> {
     const closing = { code: END_CODES.tokenEnded, reason, decidedBy: 'elsewhere' } as const
     await this.#closer.closeOfUser(tx, userId, closing)
+  }
+
+  /** Closes all live sessions of an API token with 4401, in the transaction that revokes it. */
+  async endOfToken(tx: Tx, tokenId: string, reason: string): Promise<void> {
+    const closing = { code: END_CODES.tokenEnded, reason, decidedBy: 'elsewhere' } as const
+    for (const session of await listLiveOfToken(tx, tokenId)) await this.#closer.close(tx, session, closing)
   }
 
   /** Closes all live sessions of a user with 4403; returns how many. */

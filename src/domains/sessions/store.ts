@@ -5,9 +5,11 @@ import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Session, SessionState } from './model.ts'
 import { db, pages, sessions, statement } from './tables.ts'
 
-const SESSION = sessions.except('seq', 'closeReason', 'untold')
+const SESSION = sessions.except('seq', 'closeReason', 'untold', 'tokenId')
 
-export type NewSession = Omit<Session, 'rttUs' | 'closedAt' | 'closeCode'>
+export type NewSession = Omit<Session, 'rttUs' | 'closedAt' | 'closeCode'> & {
+  readonly tokenId: string | null
+}
 
 const insert = statement<NewSession>((on, value) =>
   on
@@ -15,6 +17,7 @@ const insert = statement<NewSession>((on, value) =>
     .values(
       sessions.set(
         value,
+        'tokenId',
         'id',
         'userId',
         'userName',
@@ -50,6 +53,15 @@ const liveOfUser = statement<{ userId: string }, Session>((on, value) =>
     .selectFrom('vpn_sessions')
     .select(SESSION)
     .where('user_id', '=', value('userId'))
+    .where('closed_at', 'is', null)
+    .orderBy('seq'),
+)
+
+const liveOfToken = statement<{ tokenId: string }, Session>((on, value) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select(SESSION)
+    .where('token_id', '=', value('tokenId'))
     .where('closed_at', 'is', null)
     .orderBy('seq'),
 )
@@ -134,6 +146,10 @@ export function findLiveOfDevice(
 
 export function listLiveOfUser(queries: Queries, userId: string): Promise<Session[]> {
   return queries.run(liveOfUser, { userId })
+}
+
+export function listLiveOfToken(queries: Queries, tokenId: string): Promise<Session[]> {
+  return queries.run(liveOfToken, { tokenId })
 }
 
 export async function countLiveOfUser(queries: Queries, userId: string): Promise<number> {

@@ -26,6 +26,8 @@ export const sessions = defineColumns({
   gateway: text(),
   runId: text(),
   remoteAddress: text(),
+  /** The API token that opened it. */
+  tokenId: text().nullable(),
   connectedAt: integer(),
   lastSeenAt: integer(),
   rttUs: integer().nullable(),

@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { NO_SESSIONS, usersOf } from '../../../test/support/users.ts'
+import { EndedTokens } from './ended-tokens.ts'
 import { Auth, type PasswordChange } from './auth.ts'
 import { Users } from './service.ts'
 import { findAccount } from './store.ts'
@@ -35,7 +36,17 @@ function authOn(store: Store, clock: FakeClock, passwords: Passwords, logger: Lo
     ttlMs: 3_600_000,
   })
   const users = new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS })
-  const auth = new Auth({ store, clock, logger, metrics: noMetrics, users, passwords, tokens })
+  const auth = new Auth({
+    store,
+    clock,
+    logger,
+    metrics: noMetrics,
+    users,
+    passwords,
+    tokens,
+    ended: new EndedTokens(store.read, clock),
+    sessions: NO_SESSIONS,
+  })
   return {
     users: usersOf(store, users),
     tokens,

@@ -1,11 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { TokenPurpose } from '../../kernel/identity.ts'
+import type { Identity, TokenPurpose } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { TokenIssuer } from '../../ports/token-issuer.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { endToken, type EndedTokens } from './ended-tokens.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
 import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
@@ -24,6 +25,9 @@ export interface AuthDeps {
     waste(password: string): Promise<void>
   }
   readonly tokens: TokenIssuer
+  readonly ended: Pick<EndedTokens, 'add'>
+  /** Ends the VPN sessions of a token in the transaction that ends it. */
+  readonly sessions: { endOfToken(tx: Tx, tokenId: string, reason: string): Promise<void> }
 }
 
 export interface Credentials {
@@ -114,6 +118,20 @@ export class Auth {
     return this.#issue(user, ttlMs, purpose)
   }
 
+  /** Ends the token of a login and its VPN sessions. Rejects with `not_a_session` for any other caller. */
+  async logout(tx: Tx, { id: userId, token }: Identity): Promise<void> {
+    if (token?.kind !== 'session') throw notASession()
+    // A session that opens with the token meanwhile is closed, or refused.
+    await lockUser(tx, userId)
+    const ended = { tokenId: token.id, endedAt: this.#deps.clock.now(), expiresAt: token.expiresAt }
+    await endToken(tx, ended)
+    await this.#deps.sessions.endOfToken(tx, token.id, 'the user has signed out')
+    tx.afterCommit(() => {
+      this.#deps.ended.add(ended)
+      this.#deps.logger.info({ user_id: userId }, 'signed out')
+    })
+  }
+
   async #verifyCredentials(
     name: string,
     password: string,
@@ -186,4 +204,12 @@ export class Auth {
 
 function isReadOnly(error: unknown): boolean {
   return error instanceof AppError && error.code === 'read_only'
+}
+
+function notASession(): AppError {
+  return new AppError(
+    'conflict',
+    'not_a_session',
+    'Only the token of a login can be ended so; an API token is revoked with DELETE /users/{id}/tokens/{token_id}.',
+  )
 }

@@ -37,6 +37,8 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     store: { read: reads.queries },
     clock,
     users,
+    apiTokens: { find: async () => undefined, recordUse: () => undefined },
+    ended: { isFresh: true, has: () => false, refresh: async () => undefined },
     tokens: { verify },
     limit,
   })
@@ -109,14 +111,21 @@ async function attempt(run: () => Identity | Promise<Identity>): Promise<Identit
   return run()
 }
 
+function jtiOf(token: string): string {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
+  return (JSON.parse(payload) as { jti: string }).jti
+}
+
 onEveryDialect('a token', (dialect) => {
   test('identifies its user', async () => {
     await using w = await world(dialect)
     const token = w.sign()
-    const identity = { id: w.user.id, name: 'ada', roles: ['devops', 'auditor'], via: 'token' }
-    assert.deepEqual(await w.authenticator.authenticate(token), identity)
     const issuedAt = w.clock.now()
     const times = { issuedAt, expiresAt: issuedAt + HOUR }
+    const caller = { id: w.user.id, name: 'ada', roles: ['devops', 'auditor'], via: 'token' }
+    const session = { kind: 'session', id: jtiOf(token), expiresAt: times.expiresAt }
+    const identity = { ...caller, token: session }
+    assert.deepEqual(await w.authenticator.authenticate(token), identity)
     assert.deepEqual(await w.authenticator.holder(token), { identity, generation: 1, ...times })
   })
 

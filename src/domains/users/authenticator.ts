@@ -1,19 +1,28 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
+import { knownRoles, type Identity, type IdentityToken, type Role } from '../../kernel/identity.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
+import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
+import type { ApiTokens } from './api-tokens/service.ts'
+import { shareToken } from './api-tokens/store.ts'
+import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
+import { isTokenEnded, type EndedTokens } from './ended-tokens.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
 import { findUser, lockUser, shareUser } from './store.ts'
-import { UserCache } from './user-cache.ts'
+import { ReadCache } from './read-cache.ts'
 
 /** What the authenticator needs of the rest of the platform. */
 export interface AuthenticatorDeps {
   readonly store: { readonly read: Queries }
   readonly clock: Clock
   readonly users: Pick<Users, 'onUserChanged'>
+  readonly apiTokens: Pick<ApiTokens, 'find' | 'recordUse'>
+  readonly ended: Pick<EndedTokens, 'isFresh' | 'has' | 'refresh'>
+  /** The api of the primary, on a standby: it knows no API tokens. */
+  readonly primary?: string | undefined
   /** Throws `unauthenticated` for a token that is forged or expired. */
   readonly tokens: { verify(token: string): TokenClaims }
   /** The number of tokens, and of users, that are cached. */
@@ -28,10 +37,14 @@ interface VerifiedToken {
 const CACHE_LIMIT = 10_000
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
-  const { store, clock, tokens, limit = CACHE_LIMIT } = deps
+  const { store, clock, tokens, ended, limit = CACHE_LIMIT } = deps
   const verified = new LRUCache<string, VerifiedToken>({ max: limit })
-  const users = new UserCache({ find: (id) => findUser(store.read, id), clock, limit })
-  deps.users.onUserChanged((id) => users.invalidate(id))
+  const users = new ReadCache<User>({ find: (id) => findUser(store.read, id), clock, limit })
+  const apiTokens = new ReadCache<ApiToken>({ find: (hash) => deps.apiTokens.find(hash), clock, limit })
+  deps.users.onUserChanged((id) => {
+    users.invalidate(id)
+    apiTokens.invalidateWhere(({ userId }) => userId === id)
+  })
 
   const verify = (token: string): VerifiedToken => {
     const cached = verified.get(token)
@@ -44,20 +57,89 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
   /** Synchronous when the user is cached, because it runs for every request. */
   const holderOf = (token: string): TokenHolder | Promise<TokenHolder> => {
-    const { claims, roles } = verify(token)
+    const known = verify(token)
+    return ended.isFresh ? liveHolder(known) : ended.refresh().then(() => liveHolder(known))
+  }
+
+  const liveHolder = ({ claims, roles }: VerifiedToken): TokenHolder | Promise<TokenHolder> => {
+    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked()
     const cached = users.get(claims.userId)
     if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
     // The token may have been issued after a change by another process, which the cache does not contain yet.
     return users.read(claims.userId).then((user) => toHolder(requireAccepted(user, claims), claims, roles))
   }
 
+  const apiTokenHolder = (text: string, from?: string): TokenHolder | Promise<TokenHolder> => {
+    if (deps.primary !== undefined) throw standbyTakesNone()
+    if (!isTokenText(text)) throw notAToken()
+    const hash = hashToken(text)
+    const token = apiTokens.get(hash)
+    const user = token && users.get(token.userId)
+    if (user) return toTokenHolder(token, user)
+    return readHolder(hash)
+
+    function toTokenHolder(known: ApiToken, owner: User): TokenHolder {
+      const holder = holderOfToken(known, owner, clock.now())
+      if (from !== undefined) deps.apiTokens.recordUse(known.id, from)
+      return holder
+    }
+
+    async function readHolder(key: string): Promise<TokenHolder> {
+      const known = await apiTokens.read(key)
+      const owner = known && (await users.read(known.userId))
+      if (!known || !owner?.enabled) throw revoked()
+      return toTokenHolder(known, owner)
+    }
+  }
+
+  const anyHolder = (token: string, from?: string) =>
+    token.startsWith(TOKEN_PREFIX) ? apiTokenHolder(token, from) : holderOf(token)
+
   return {
-    authenticate(token) {
-      const holder = holderOf(token)
+    authenticate(token, from) {
+      const holder = anyHolder(token, from)
       return holder instanceof Promise ? holder.then(({ identity }) => identity) : holder.identity
     },
-    holder: async (token) => holderOf(token),
+    holder: async (token, from) => anyHolder(token, from),
   }
+}
+
+/** Throws `unauthenticated` for a token that has expired. */
+function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
+  const { id, createdAt, expiresAt } = token
+  if (expiresAt <= now || !user.enabled)
+    throw new AppError(
+      'unauthenticated',
+      'unauthenticated',
+      'The API token has expired; create another one.',
+      {
+        tokenFault: 'expired',
+      },
+    )
+  const identity: Identity = {
+    id: user.id,
+    name: user.name,
+    roles: rolesOfToken(token, user),
+    via: 'token',
+    token: { kind: 'api', id, expiresAt },
+  }
+  const issuedAt = Math.max(createdAt, user.tokensValidFrom)
+  return { identity, generation: user.tokenGeneration, issuedAt, expiresAt }
+}
+
+function standbyTakesNone(): AppError {
+  return new AppError(
+    'unauthenticated',
+    'unauthenticated',
+    'A standby gateway takes no API tokens, because it has only a copy of the users; use the primary, or a token of a login.',
+    { tokenFault: 'invalid' },
+  )
+}
+
+function notAToken(): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', 'The token is not valid.', {
+    tokenFault: 'invalid',
+  })
 }
 
 /**
@@ -73,18 +155,28 @@ export async function requireTokenHolder(
 ): Promise<void> {
   const user = lock === 'exclusive' ? await lockUser(tx, userId) : await shareUser(tx, userId)
   requireAccepted(user, token)
+  if (token.token && !(await isLive(tx, token.token))) throw revoked()
+}
+
+function isLive(tx: Tx, { kind, id }: Pick<IdentityToken, 'kind' | 'id'>): Promise<boolean> {
+  return kind === 'api' ? shareToken(tx, id) : isTokenEnded(tx, id).then((isEnded) => !isEnded)
 }
 
 /** The name is the user's: a program that signs tokens may write anything into `name`. */
 function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[]): TokenHolder {
-  const { generation, purpose, issuedAt, expiresAt } = claims
-  const identity: Identity = { id, name, roles, via: 'token', ...(purpose && { purpose }) }
+  const { generation, purpose, issuedAt, expiresAt, tokenId } = claims
+  const token = tokenId === undefined ? {} : { token: { kind: 'session', id: tokenId, expiresAt } as const }
+  const identity: Identity = { id, name, roles, via: 'token', ...(purpose && { purpose }), ...token }
   return { identity, generation, issuedAt, expiresAt }
 }
 
 function requireAccepted(user: User | undefined, token: TokenIssue): User {
   if (user && acceptsToken(user, token)) return user
-  throw new AppError('unauthenticated', 'unauthenticated', 'The token was revoked; sign in again.', {
+  throw revoked()
+}
+
+function revoked(): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', 'The token was revoked; sign in again.', {
     tokenFault: 'revoked',
   })
 }

@@ -1,8 +1,11 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { WaitingClock } from '../../kernel/clock.ts'
 import type { UserSource } from '../../ports/user-source.ts'
+import { TOKEN_ERRORS, tokenRoutes } from './api-tokens/routes.ts'
+import { ApiTokens, type ApiTokenDeps } from './api-tokens/service.ts'
 import { Auth, type AuthDeps } from './auth.ts'
 import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
+import { EndedTokens } from './ended-tokens.ts'
 import { MirrorFollower, mirrorTelemetry } from './mirror/follower.ts'
 import { MIRROR_ERRORS, mirrorRoute } from './mirror/routes.ts'
 import { mirrorChangesCounter, UserCopy } from './mirror/user-copy.ts'
@@ -11,6 +14,7 @@ import { encodeLogin, LoginSchema } from './schemas.ts'
 import { Users, type UserDeps } from './service.ts'
 import { names } from './tables.ts'
 
+export { ApiTokens, type ShownToken } from './api-tokens/service.ts'
 export { Auth, type IssuedToken } from './auth.ts'
 export { requireTokenHolder } from './authenticator.ts'
 export { doNetworksOverlap, type MirrorState } from './mirror/model.ts'
@@ -30,8 +34,9 @@ export interface MirrorOptions {
 
 /** What the users of a process need. */
 export type UsersDomainDeps = UserDeps &
-  Omit<AuthDeps, 'users'> &
-  Omit<AuthenticatorDeps, 'users'> & {
+  Omit<AuthDeps, 'users' | 'ended'> &
+  Omit<ApiTokenDeps, 'users'> &
+  Omit<AuthenticatorDeps, 'users' | 'apiTokens' | 'ended'> & {
     /** The network of the virtual addresses: `100.64.0.0/16`. */
     readonly vpnPool: string
     /** A standby copies the users from here; undefined on every other platform. */
@@ -43,23 +48,26 @@ export const usersDomain = defineDomain({
   name: 'users',
   tables: names,
   events: {},
-  errors: { ...USER_ERRORS, ...MIRROR_ERRORS },
+  errors: { ...USER_ERRORS, ...TOKEN_ERRORS, ...MIRROR_ERRORS },
   create: (deps: UsersDomainDeps) => {
     const users = new Users(deps)
-    const auth = new Auth({ ...deps, users })
-    const authenticator = createAuthenticator({ ...deps, users })
+    const ended = new EndedTokens(deps.store.read, deps.clock)
+    const auth = new Auth({ ...deps, users, ended })
+    const apiTokens = new ApiTokens({ ...deps, users })
+    const authenticator = createAuthenticator({ ...deps, users, apiTokens, ended })
     mirrorTelemetry(deps.metrics)
     mirrorChangesCounter(deps.metrics)
     return {
       users,
       auth,
+      apiTokens,
       authenticator,
       requireTokenHolder,
       /** Undefined unless this is a standby that copies the users; the module that starts it stops it. */
       follower: deps.mirror && createFollower(deps, deps.mirror, users),
       /** How a login answers, for other ways to sign in. */
       login: { schema: LoginSchema, encode: encodeLogin },
-      routes: [...userRoutes(users, auth), mirrorRoute(users, deps.vpnPool)],
+      routes: [...userRoutes(users, auth), ...tokenRoutes(apiTokens), mirrorRoute(users, deps.vpnPool)],
       jobs: {},
     } satisfies DomainParts & Record<string, unknown>
   },

@@ -1,5 +1,12 @@
 import { invalidField } from '../../kernel/errors.ts'
-import { isUserName, knownRoles, isRole, ROLES, type Role } from '../../kernel/identity.ts'
+import {
+  isUserName,
+  knownRoles,
+  isRole,
+  ROLES,
+  type IdentityToken,
+  type Role,
+} from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
 /** Generation of a user whose tokens were never revoked. */
@@ -42,6 +49,8 @@ export interface UserChange {
 export interface TokenIssue {
   readonly generation: number | undefined
   readonly issuedAt: number
+  /** Where it can be ended alone. */
+  readonly token?: Pick<IdentityToken, 'kind' | 'id'> | undefined
 }
 
 // docs/specification.md, HTTP API

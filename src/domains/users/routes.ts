@@ -33,12 +33,13 @@ const NO_CONTENT: Answer = { status: 204 }
 
 export const USER_ERRORS = {
   invalid_credentials: { status: 401, meaning: 'The name or the password is wrong.' },
+  not_a_session: { status: 409, meaning: 'The request does not come with the token of a login.' },
   last_admin: { status: 409, meaning: 'The change would leave no enabled admin.' },
   user_exists: { status: 409, meaning: 'Another user has this name.' },
   user_not_found: { status: 404, meaning: 'There is no such user.' },
 } as const satisfies ErrorCodes
 
-const { invalid_credentials, last_admin, user_exists, user_not_found } = USER_ERRORS
+const { invalid_credentials, last_admin, not_a_session, user_exists, user_not_found } = USER_ERRORS
 
 /** docs/specification.md, HTTP API */
 export function userRoutes(users: Users, auth: Auth): Route[] {
@@ -64,6 +65,21 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       read: async (request) => ok(new JsonText(encodeLogin(await auth.login(request.body, request)))),
     }),
     route({
+      method: 'POST',
+      path: '/auth/logout',
+      operation: 'logout',
+      tag: 'Auth',
+      summary: 'End the token that the request is sent with',
+      description: 'It stops working within 10 s in every process; its VPN sessions and live streams end.',
+      access: 'authenticated',
+      answers: { 204: { description: 'The token has ended.' } },
+      errors: { not_a_session },
+      change: async (tx, { identity }) => {
+        await auth.logout(tx, identity)
+        return NO_CONTENT
+      },
+    }),
+    route({
       method: 'GET',
       path: '/auth/me',
       operation: 'getMe',
@@ -71,7 +87,11 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       summary: 'Read the authenticated caller',
       access: 'authenticated',
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
-      read: async ({ identity }) => ok(new JsonText(encodeMe((await users.find(identity.id)) ?? identity))),
+      // A token may have fewer roles than its user.
+      read: async ({ identity }) =>
+        ok(
+          new JsonText(encodeMe({ ...identity, ...(await users.find(identity.id)), roles: identity.roles })),
+        ),
     }),
   ]
 }
@@ -172,7 +192,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
     summary: 'Set a password',
     description:
       'A change of your own password requires the old one and is throttled like a login; an admin sets the password ' +
-      'of another user without it. Revokes the user’s tokens.',
+      'of another user without it. Revokes the user’s tokens, but no API tokens: the header `X-Api-Tokens` of the ' +
+      'response says how many there are.',
     access: 'authenticated',
     params: IdParams,
     body: PasswordBody,
@@ -189,8 +210,8 @@ function passwordRoute(users: Users, auth: Auth): Route {
       return auth.prepareOwnPassword(params.id, change, request)
     },
     change: async (tx, { params, identity }, password) => {
-      await users.setPassword(tx, params.id, password, identity.id)
-      return NO_CONTENT
+      const { apiTokens } = await users.setPassword(tx, params.id, password, identity.id)
+      return { ...NO_CONTENT, headers: { 'x-api-tokens': String(apiTokens) } }
     },
   })
 }

@@ -7,6 +7,7 @@ import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
+import { countTokens, deleteTokensOf } from './api-tokens/store.ts'
 import { readChanges, recordChange, type ChangedUsers } from './change-log.ts'
 import {
   FIRST_GENERATION,
@@ -163,14 +164,16 @@ export class Users {
     id: string,
     { hash, verifiedHash }: PreparedPassword,
     actor: string,
-  ): Promise<void> {
+  ): Promise<{ apiTokens: number }> {
     this.requireOwnUsers()
+    const now = this.#deps.clock.now()
     const account = requireUser(await lockAccount(tx, id), id)
     if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
-    const user = revokeTokens(account.user, this.#deps.clock.now())
+    const user = revokeTokens(account.user, now)
     await updateAccount(tx, { user, passwordHash: hash })
     await this.#endSessions(tx, id, 'the password was changed')
     await this.#record(tx, user, 'password changed', actor)
+    return { apiTokens: await countTokens(tx, id, now) }
   }
 
   /** Deletes a user and ends the tokens and sessions. Rejects with `user_not_found` or `last_admin`. */
@@ -180,6 +183,7 @@ export class Users {
     const { user } = requireUser(await lockAccount(tx, id), id)
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
+    await deleteTokensOf(tx, id)
     await this.#endSessions(tx, id, 'the user was deleted')
     await this.#record(tx, user, 'user deleted', actor)
   }
@@ -223,6 +227,7 @@ export class Users {
     if (next === user) return user
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
     await updateAccount(tx, { user: next, passwordHash })
+    if (!next.enabled) await deleteTokensOf(tx, id)
     if (next.tokenGeneration !== user.tokenGeneration) await this.#endSessions(tx, id, changeReason(next))
     await this.#record(tx, next, 'user changed', actor)
     return next

@@ -56,9 +56,30 @@ export const userMirrors = defineColumns({
   pool: text().nullable(),
 })
 
+/** Tokens of programs; the text of a token is stored nowhere. */
+export const apiTokens = defineColumns({
+  seq: generated(),
+  id: text(),
+  userId: text(),
+  name: text(),
+  /** SHA-256 of the text, in hexadecimal digits. */
+  hash: text(),
+  /** Null for all roles that the user has. */
+  roles: roles.nullable(),
+  createdAt: integer(),
+  expiresAt: integer(),
+  lastUsedAt: integer().nullable(),
+  lastUsedFrom: text().nullable(),
+})
+
+/** Tokens of logins that their owners have ended, until they expire. */
+export const endedTokens = defineColumns({ tokenId: text(), endedAt: integer(), expiresAt: integer() })
+
 export const { db, names, pages, statement } = schemaOf({
   users,
   user_changes: userChanges,
   user_revisions: userRevisions,
   user_mirrors: userMirrors,
+  api_tokens: apiTokens,
+  ended_tokens: endedTokens,
 })

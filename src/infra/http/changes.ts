@@ -58,7 +58,8 @@ export class Changes {
     const answer = await this.#options.store.write(async (tx) => {
       if (!(await keys.claim(tx, request))) return undefined
       const fresh = await work(tx)
-      await keys.store(tx, request, fresh)
+      const { storedBody = fresh.body, ...rest } = fresh
+      await keys.store(tx, request, { ...rest, body: storedBody })
       return fresh
     })
     if (answer) return answer

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { validationFailed, type AppError } from '../../kernel/errors.ts'
-import { fault } from '../../kernel/faults.ts'
+import { fieldFault } from '../../kernel/faults.ts'
 
 /** Connections that have to be closed, because it is not certain where the next request on them begins. */
 const faulty = new WeakSet<Socket>()
@@ -72,7 +72,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 
 /** The error for an invalid part of a request; `path` names the part. */
 export function malformed(path: string, message: string): AppError {
-  return validationFailed([fault(path, 'invalid', { reason: message })])
+  return validationFailed([fieldFault(path, 'invalid', { reason: message })])
 }
 
 const SLASH = 47

@@ -1,6 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { SIGNATURE_HEADER } from '../../kernel/identity-signature.ts'
+import { encodeIdentityToken, SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
 
@@ -9,7 +9,7 @@ export interface Sender {
   /** Undefined only for operations that need no identity. */
   readonly identity: Identity | undefined
   readonly requestId: string
-  /** Sent only without an identity: the api accepts no identity that comes with a forwarding header. */
+  /** Of the client. Without a signature the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
   /** Token of a sender that the api does not trust to name an identity. */
   readonly token?: Secret
@@ -51,7 +51,7 @@ export function headersForApi(
   }
   headers['host'] = host
   headers['x-request-id'] = requestId
-  if (address !== undefined) headers['x-forwarded-for'] = address
+  if (address !== undefined && (signature || !identity)) headers['x-forwarded-for'] = address
   if (token) headers['authorization'] = `Bearer ${token.reveal()}`
   if (identity) Object.assign(headers, identityHeaders(identity))
   if (signature) headers[SIGNATURE_HEADER] = signature.sign(headers)
@@ -76,6 +76,7 @@ function mayPass(name: string): boolean {
   )
 }
 
-function identityHeaders({ id, name, roles }: Identity): Record<string, string> {
-  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(',') }
+function identityHeaders({ id, name, roles, token }: Identity): Record<string, string> {
+  const ofToken = token && { [TOKEN_HEADER]: encodeIdentityToken(token) }
+  return { 'x-user-id': id, 'x-user-name': name, 'x-user-roles': roles.join(','), ...ofToken }
 }

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
-import { LRUCache } from 'lru-cache'
+import { isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity } from '../../kernel/identity.ts'
+import { decodeIdentityToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
+import { peerCheck, type Network } from './peer-networks.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
 
@@ -14,12 +16,8 @@ export interface IdentifyOptions {
   readonly trustedProxies: readonly Network[]
   /** Verifies the programs of this installation, which are trusted from every address. */
   readonly signature?: Pick<IdentitySignature, 'verify'>
-}
-
-export interface Network {
-  readonly address: string
-  readonly prefixLength: number
-  readonly family: 'ipv4' | 'ipv6'
+  /** Where the caller is; the peer by default. */
+  readonly clientAddress?: ClientAddress
 }
 
 /** The caller; undefined when the request names none. Throws for a token or headers that are not valid. */
@@ -36,14 +34,17 @@ const TOKEN_LIMIT = 8 * 1_024
  * docs/specification.md, Identity: a token wins; headers are accepted with a signature of the installation, and from a
  * trusted peer that is no proxy.
  */
-export function createIdentify({ authenticator, trustedProxies, signature }: IdentifyOptions): Identify {
+export function createIdentify(options: IdentifyOptions): Identify {
+  const { authenticator, trustedProxies, signature, clientAddress = peerAddress } = options
   const isTrusted = peerCheck(trustedProxies)
   return (request) => {
     const fromTrustedPeer = isTrusted(request.socket.remoteAddress)
     if (fromTrustedPeer) requireSingleHeaders(request)
     const { authorization } = request.headers
-    if (authorization !== undefined) return authenticator.authenticate(bearerToken(authorization))
-    if (signature?.verify(request)) return identityFromHeaders(request.headers)
+    if (authorization !== undefined) {
+      return authenticator.authenticate(bearerToken(authorization), clientAddress(request))
+    }
+    if (signature?.verify(request)) return withToken(identityFromHeaders(request.headers), request.headers)
     if (!fromTrustedPeer || isForwarded(request) || !isLocalName(request.headers.host)) return undefined
     return identityFromHeaders(request.headers)
   }
@@ -85,6 +86,13 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
   }
 }
 
+/** Only a signature of the installation says with which token the identity came. */
+function withToken(identity: Identity | undefined, headers: IncomingHttpHeaders): Identity | undefined {
+  const header = headers[TOKEN_HEADER]
+  const token = typeof header === 'string' ? decodeIdentityToken(header) : undefined
+  return identity && token ? { ...identity, token } : identity
+}
+
 /** The peer is a proxy, which may pass on the headers of its clients. */
 function isForwarded({ headers }: IncomingMessage): boolean {
   for (const name in headers) if (isForwardingHeader(name)) return true
@@ -98,17 +106,3 @@ function isLocalName(host: string | undefined): boolean {
   if (name.startsWith('[') && name.endsWith(']')) return isIP(name.slice(1, -1)) === 6
   return isIP(name) === 4 || name.toLowerCase() === 'localhost'
 }
-
-/** Whether the address of a TCP peer is in one of the networks. */
-export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
-  const trusted = new BlockList()
-  for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
-  // A check is a call of native code, which takes about ten times as long as a lookup in the cache.
-  const checked = new LRUCache<string, boolean>({
-    max: ADDRESSES_CACHED,
-    memoMethod: (address) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
-  })
-  return (address) => address !== undefined && checked.memo(address)
-}
-
-const ADDRESSES_CACHED = 1_000

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError, validationFailed } from '../../kernel/errors.ts'
-import { fault } from '../../kernel/faults.ts'
+import { fieldFault } from '../../kernel/faults.ts'
 import { countMembers, pathAt, scanJson, type JsonScan } from './json-scan.ts'
 
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.
@@ -30,7 +30,7 @@ function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
   const scan = scanJson(text)
   // Before it is parsed: that takes the longest.
   if (scan.mostMembers > MEMBER_LIMIT)
-    throw validationFailed([fault('', 'too_many_fields', { maximum: MEMBER_LIMIT })])
+    throw validationFailed([fieldFault('', 'too_many_fields', { maximum: MEMBER_LIMIT })])
   const value = parseJson(text)
   const found = valueFault(text, value, scan)
   if (found) throw found
@@ -51,7 +51,9 @@ function parseJson(text: string): unknown {
 
 // JavaScript gives these names a meaning of their own.
 const DANGEROUS_MEMBER = validationFailed([
-  fault('', 'invalid', { reason: 'must not have a member __proto__, nor a member prototype of constructor' }),
+  fieldFault('', 'invalid', {
+    reason: 'must not have a member __proto__, nor a member prototype of constructor',
+  }),
 ])
 
 /** What is read as text must be the text that was sent. */
@@ -73,7 +75,7 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
  */
 function valueFault(text: string, value: unknown, scan: JsonScan): AppError | undefined {
   const { members, depth, lostAt } = scan
-  if (depth > DEPTH_LIMIT) return validationFailed([fault('', 'too_deep', { maximum: DEPTH_LIMIT })])
+  if (depth > DEPTH_LIMIT) return validationFailed([fieldFault('', 'too_deep', { maximum: DEPTH_LIMIT })])
   // Without a member there is nothing to compare.
   let isDangerous = false
   const visit = (name: string, member: unknown) => {
@@ -84,7 +86,7 @@ function valueFault(text: string, value: unknown, scan: JsonScan): AppError | un
   // The value has kept one of the members with the same name.
   if (members > kept) return malformedJson('The body names a member of an object twice.')
   if (lostAt === undefined) return undefined
-  return validationFailed([fault(pathAt(text, lostAt).join('.'), 'not_exact')])
+  return validationFailed([fieldFault(pathAt(text, lostAt).join('.'), 'not_exact')])
 }
 
 function hasPrototype(value: unknown): boolean {

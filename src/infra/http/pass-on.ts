@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { purposeFault } from './add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
-import { peerAddress } from './client-address.ts'
+import { peerAddress, type ClientAddress } from './client-address.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { ClientLeft } from './errors.ts'
 import { malformed } from './framing.ts'
@@ -20,6 +20,8 @@ export interface PassOnOptions {
   readonly api: Pick<ApiConnection, 'send'>
   /** Identifies the caller, by a token alone. */
   readonly identify: Identify
+  /** By default the TCP peer. */
+  readonly clientAddress?: ClientAddress | undefined
   readonly longResponses: LongResponses
   /** Methods of the paths that are the gateway's own; their other methods are not passed on. */
   readonly methodsAt: MethodsAt
@@ -36,19 +38,17 @@ const WITHOUT_TOKEN = [
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
 export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {
-  const { identify, methodsAt, countRefusal } = options
+  const { identify, clientAddress = peerAddress, methodsAt, countRefusal } = options
+  const senderOf = ({ identity, id, raw }: FastifyRequest): Sender => {
+    return { identity: identity ?? undefined, requestId: id, address: clientAddress(raw) }
+  }
   app.removeAllContentTypeParsers()
   // The api checks the body; the gateway passes it through unread.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   for (const operation of WITHOUT_TOKEN) {
     app.route({
       ...operation,
-      handler: (request, reply) =>
-        forward(options, request, reply, {
-          identity: undefined,
-          requestId: request.id,
-          address: peerAddress(request.raw),
-        }),
+      handler: (request, reply) => forward(options, request, reply, senderOf(request)),
     })
   }
   app.all('/*', {
@@ -61,8 +61,7 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
       if (fault) throw await countRefusal(request, fault)
       request.identity = identity
     },
-    handler: (request, reply) =>
-      forward(options, request, reply, { identity: request.identity ?? undefined, requestId: request.id }),
+    handler: (request, reply) => forward(options, request, reply, senderOf(request)),
   })
 }
 

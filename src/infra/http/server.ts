@@ -140,7 +140,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const longResponses = new LongResponses({ authenticator: options.authenticator })
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
-  const { identify, pages = [], passOn: api, version } = options
+  const { pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
   const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
   const methodsAt = methodTable(routes)
@@ -152,7 +152,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   if (api) {
     // Only a gateway needs it, and it takes a while to load.
     const { passOn } = await import('./pass-on.ts')
-    await app.register((scope) => passOn(scope, { api, identify, longResponses, methodsAt, countRefusal }))
+    await app.register((scope) => passOn(scope, { ...options, api, longResponses, methodsAt, countRefusal }))
   }
   return {
     async listen(address) {

@@ -2,7 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { validationFailed } from '../../kernel/errors.ts'
-import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
 import { schemaErrors, type SchemaError } from './schema-errors.ts'
 
 /** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
@@ -50,7 +50,10 @@ export function refuseFields(body: unknown): void {
   const names =
     typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined
   if (names?.length === 0) return
-  throw invalidPart('body', names?.map((path) => fault(path, 'unknown_field')) ?? [fault('', 'left_out')])
+  throw invalidPart(
+    'body',
+    names?.map((path) => fieldFault(path, 'unknown_field')) ?? [fieldFault('', 'left_out')],
+  )
 }
 
 function memberTypes(schema: TSchema): ReadonlyMap<string, string> {
@@ -97,11 +100,11 @@ const LIMITS: Readonly<Record<string, readonly [FaultCode, limit: string]>> = {
 /** The error of a whole object names its members; each of them becomes a detail of its own. */
 function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError): ErrorDetail[] {
   const path = memberPath(instancePath)
-  const found = (code: FaultCode, values?: ErrorValues) => [fault(path, code, values)]
+  const found = (code: FaultCode, values?: ErrorValues) => [fieldFault(path, code, values)]
   switch (keyword) {
     case 'required':
       return textsOf(params, 'requiredProperties').map((name) =>
-        fault(path ? `${path}.${name}` : name, 'required'),
+        fieldFault(path ? `${path}.${name}` : name, 'required'),
       )
     // One error for each unknown field, before the one that summarizes them.
     case 'boolean':

@@ -29,6 +29,18 @@ test('a line is one JSON object with time, level, message and fields', () => {
   assert.match(lines[0] ?? '', /^[^\n]+\n$/)
 })
 
+test('for journald errors and warnings begin with their priority', () => {
+  for (const format of ['json', 'pretty'] as const) {
+    const { logger, lines } = open({ format, priorities: true })
+    for (const level of ['error', 'warn', 'info', 'debug'] as const) logger[level]({}, 'it')
+    assert.deepEqual(
+      lines.map((line) => line.slice(0, 3)),
+      ['<3>', '<4>', ...lines.slice(2).map((line) => line.slice(0, 3))],
+    )
+    assert.ok(lines.slice(2).every((line) => !line.startsWith('<')))
+  }
+})
+
 test('the time follows the clock', () => {
   let now = AT
   const { logger, objects } = open({ clock: { now: () => now, monotonic: () => 0 } })

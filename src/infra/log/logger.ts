@@ -19,6 +19,8 @@ export interface LoggerOptions {
   readonly clock?: Clock
   /** Only for `pretty`; by default when standard output is a terminal that shows colours. */
   readonly colours?: boolean
+  /** Whether errors and warnings begin with their priority for journald, which takes it off: sd-daemon(3). */
+  readonly priorities?: boolean
 }
 
 /**
@@ -31,7 +33,11 @@ export function createLogger(options: LoggerOptions): { readonly logger: Logger;
     logger.warn({ lines }, 'log lines were lost, because the reader was slower than the log')
   const output = options.destination ?? standardOutput({ batched: format === 'json', onLost })
   const colours = options.colours ?? (options.destination === undefined && standardOutputHasColours())
-  const pretty = { write: (line: string) => output.write(prettyLine(line, colours)) }
+  const priorityOf = options.priorities === true ? journalPriority : () => ''
+  const pretty = {
+    write: (line: string) => output.write(priorityOf(line) + prettyLine(line, colours)),
+  }
+  const json = { write: (line: string) => output.write(priorityOf(line) + line) }
   const lines = pino(
     {
       level,
@@ -42,10 +48,16 @@ export function createLogger(options: LoggerOptions): { readonly logger: Logger;
       // Errors are redacted already; pino's own serializer would give them another shape.
       serializers: { err: (value: unknown) => value },
     },
-    format === 'json' ? output : pretty,
+    format === 'json' ? json : pretty,
   )
   const logger = loggerOn(lines, output, {})
   return { logger, flush: () => output.flushSync?.() }
+}
+
+/** The level is the first member of a line. The journal gives the others `info`. */
+function journalPriority(line: string): string {
+  if (line.startsWith('{"level":"error"')) return '<3>'
+  return line.startsWith('{"level":"warn"') ? '<4>' : ''
 }
 
 // Formatting the time takes a third of the time of a line, and many lines have the same millisecond.

@@ -36,3 +36,22 @@ export class IdentitySignature {
     return isSigned(this.#keys, this.#clock.now(), request)
   }
 }
+
+/**
+ * Verifies each request once. What is found when it arrives holds to its end, however long its response lasts: the address of
+ * its client is asked for again then.
+ */
+export function verifiedOnce(
+  signature: Pick<IdentitySignature, 'verify'>,
+): Pick<IdentitySignature, 'verify'> {
+  const verified = new WeakMap<SignedRequest, boolean>()
+  return {
+    verify(request) {
+      const known = verified.get(request)
+      if (known !== undefined) return known
+      const isVerified = signature.verify(request)
+      verified.set(request, isVerified)
+      return isVerified
+    },
+  }
+}

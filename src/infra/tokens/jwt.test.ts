@@ -74,6 +74,7 @@ describe('a token of the platform', () => {
       userId: 'u1',
       roles: ['admin', 'devops'],
       generation: 3,
+      tokenId: jti,
       issuedAt: NOW,
       expiresAt: NOW + 60_000,
     })

@@ -27,6 +27,8 @@ const ISSUER = 'platform'
 const TOKEN_LIMIT = 8 * 1_024
 // Another program that signs tokens may have a clock that is a little ahead.
 const FUTURE_LEEWAY_MS = 5 * SECOND
+/** What can stand in a header. */
+const TOKEN_ID = /^[\x21-\x7e]{1,128}$/
 
 export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
   const [current, ...former] = secrets
@@ -55,9 +57,10 @@ export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
       const payload = token.length > TOKEN_LIMIT ? undefined : verifyCompact(token, keys)
       if (!isPlatformPayload(payload)) throw invalid()
       requireValidNow(payload, clock.now())
-      const { sub, roles = [], gen, purpose, iat, exp } = payload
+      const { sub, roles = [], gen, purpose, iat, exp, jti } = payload
       const times = { issuedAt: iat * SECOND, expiresAt: exp * SECOND }
-      return { userId: sub, roles, generation: gen, ...(purpose && { purpose }), ...times }
+      const tokenId = typeof jti === 'string' && TOKEN_ID.test(jti) ? jti : undefined
+      return { userId: sub, roles, generation: gen, tokenId, ...(purpose && { purpose }), ...times }
     },
   }
 }
@@ -72,6 +75,7 @@ interface Payload {
   readonly roles?: readonly string[]
   readonly gen?: number
   readonly purpose?: TokenPurpose
+  readonly jti?: unknown
 }
 
 const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
@@ -83,6 +87,8 @@ const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
   roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
   gen: optional(Number.isSafeInteger),
   // A token for an unknown purpose is good for nothing here.
+  // Whatever another program writes there, its token can only not be ended by itself.
+  jti: () => true,
   purpose: optional((value) => (TOKEN_PURPOSES as readonly unknown[]).includes(value)),
 }
 

@@ -5,7 +5,7 @@ import type { Identity } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
 import type { Refusal, RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
-import { peerAddress } from '../http/client-address.ts'
+import { peerAddress, type ClientAddress } from '../http/client-address.ts'
 import { toAppError } from '../http/errors.ts'
 import type { UpgradeRequest } from '../http/upgrades.ts'
 import { Coalescer } from './coalesce.ts'
@@ -23,6 +23,7 @@ import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 export interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'recordRefusal'>
   readonly authenticator: Pick<Authenticator, 'holder'>
+  readonly clientAddress?: ClientAddress
   readonly clock: Clock
   readonly logger: Logger
   readonly telemetry: SessionTelemetry
@@ -49,6 +50,7 @@ const GROUPING = { pauseMs: 3, maxPauses: 8 }
 /** Decides which connections become sessions. */
 export class Admission {
   readonly #deps: AdmissionDeps
+  readonly #clientAddress: ClientAddress
   readonly #rate: ConnectionRate
   readonly #registrations = new Coalescer(GROUPING)
   /** The checks that need no token, cheapest first. */
@@ -57,6 +59,7 @@ export class Admission {
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps
+    this.#clientAddress = deps.clientAddress ?? peerAddress
     this.#rate = new ConnectionRate({
       clock: deps.clock,
       perSecond: deps.connectionsPerSecond,
@@ -75,7 +78,10 @@ export class Admission {
     let holder: TokenHolder | undefined
     try {
       for (const check of this.#checks) check(upgrade.request)
-      holder = await this.#deps.authenticator.holder(tokenOf(upgrade.request.headers))
+      holder = await this.#deps.authenticator.holder(
+        tokenOf(upgrade.request.headers),
+        this.#clientAddress(upgrade.request),
+      )
       return await this.#register(upgrade, holder)
     } catch (error) {
       this.refuse(upgrade, toAppError(error), holder?.identity)
@@ -87,7 +93,7 @@ export class Admission {
   refuse({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, user?: Identity): void {
     const { logger, telemetry } = this.#deps
     const { code, message: reason, kind } = error
-    const remoteAddress = peerAddress(request)
+    const remoteAddress = this.#clientAddress(request)
     if (kind === 'internal')
       logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
     telemetry.recordRefusal({ code, reason, remote_address: remoteAddress, request_id: requestId })
@@ -100,11 +106,11 @@ export class Admission {
     requireRole(holder)
     const { identity, generation, issuedAt } = holder
     const device = deviceOf(request.url ?? '')
-    const remoteAddress = peerAddress(request)
+    const remoteAddress = this.#clientAddress(request)
     await this.#registrations.join()
     const registered = await this.#deps.registry.register({
       user: { id: identity.id, name: identity.name },
-      token: { generation, issuedAt },
+      token: { generation, issuedAt, token: identity.token },
       device,
       remoteAddress,
     })
@@ -125,7 +131,7 @@ export class Admission {
   }
 
   #requireRate(request: IncomingMessage): void {
-    const waitSeconds = this.#rate.take(peerAddress(request))
+    const waitSeconds = this.#rate.take(this.#clientAddress(request))
     if (waitSeconds !== undefined) throw tooManyConnections(waitSeconds)
   }
 

@@ -62,7 +62,8 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       summary: 'Gateways, sessions and virtual addresses as they are now',
       access: ['admin', 'devops', 'auditor'],
       answers: { 200: { description: 'What the page draws.', schema: Type.Unknown() } },
-      read: async ({ identity, requestId }) => ok(await tunnels({ identity, requestId })),
+      read: async ({ identity, requestId, remoteAddress: address }) =>
+        ok(await tunnels({ identity, requestId, address })),
     }),
   ]
 }

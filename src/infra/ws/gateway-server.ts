@@ -29,7 +29,8 @@ const HEADER_LIMIT_BYTES = 32_768
 
 /** The gateway as a server: sessions, its own pages, and the api behind it. Not listening yet. */
 export async function createGatewayServer(options: GatewayServerOptions): Promise<HttpServer> {
-  const { authenticator, signature, logger, metrics, version, readOnly, mirror, isApiAway } = options
+  const { authenticator, signature, logger, metrics, version, readOnly, mirror, isApiAway, clientAddress } =
+    options
   const api = new ApiConnection({
     url: options.apiUrl,
     logger,
@@ -40,7 +41,8 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
   const server = await createHttpServer({
     routes: [...options.routes, ...gatewayRoutes(options)],
     // Only a token identifies a caller here; trusted peers call the api itself.
-    identify: createIdentify({ authenticator, trustedProxies: [] }),
+    identify: createIdentify({ authenticator, trustedProxies: [], ...(clientAddress && { clientAddress }) }),
+    ...(clientAddress && { clientAddress }),
     authenticator,
     logger,
     metrics,

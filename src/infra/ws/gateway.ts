@@ -5,6 +5,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { SessionRegistry } from '../../ports/session-registry.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
+import type { ClientAddress } from '../http/client-address.ts'
 import type { UpgradeOptions, UpgradeRequest } from '../http/upgrades.ts'
 import { Admission, stopping, type Admitted } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
@@ -20,6 +21,8 @@ export interface GatewayBaseOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** By default the TCP peer. */
+  readonly clientAddress?: ClientAddress
   readonly heartbeatMs: number
   /** For each address, or each /64 of IPv6. */
   readonly connectionsPerSecond: number

@@ -9,6 +9,8 @@ import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } 
 import type { Budget } from './budget.ts'
 
 export interface SessionRequestsDeps {
+  /** Of the client. */
+  readonly address?: string
   readonly api: Pick<ApiConnection, 'ask'>
   /** Requests of all sessions that the api answers at once. */
   readonly exchanges: Budget
@@ -61,13 +63,17 @@ export class SessionRequests {
   }
 
   async #ask(frame: RequestFrame, identity: Identity, reserve: ReserveAnswer) {
-    const { api, exchanges, requireCurrentEndings } = this.#deps
+    const { api, address, exchanges, requireCurrentEndings } = this.#deps
     const { signal } = this.#over
     if (!exchanges.tryReserve(1)) await exchanges.reserve(1, signal)
     try {
       await endOfTurn()
       requireCurrentEndings()
-      const sender = { identity, requestId: requestIdOf(frame.headers) }
+      const sender = {
+        identity,
+        requestId: requestIdOf(frame.headers),
+        ...(address !== undefined && { address }),
+      }
       return await api.ask(frame, sender, signal, reserve)
     } finally {
       exchanges.release(1)

@@ -185,7 +185,7 @@ export class ClientSession {
   }
 
   async #request(frame: RequestFrame): Promise<void> {
-    this.#requests ??= new SessionRequests(this.#deps)
+    this.#requests ??= new SessionRequests({ ...this.#deps, address: this.fields.remote_address })
     const answer = await this.#requests.answer(frame, this.#identity)
     await endOfTurn()
     if (answer) this.#write(answer.text, answer.type, answer.reservedBytes)

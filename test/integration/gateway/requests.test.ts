@@ -88,7 +88,7 @@ test('a request frame cannot set headers that identify its sender', async (t) =>
     'X-User-Roles': 'admin',
     x_user_id: 'root',
     Forwarded: 'for=127.0.0.1',
-    'X-Forwarded-For': '127.0.0.1',
+    'X-Forwarded-For': '192.0.2.1',
     Connection: 'close, x-user-id',
     'Content-Length': '500',
     'Transfer-Encoding': 'chunked',
@@ -101,6 +101,7 @@ test('a request frame cannot set headers that identify its sender', async (t) =>
   assert.deepEqual(names?.sort(), [
     'connection',
     'host',
+    'x-forwarded-for',
     'x-identity-signature',
     'x-request-id',
     'x-user-id',
@@ -108,6 +109,7 @@ test('a request frame cannot set headers that identify its sender', async (t) =>
     'x-user-roles',
   ])
   assert.equal(api.seen[0]?.headers['x-user-roles'], 'devops')
+  assert.equal(api.seen[0]?.headers['x-forwarded-for'], '127.0.0.1', 'of the client, signed by the gateway')
 })
 
 const ANSWERS: Readonly<Record<string, readonly [type: string, text: string, body: unknown]>> = {

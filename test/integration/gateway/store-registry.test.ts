@@ -14,7 +14,7 @@ onEveryDialect('the registry in the store', (dialect) => {
       capacity: size,
       makeUser: async () => ({ id: ids.get('ada') ?? '', name: 'ada', generation: 1 }),
       disconnect: (id) => store.write((tx) => sessions.disconnect(tx, id, 'root')),
-      endTokens: (userId) => users.setPassword(userId, `${PASSWORD} and more`),
+      endTokens: async (userId) => void (await users.setPassword(userId, `${PASSWORD} and more`)),
       async live(wanted) {
         const { items } = await sessions.list({}, FIRST_PAGE)
         return items.map(({ id }) => id).filter((id) => wanted.includes(id))

@@ -6,6 +6,7 @@ import type { Answer, ErrorAnswer, Sent } from './traffic.ts'
 
 export interface Api extends AsyncDisposable {
   readonly platform: ServedPlatform
+  readonly dataDir: string
   readonly document: OpenApiDocument
   /** The operations of the document. */
   readonly places: readonly Place[]
@@ -34,6 +35,7 @@ export async function openApi(
   const opened = opening.move()
   return {
     platform,
+    dataDir: directory.path,
     document,
     places: placesOf(document),
     send: (sent) => sendChecked(client, check, sent),

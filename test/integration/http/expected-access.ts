@@ -20,6 +20,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /auth/oauth/callback': 'public',
   'POST /auth/oauth/redeem': 'public',
   'GET /auth/me': 'known',
+  'POST /auth/logout': 'known',
   'POST /orders': ['admin', 'service'],
   'GET /orders': ['admin', 'service', 'devops'],
   'GET /orders/{order_id}': ['admin', 'service', 'devops'],
@@ -58,6 +59,10 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   // Also tokens of the purpose, see purpose.test.ts.
   'GET /users/mirror': ['admin'],
   'GET /users/names': 'known',
+  // One's own are everybody's.
+  'GET /users/{id}/tokens': ['admin'],
+  'POST /users/{id}/tokens': ['admin'],
+  'DELETE /users/{id}/tokens/{token_id}': ['admin'],
   'GET /users/{id}': ['admin'],
   'PATCH /users/{id}': ['admin'],
   'DELETE /users/{id}': ['admin'],

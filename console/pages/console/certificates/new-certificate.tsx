@@ -53,6 +53,5 @@ const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_ex
 /** Puts a refusal of the text to its field. */
 function atPem(failure: ApiFailure): ApiFailure {
   if (!PEM_CODES.includes(failure.code)) return failure
-  const [{ code = 'console' } = {}] = failure.details
-  return { ...failure, details: [{ path: 'pem', code, message: failure.message }] }
+  return { ...failure, details: [{ path: 'pem', code: 'console', message: failure.message }] }
 }

@@ -1,23 +1,75 @@
 import { statSync } from 'node:fs'
-import { otherServersIn, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
+import { readNight, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
 import type { Config } from '../../../config/config.ts'
 import { systemClock } from '../../../kernel/clock.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { DAY, HOUR, toRfc3339 } from '../../../kernel/time.ts'
+import {
+  fault,
+  fine,
+  skipped,
+  warning,
+  type Check,
+  type CheckFinding,
+  type InspectedDatabase,
+} from '../check.ts'
 import { documentPath } from '../document-path.ts'
 
 const GROUP_OR_OTHERS = 0o077
 
-/** The files of the nightly routine, where it is configured. */
+/** The longest time between two nights. */
+const LATE_NIGHT_MS = 26 * HOUR
+/** Without `data.backup_every` somebody should make a data backup on most days. */
+const USUAL_PERIOD_MS = DAY
+
+/** The files of the nightly routine and its last success, where it is configured, and the last data backup. */
 export const backupCheck: Check = {
   name: 'backup',
-  run: async ({ loaded: { config } }) =>
-    config.backup.drive.apiUrl === undefined
-      ? [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
-      : [
-          ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
-          ...sharedFolder(otherServersIn(config)),
-          await recognition(config),
-        ],
+  run: async ({ loaded: { config }, clock, database }) => [
+    ...(await night(config, clock.now())),
+    ...dataBackups(config, clock.now(), await database().catch(() => undefined)),
+  ],
+}
+
+async function night(config: Config, now: number): Promise<CheckFinding[]> {
+  if (config.backup.drive.apiUrl === undefined)
+    return [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
+  const state = readNight(config)
+  return [
+    ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+    lastNight(state, now),
+    ...sharedFolder(state?.sharedWith ?? []),
+    await recognition(config),
+  ]
+}
+
+function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
+  const subject = 'nightly backup'
+  if (state === undefined)
+    return skipped(subject, 'is not installed, or this user cannot read its state: run the doctor as root')
+  const { run, lastSuccess } = state
+  const last = lastSuccess
+    ? `the last success was at ${toRfc3339(lastSuccess.at)}`
+    : 'no night has succeeded yet'
+  const failure = run?.failure ? `; then ${run.failure.errorCode}: ${run.failure.message}` : ''
+  const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
+  if (!isLate && failure === '') return fine(subject, last)
+  const remedy = `see ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
+  return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
+}
+
+function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {
+  const [first] = facts?.schema.applied ?? []
+  if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
+  const subject = 'data backup'
+  const { lastBackupAt } = facts
+  const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
+  const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
+  if (!isLate) return [fine(subject, detail)]
+  if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)
+    return [skipped(subject, `${detail}; the nightly routine saves the database`)]
+  return [
+    warning(subject, detail, 'run: platform data backup, and set data.backup_every; a worker makes them'),
+  ]
 }
 
 function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {

@@ -4,7 +4,7 @@ import { MINUTE } from '../../../kernel/time.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
 import { explainDatabaseFailure } from '../../database.ts'
-import { LOST_DATABASE_REMEDY, lostDatabaseRemains } from '../../lost-database.ts'
+import { LOST_DATABASE_REMEDY, loneKeyNotice, lostDatabaseRemains } from '../../lost-database.ts'
 import { fault, fine, skipped, warning, type Check, type DoctorParts, type CheckFinding } from '../check.ts'
 
 const INTEGRITY_MS = MINUTE
@@ -40,8 +40,10 @@ export const databaseCheck: Check = {
 
 function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
   const remains = lostDatabaseRemains(config)
-  if (remains.length === 0) return skipped(name, 'does not exist yet: `platform serve` creates it')
-  return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
+  if (remains.length > 0) return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
+  if (loneKeyNotice(config) !== undefined)
+    return warning(name, 'does not exist, but jwt-secret does', `if there was one: ${LOST_DATABASE_REMEDY}`)
+  return skipped(name, 'does not exist yet: `platform serve` creates it')
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {

@@ -1,4 +1,4 @@
-import { fault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../../kernel/faults.ts'
 import { parseRfc3339 } from '../../../kernel/time.ts'
 import { sortedLabels } from './labels.ts'
 import type { PrometheusAlert } from './report.ts'
@@ -46,7 +46,7 @@ class InvalidAlert extends Error {
   readonly detail: ErrorDetail
 
   constructor(path: string, code: FaultCode, values?: ErrorValues) {
-    const detail = fault(path, code, values)
+    const detail = fieldFault(path, code, values)
     super(`${path} ${detail.message}`)
     this.detail = detail
   }

@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 
 /** The wildcard that would cover each name, so that a certificate with it replaces those of single names. */
 export const certificateWildcards: Migration = {
-  name: '0027-certificate-wildcards',
+  name: '0028-certificate-wildcards',
   breaking: false,
   async up({ db }) {
     await db.schema.alterTable('certificate_names').addColumn('wildcard', 'text').execute()

@@ -1,0 +1,90 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { first, type Queries, type Tx } from '../../store/store.ts'
+import { endedTokens, statement } from './tables.ts'
+
+/** A token of a login that its owner has ended, by its `jti` (RFC 7519, section 4.1.7); times are epoch milliseconds. */
+export interface EndedToken {
+  readonly tokenId: string
+  readonly endedAt: number
+  /** From then on it is refused anyway. */
+  readonly expiresAt: number
+}
+
+const insert = statement<EndedToken>((on, value) =>
+  on
+    .insertInto('ended_tokens')
+    .values(endedTokens.values(value))
+    .onConflict((conflict) => conflict.column('token_id').doNothing()),
+)
+
+const find = statement<{ tokenId: string }, { tokenId: string }>((on, value) =>
+  on.selectFrom('ended_tokens').select(endedTokens.pick('tokenId')).where('token_id', '=', value('tokenId')),
+)
+
+const listSince = statement<{ since: number }, EndedToken>((on, value) =>
+  on.selectFrom('ended_tokens').select(endedTokens.all).where('ended_at', '>=', value('since')),
+)
+
+const removeExpired = statement<{ now: number }>((on, value) =>
+  on.deleteFrom('ended_tokens').where('expires_at', '<', value('now')),
+)
+
+/** Ends a token; repeated calls change nothing. Forgets those that have expired. */
+export async function endToken(tx: Tx, token: EndedToken): Promise<void> {
+  await tx.change(removeExpired, { now: token.endedAt - LEEWAY_MS })
+  await tx.change(insert, token)
+}
+
+export async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean> {
+  return (await first(queries, find, { tokenId })) !== undefined
+}
+
+// docs/specification.md, Identity: a token that was ended stops working within 10 s in every process.
+const FRESH_MS = 5 * SECOND
+// Clocks of two hosts may differ, and a transaction may commit later than it began.
+const LEEWAY_MS = 2 * MINUTE
+
+/** The ended tokens as this process knows them: all that any process has ended up to five seconds ago. */
+export class EndedTokens {
+  readonly #read: Queries
+  readonly #clock: Clock
+  /** When each one expires. */
+  readonly #ended = new Map<string, number>()
+  #readAt = Number.NEGATIVE_INFINITY
+  #since = 0
+  #reading: Promise<void> | undefined
+
+  constructor(read: Queries, clock: Clock) {
+    this.#read = read
+    this.#clock = clock
+  }
+
+  get isFresh(): boolean {
+    return this.#clock.monotonic() - this.#readAt < FRESH_MS
+  }
+
+  has(tokenId: string): boolean {
+    return this.#ended.has(tokenId)
+  }
+
+  /** Must be called after the commit that has ended the token. */
+  add({ tokenId, expiresAt }: EndedToken): void {
+    this.#ended.set(tokenId, expiresAt)
+  }
+
+  /** Reads what is new; parallel calls share one read. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#refresh().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  async #refresh(): Promise<void> {
+    const [began, now] = [this.#clock.monotonic(), this.#clock.now()]
+    for (const token of await this.#read.run(listSince, { since: this.#since })) this.add(token)
+    for (const [tokenId, expiresAt] of this.#ended)
+      if (expiresAt < now - LEEWAY_MS) this.#ended.delete(tokenId)
+    this.#readAt = began
+    this.#since = now - LEEWAY_MS
+  }
+}
