@@ -61,8 +61,11 @@ function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
   const words = shellWords()
   const isLoading = useSignal(false)
   const onRouteChange = useKeptScroll()
+  const { path } = useLocation()
   const [first] = pages
   if (!first) return <EmptyState icon="warning" title={words.noPages} />
+  // The router throws on what it cannot decode.
+  if (!isDecodable(path)) return <NotFound />
   return (
     <>
       {isLoading.value && (
@@ -83,6 +86,14 @@ function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
       </Router>
     </>
   )
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== ''
+  } catch {
+    return false
+  }
 }
 
 function FirstPage({ first }: { readonly first: ConsolePage }) {

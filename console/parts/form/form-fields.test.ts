@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BODIES } from '../../api/generated.ts'
-import { bodyOf, defaultsOf, formFields, placeFaults, type FormSchema } from './form-fields.ts'
+import { bodyOf, defaultsOf, formFields, longestField, placeFaults, type FormSchema } from './form-fields.ts'
 
 const SCHEMA: FormSchema = {
   type: 'object',
@@ -100,6 +100,15 @@ test('a form begins with the defaults of its schema; a field that is never answe
     'params.force': 'false',
   })
   assert.equal(fields.at(-1)?.kind, 'secret')
+})
+
+test('the field with the longest value is the one that makes a body too large', () => {
+  const text = { type: 'string' }
+  const fields = formFields({
+    properties: { title: text, params: { properties: { note: text } }, body: text },
+  })
+  assert.equal(longestField(fields, { title: 'aa', 'params.note': 'aaaa', body: 'aaa' })?.path, 'params.note')
+  assert.equal(longestField([], {}), undefined)
 })
 
 test('an amount is entered as it is shown, and sent in cents; another text is left to the API', () => {

@@ -123,6 +123,12 @@ function valueOf(kind: FieldKind, value: string): unknown {
   }
 }
 
+/** The field with the longest value, which makes a body too large. */
+export function longestField(fields: readonly FormField[], values: FormValues): FormField | undefined {
+  const lengthOf = ({ path }: FormField) => values[path]?.length ?? 0
+  return fields.toSorted((one, other) => lengthOf(other) - lengthOf(one))[0]
+}
+
 export interface PlacedFaults {
   /** By the paths of the fields. */
   readonly byPath: ReadonlyMap<string, FieldFault>

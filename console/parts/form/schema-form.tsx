@@ -9,6 +9,7 @@ import {
   bodyOf,
   defaultsOf,
   formFields,
+  longestField,
   placeFaults,
   type FormField,
   type FormSchema,
@@ -64,7 +65,7 @@ export function SchemaForm(props: SchemaFormProps) {
       forget()
       if (props.isRepeated) reset()
     }
-    return refusal
+    return refusal?.code === 'payload_too_large' ? atLongestField(refusal, fields, values.value) : refusal
   }
   const submit = async (send: SchemaFormProps['send']) => {
     if (isSending.value) return
@@ -133,6 +134,13 @@ function incompleteFields(form: HTMLFormElement | null, id: string): ApiFailure 
   const message = partWords().incomplete
   const details = inputs.map((input) => ({ path: input.id.slice(id.length + 1), code: 'console', message }))
   return { status: 0, code: 'incomplete', message, details, retryAfterSeconds: null }
+}
+
+/** The platform has not read the fields of a body that is too large. */
+function atLongestField(failure: ApiFailure, fields: readonly FormField[], values: FormValues): ApiFailure {
+  const field = longestField(fields, values)
+  const fault = { code: 'console', message: describeFailure(failure) }
+  return field ? { ...failure, details: [{ ...fault, path: field.path }] } : failure
 }
 
 /** What the user has entered; under the name `keepAs` also after the form was closed. */

@@ -41,6 +41,7 @@ function* nodesAfter(
   { replace, at }: { readonly replace: boolean; readonly at: number },
 ): Generator<number, Map<string, MenuNode>> {
   const after = new Map(replace ? [] : before)
+  yield after.size
   for (const [index, placed] of items.entries()) {
     after.set(placed.item.id, nodeOf(placed, before.get(placed.item.id), at))
     if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield ITEMS_PER_STEP
@@ -96,6 +97,7 @@ function* outcomeOf({ items, before, after }: EditDraft): Generator<number, Menu
     const node = after.get(id)
     return node ? [{ id, node, known: before.get(id) }] : []
   })
+  yield named.length
   const idsWhere = (test: (known: MenuNode, node: MenuNode) => boolean) =>
     named.flatMap(({ id, known, node }) => (known && test(known, node) ? [id] : []))
   const outcome = {

@@ -27,6 +27,12 @@ test('every path of the console has the same page, and only its assets are files
   assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/)
   assert.doesNotMatch(page.headers.get('content-security-policy') ?? '', /unsafe/)
   assert.equal(await (await fetch(`${url}/console/orders/a%2Fb?status=paid`)).text(), text)
+  for (const path of ['orders/%E0%A4%A', '%', 'orders/%2', 'orders/%ff?status=paid']) {
+    const answer = await fetch(`${url}/console/${path}`)
+    assert.deepEqual([answer.status, await answer.text()], [200, text], path)
+  }
+  for (const path of ['/orders/%E0%A4%A', '/consoles/%'])
+    assert.equal((await fetch(`${url}${path}`)).status, 400, path)
   const [, script = ''] = /src="(\/console\/assets\/[^"]+)"/.exec(text) ?? []
   const asset = await fetch(`${url}${script}`)
   assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable')

@@ -31,6 +31,7 @@ import { acceptJsonOnly } from './json-body.ts'
 import { LongResponses } from './long-responses.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
+import { pathOf } from './request-path.ts'
 import { createFaultCounter, recordRequests } from './request-log.ts'
 import { methodTable, refuseShadowed, refuseUnmatched, type MethodsAt } from './unmatched.ts'
 import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
@@ -104,6 +105,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       requireHostHeader: false,
       shouldUpgradeCallback: asksForWebSocket(options.upgrades),
     },
+    rewriteUrl: pageOfBadPath(options.pages),
     // The schema of a parameter says how long it may be; this is longer than any request target.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: ({ headers }) => requestIdOf(headers),
@@ -167,6 +169,26 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       longResponses.close()
       return drain.close(() => app.close())
     },
+  }
+}
+
+/**
+ * The page of a path below it that nothing can decode: the router would refuse it before any route, and its reader would get
+ * JSON. The script of the page says that there is no such view.
+ */
+function pageOfBadPath(pages: readonly Route[] = []): (request: { url?: string | undefined }) => string {
+  const prefixes = pages.flatMap(({ path }) => (path.endsWith('/*') ? [path.slice(0, -1)] : []))
+  return ({ url = '/' }) => {
+    const prefix = prefixes.find((each) => url.startsWith(each))
+    return prefix === undefined || isDecodable(pathOf({ url })) ? url : prefix
+  }
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURI(path) !== ''
+  } catch {
+    return false
   }
 }
 

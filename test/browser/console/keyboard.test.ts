@@ -188,6 +188,8 @@ test('the palette opens what looks like the id of an object, and says what it fi
 test('an address that names no page says so', async (t) => {
   const page = await world.open(t, 'no-such-page')
   await page.getByText('There is no such page').waitFor()
-  await page.goto(`${world.platform.url}/console/orders/a/b`)
-  await page.getByText('There is no such page').waitFor()
+  for (const path of ['orders/a/b', 'orders/%E0%A4%A', '%']) {
+    await page.goto(`${world.platform.url}/console/${path}`)
+    await page.getByText('There is no such page').waitFor()
+  }
 })
