@@ -42,7 +42,7 @@ export async function startPlatform({
 }: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
   const base = await openBase({ config, settings, configFile, logger }, resources)
-  const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {} }
+  const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {}, localApi: {} }
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()
   let runner: JobRunner | undefined = undefined

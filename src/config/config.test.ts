@@ -24,9 +24,15 @@ test('without a file and an environment everything has its default', () => {
     modules: ['api', 'gateway', 'worker'],
     readOnly: false,
     dataDir: path('data'),
-    api: { listen: { host: '127.0.0.1', port: 9600 }, rateLimitPerMinute: 600_000 },
+    api: {
+      listen: { host: '127.0.0.1', port: 9600 },
+      tls: {},
+      localListen: { host: '127.0.0.1', port: 0 },
+      rateLimitPerMinute: 600_000,
+    },
     gateway: {
       listen: { host: '127.0.0.1', port: 9994 },
+      tls: {},
       mirrorMaxAgeMs: 21_600_000,
       name: hostname(),
     },
@@ -141,8 +147,26 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   read_only: { toml: 'true', env: '0', envText: 'false' },
   data_dir: { toml: '"/srv/file"', env: '/srv/env' },
   'api.listen': { toml: '"0.0.0.0:1"', env: '[::1]:2' },
+  'api.tls.cert_file': { toml: '"/srv/file"', env: '/srv/env', beside: 'api.tls.key_file = "/srv/key"' },
+  'api.tls.key_file': { toml: '"/srv/file"', env: '/srv/env', beside: 'api.tls.cert_file = "/srv/cert"' },
+  'api.local_listen': {
+    toml: '"127.0.0.1:1"',
+    env: '[::1]:2',
+    beside: 'api.tls.cert_file = "/srv/cert"\napi.tls.key_file = "/srv/key"',
+  },
   'api.rate_limit': { toml: '0', env: '7' },
   'gateway.listen': { toml: '"localhost:1"', env: '127.0.0.1:0' },
+  'gateway.tls.cert_file': {
+    toml: '"/srv/file"',
+    env: '/srv/env',
+    beside: 'gateway.tls.key_file = "/srv/key"',
+  },
+  'gateway.tls.key_file': {
+    toml: '"/srv/file"',
+    env: '/srv/env',
+    beside: 'gateway.tls.cert_file = "/srv/cert"',
+  },
+  'gateway.api_ca_file': { toml: '"/srv/file"', env: '/srv/env' },
   'gateway.mirror_from': {
     toml: '"http://10.0.0.1:9600/"',
     fileText: 'http://10.0.0.1:9600',

@@ -9,6 +9,7 @@ import {
   overlap,
   privateHttpUrl,
   secretHttpUrl,
+  type ListenAddress,
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { isLoopbackHost } from '../kernel/loopback-host.ts'
@@ -93,6 +94,23 @@ const SETTINGS = {
       },
     ],
   }),
+  'api.tls.cert_file': setting(path, {
+    description:
+      'The certificate of the api with its chain, in PEM: it then listens with TLS. The file is read again when it changes.',
+    needs: 'api.tls.key_file',
+  }),
+  'api.tls.key_file': setting(path, {
+    description: 'The key of the certificate, in PEM, which others must not be able to read.',
+    needs: 'api.tls.cert_file',
+  }),
+  'api.local_listen': setting(listenAddress, {
+    description:
+      'Where an api with TLS also listens without it, for programs of this host. A loopback address.',
+    default: '127.0.0.1:0',
+    needs: 'api.tls.cert_file',
+    expectedBeside: (value) =>
+      isLoopbackHost((value as ListenAddress).host) ? undefined : 'a loopback address such as 127.0.0.1:9601',
+  }),
   'api.rate_limit': setting(integerWithin({ minimum: 0, maximum: 1_000_000_000 }), {
     description: 'Requests per minute and caller; above that the answer is 429. 0 sets no limit.',
     default: '600000',
@@ -108,6 +126,20 @@ const SETTINGS = {
       },
       { name: 'GATEWAY_LISTEN_ADDR' },
     ],
+  }),
+  'gateway.tls.cert_file': setting(path, {
+    description:
+      'The certificate of the gateway with its chain, in PEM: it then listens with TLS. The file is read again when it changes.',
+    needs: 'gateway.tls.key_file',
+  }),
+  'gateway.tls.key_file': setting(path, {
+    description: 'The key of the certificate, in PEM, which others must not be able to read.',
+    needs: 'gateway.tls.cert_file',
+  }),
+  'gateway.api_ca_file': setting(path, {
+    description:
+      'Certificates in PEM that the gateway trusts besides those of the system, for an https `gateway.api_url` or ' +
+      '`gateway.mirror_from`.',
   }),
   'gateway.mirror_from': setting(privateHttpUrl, {
     description:

@@ -19,9 +19,13 @@ const TOKEN_LIFETIME_MS = MINUTE
 export function selfcheckParts(loaded: LoadedConfig) {
   const { database, modules, gateway, worker, api, readOnly } = loaded.config
   return {
-    gatewayUrl: modules.includes('gateway') ? ownUrl(gateway.listen) : undefined,
+    gatewayUrl:
+      modules.includes('gateway') && gateway.tls.certFile === undefined ? ownUrl(gateway.listen) : undefined,
     hasWorker: modules.includes('worker'),
-    workerUrls: [...(worker.listen ? [worker.listen] : []), api.listen].map(ownUrl),
+    workerUrls: [
+      ...(worker.listen ? [worker.listen] : []),
+      api.tls.certFile === undefined ? api.listen : api.localListen,
+    ].map(ownUrl),
     isReadOnly: readOnly,
     signToken: () => signToken(loaded),
     checkDatabase: (signal: AbortSignal) => quickCheck(database, signal),

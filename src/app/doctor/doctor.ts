@@ -27,6 +27,7 @@ import { diskCheck } from './checks/disk.ts'
 import { gatewayCheck } from './checks/gateway.ts'
 import { filesCheck } from './checks/files.ts'
 import { portsCheck } from './checks/ports.ts'
+import { tlsCheck } from './checks/tls.ts'
 import { standbyCheck } from './checks/standby.ts'
 
 /** In the order in which they are shown. */
@@ -35,6 +36,7 @@ const CHECKS: readonly Check[] = [
   filesCheck,
   accessCheck,
   portsCheck,
+  tlsCheck,
   clockCheck,
   diskCheck,
   databaseCheck,

@@ -4,6 +4,7 @@ import { configRoute } from '../../infra/http/config-route.ts'
 import { consoleRoutes } from '../../infra/http/console-page.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
+import { readTls } from '../../infra/http/tls-certificate.ts'
 import { IdentitySignature, verifiedOnce } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -12,7 +13,7 @@ import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { jobsOf, routesOf } from '../domains.ts'
 import { jwtSecrets } from '../signing-keys.ts'
-import { httpOptions, listen, startRunners, type ModuleContext } from './module.ts'
+import { httpOptions, listen, listenFailure, startRunners, type ModuleContext } from './module.ts'
 import { signInAddress } from './sign-in-address.ts'
 
 // Deleting in batches lets other writes in between.
@@ -39,10 +40,23 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     authenticator,
     clientAddress,
   }
-  await listen(context, 'api', await createHttpServer(options), config.api.listen)
+  const tls = readTls('api.tls', config.api.tls)
+  await listen(context, 'api', await createHttpServer({ ...options, tls }), config.api.listen, tls)
+  if (tls) await listenLocally(context, options)
   await listenForSignIn(context, options)
   startRunners(context, 'api')
   return [...jobsOf(domains, 'api'), idempotencyPruneJob(keys)]
+}
+
+/** Programs of this host, and a gateway of this process, need no certificate with the name of a loopback address. */
+async function listenLocally(context: ModuleContext, options: HttpServerOptions): Promise<void> {
+  const server = await createHttpServer(options)
+  context.resources.defer(() => server.close())
+  const address = await server.listen(context.config.api.localListen).catch((cause: unknown) => {
+    throw listenFailure('api.local_listen', context.config.api.localListen, cause)
+  })
+  context.localApi.url = `http://${address}`
+  context.logger.info({ module: 'api', address }, 'listening for programs of this host')
 }
 
 /**

@@ -5,6 +5,8 @@ import type { Sender } from '../../infra/http/headers-for-api.ts'
 import { PrimaryTunnels, withPrimaryTunnels, type TunnelsBody } from '../../infra/mirror/primary-tunnels.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
 import { createGatewayServer } from '../../infra/ws/gateway-server.ts'
+import { readTls } from '../../infra/http/tls-certificate.ts'
+import { trustCertificates } from '../../infra/http/trusted-certificates.ts'
 import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
 import { IdentitySignature } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -18,16 +20,19 @@ import { httpOptions, listen, type ModuleContext } from './module.ts'
 
 /** The VPN gateway: sessions over WebSocket, which forward requests to the api. */
 export async function openGateway(context: ModuleContext): Promise<Job[]> {
-  const { config, operations, domains, addresses } = context
+  const { config, operations, domains, addresses, localApi } = context
   const { heartbeatMs, connectionsPerSecond, connectionBurst } = config.vpn
   const { name, listen: wanted, mirrorFrom } = config.gateway
   const { sessions } = domains.sessions
-  const apiUrl = config.gateway.apiUrl ?? requireApiUrl(addresses.api)
+  const apiUrl = config.gateway.apiUrl ?? requireApiUrl(localApi.url ?? addresses.api)
+  trustCertificates(config.gateway)
+  const tls = readTls('gateway.tls', config.gateway.tls)
   const mirror = await startMirror(context)
   const signature = new IdentitySignature(jwtSecrets(config), systemClock)
   let address = `${wanted.host}:${wanted.port}`
   const server = await createGatewayServer({
     ...httpOptions(context, 'gateway'),
+    tls,
     name,
     apiUrl,
     registry: sessions.registryOf({ name, address: () => address, heartbeatMs }),
@@ -44,7 +49,7 @@ export async function openGateway(context: ModuleContext): Promise<Job[]> {
     isApiAway: mirror && apiUrl === mirrorFrom ? () => mirror.isPrimaryAway() : undefined,
   })
   // With port 0 the system has chosen the port.
-  address = await listen(context, 'gateway', server, wanted)
+  address = await listen(context, 'gateway', server, wanted, tls)
   return jobsOf(domains, 'gateway')
 }
 

@@ -1,11 +1,14 @@
 import { listenAddress, type ListenAddress } from '../../config/address-types.ts'
 import type { ModuleName } from '../../config/value-types.ts'
 import type { HttpServer } from '../../infra/http/server.ts'
+import { TlsCertificate, type TlsContext } from '../../infra/http/tls-certificate.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
 import { runnersOf } from '../domains.ts'
+import { isPlainForOthers } from '../plain-listener.ts'
 import { VERSION } from '../version.ts'
 import { LISTEN_FAILURES } from './listen-failures.ts'
 
@@ -20,6 +23,8 @@ export interface ModuleContext extends Base {
   readonly resources: AsyncDisposableStack
   /** The URL of each listener by its module; the modules are opened one after the other. */
   readonly addresses: Partial<Record<ModuleName, string>>
+  /** Where a gateway of this process reaches an api that has TLS. */
+  readonly localApi: { url?: string }
   /** Called once, when the first start has created the first user. */
   readonly onFirstAdmin: (admin: FirstAdmin) => void
 }
@@ -53,21 +58,31 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
 
 /** Starts the server of a module at the address of its setting `<module>.listen`; returns `host:port`. */
 export async function listen(
-  { logger, resources, addresses }: Pick<ModuleContext, 'logger' | 'resources' | 'addresses'>,
+  { config, logger, resources, addresses }: ModuleContext,
   module: ModuleName,
   server: HttpServer,
   wanted: ListenAddress,
+  tls?: TlsContext,
 ): Promise<string> {
   resources.defer(() => server.close())
   const address = await server.listen(wanted).catch((cause: unknown) => {
     throw listenFailure(`${module}.listen`, wanted, cause)
   })
-  addresses[module] = `http://${address}`
+  addresses[module] = `${tls ? 'https' : 'http'}://${address}`
+  if (tls && module !== 'worker') {
+    const options = { setting: `${module}.tls`, files: config[module].tls, clock: systemClock, logger }
+    resources.use(new TlsCertificate(tls, { ...options, use: (context) => server.useCertificate(context) }))
+  }
+  if (isPlainForOthers(config, module)) logger.warn({ setting: `${module}.listen`, address }, PLAIN)
   logger.info({ module, address }, 'listening')
   return address
 }
 
-function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
+const PLAIN =
+  'passwords and tokens cross the network without TLS: set the certificate, or listen on a loopback address behind a proxy'
+
+/** Says which setting to change, and why. */
+export function listenFailure(setting: string, wanted: ListenAddress, cause: unknown): AppError {
   // It names its own setting: the address is not the cause.
   if (cause instanceof AppError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

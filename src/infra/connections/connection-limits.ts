@@ -41,7 +41,7 @@ export class ConnectionLimits {
     this.#maxUnsentBytes = maxUnsentBytes
     this.#now = options.now ?? (() => performance.now())
     const handle = takeListener(server)
-    server.on('connection', (socket: Socket) => this.#add(socket))
+    server.on(readyEvent(server), (socket: Socket) => this.#add(socket))
     server.on('request', this.inTurn(handle))
     // A framework answers such errors at once.
     server.removeAllListeners('clientError')
@@ -142,6 +142,11 @@ export class ConnectionLimits {
     connection.socket.destroy()
     connection.close()
   }
+}
+
+/** The event at which a connection has the socket that its requests name: with TLS, after the handshake. */
+export function readyEvent(server: Server): 'connection' | 'secureConnection' {
+  return 'setSecureContext' in server ? 'secureConnection' : 'connection'
 }
 
 function takeListener(server: Server): RequestListener {

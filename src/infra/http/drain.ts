@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readyEvent } from '../connections/connection-limits.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 export interface DrainOptions {
@@ -32,7 +33,8 @@ export class ServerDrain {
   constructor(server: Server, { firstRequestMs = SECOND }: DrainOptions = {}) {
     this.#server = server
     this.#firstRequestMs = firstRequestMs
-    server.on('connection', (socket: Socket) => this.#add(socket))
+    server.on('connection', () => this.#accepted++)
+    server.on(readyEvent(server), (socket: Socket) => this.#add(socket))
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#silent.delete(request.socket)
       if (this.#isDraining) response.setHeader('connection', 'close')
@@ -59,7 +61,6 @@ export class ServerDrain {
   }
 
   #add(socket: Socket): void {
-    this.#accepted++
     this.#silent.add(socket)
     socket.once('close', () => this.#silent.delete(socket))
   }

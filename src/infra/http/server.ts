@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import {
   fastify,
   type FastifyInstance,
@@ -32,7 +33,8 @@ import { LongResponses } from './long-responses.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
 import { pathOf } from './request-path.ts'
-import { createFaultCounter, recordRequests } from './request-log.ts'
+import { createFaultCounter, recordRequests, type CountClientFault } from './request-log.ts'
+import type { TlsContext } from './tls-certificate.ts'
 import { methodTable, refuseShadowed, refuseUnmatched, type MethodsAt } from './unmatched.ts'
 import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidator } from './validation.ts'
@@ -58,6 +60,8 @@ export interface HttpServerOptions {
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
   readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
+  /** Without it the server speaks plain HTTP. */
+  readonly tls?: TlsContext | undefined
   /** Limit of all headers together, in bytes; 16 KiB by default. */
   readonly headerLimit?: number
 }
@@ -65,12 +69,15 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** Returns `host:port`, with the port that the system has chosen for 0. */
   listen(address: { host: string; port: number }): Promise<string>
+  /** Uses another certificate for new connections; for a server with `tls`. */
+  useCertificate(tls: TlsContext): void
   /** Answers the requests that clients have sent, then stops; may be called twice. */
   close(): Promise<void>
 }
 
 // docs/specification.md, Limits: 413 above 1 MiB
 const BODY_LIMIT = 1_048_576
+const HANDSHAKE_TIMEOUT_MS = 5_000
 
 /** Restrict what a browser does with a response; pages replace the policy by their own. */
 const SECURITY_HEADERS = {
@@ -91,21 +98,22 @@ const SCHEMA_COMPILERS = {
 
 /** An HTTP server with these routes; without `passOn` also with their OpenAPI document and its page. Not listening yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const nodeOptions = {
+    headersTimeout: 5_000,
+    maxHeaderSize: options.headerLimit ?? 16_384,
+    connectionsCheckingInterval: 1_000,
+    // Node.js would answer without a body; the framing check requires the header instead.
+    requireHostHeader: false,
+    shouldUpgradeCallback: asksForWebSocket(options.upgrades),
+  }
   const app = fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: {
-      headersTimeout: 5_000,
-      maxHeaderSize: options.headerLimit ?? 16_384,
-      connectionsCheckingInterval: 1_000,
-      // Node.js would answer without a body; the framing check requires the header instead.
-      requireHostHeader: false,
-      shouldUpgradeCallback: asksForWebSocket(options.upgrades),
-    },
     rewriteUrl: pageOfBadPath(options.pages),
+    ...listenerOptions(nodeOptions, options.tls),
     // The schema of a parameter says how long it may be; this is longer than any request target.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: ({ headers }) => requestIdOf(headers),
@@ -122,6 +130,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   answerBrokenRequests(limits, countFault)
   answerStrayRequests(app.server, limits)
   continueUnlessTooLarge(app.server)
+  if (options.tls) endFailedHandshakes(app.server, countFault)
   if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
   app.decorateRequest('identity', null)
   acceptJsonOnly(app)
@@ -164,6 +173,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       const bound = app.server.address() as AddressInfo
       return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
     },
+    useCertificate: (tls) =>
+      (app.server as Server & Pick<TlsServer, 'setSecureContext'>).setSecureContext(tls),
     close: () => {
       // They would end by nothing else.
       longResponses.close()
@@ -190,6 +201,22 @@ function isDecodable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The framework takes the options of Node.js under another name for each protocol, and its types know one of them. */
+function listenerOptions<T extends object>(options: T, tls: TlsContext | undefined): { readonly http: T } {
+  if (!tls) return { http: options }
+  const https = { ...options, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }
+  return { https } as unknown as { readonly http: T }
+}
+
+/** The client cannot read an answer. */
+function endFailedHandshakes(server: Server, countFault: CountClientFault): void {
+  server.removeAllListeners('tlsClientError')
+  server.on('tlsClientError', (_error: Error, socket: Socket) => {
+    countFault('not_http')
+    socket.destroy()
+  })
 }
 
 function withCommonHeaders(reply: FastifyReply, { id }: FastifyRequest): FastifyReply {

@@ -4,12 +4,15 @@ import type { Route } from '../../wire/route.ts'
 import { ApiConnection } from '../http/api-connection.ts'
 import { createIdentify } from '../http/identity.ts'
 import { createHttpServer, type HttpServer } from '../http/server.ts'
+import type { TlsContext } from '../http/tls-certificate.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { Gateway, type GatewayBaseOptions } from './gateway.ts'
 import { gatewayRoutes, type GatewayRouteOptions } from './gateway-routes.ts'
 
 export interface GatewayServerOptions extends GatewayBaseOptions {
   readonly version: string
+  /** Without it the gateway speaks plain HTTP. */
+  readonly tls?: TlsContext | undefined
   /** Address of the api that requests are passed to; without a slash at its end. */
   readonly apiUrl: string
   readonly authenticator: Authenticator
@@ -51,6 +54,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     // The api limits the calls of each caller.
     rateLimitPerMinute: 0,
     passOn: api,
+    tls: options.tls,
     upgrades: gateway.upgrades,
     headerLimit: HEADER_LIMIT_BYTES,
   })
@@ -59,6 +63,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
       await gateway.start()
       return server.listen(address)
     },
+    useCertificate: (tls) => server.useCertificate(tls),
     async close() {
       // Clients that are refused a connection go to another gateway at once; what was accepted is finished meanwhile.
       await Promise.all([server.close(), gateway.close()])

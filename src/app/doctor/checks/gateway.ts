@@ -1,4 +1,5 @@
 import { ApiConnection } from '../../../infra/http/api-connection.ts'
+import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
 import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -18,6 +19,7 @@ export const gatewayCheck: Check = {
     if (!config.modules.includes('gateway')) return [skipped('gateway.api_url', 'this process is no gateway')]
     if (apiUrl === undefined)
       return [skipped('gateway.api_url', 'is not set: the api is in the same process')]
+    trustCertificates(config.gateway)
     const signature = new IdentitySignature(jwtSecrets(config), clock)
     const api = new ApiConnection({ url: apiUrl, logger: silentLogger, signature, timeoutMs: TIMEOUT_MS })
     try {

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { get } from 'node:https'
 import { createServer } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
 import { SECOND } from '../../../kernel/time.ts'
@@ -12,24 +15,30 @@ const ANSWER_MS = 2 * SECOND
 export const portsCheck: Check = {
   name: 'ports',
   run: ({ loaded: { config } }) =>
-    Promise.all(listenersOf(config).map(([setting, address]) => examine(setting, address))),
+    Promise.all(listenersOf(config).map(([setting, address, tls]) => examine(setting, address, tls))),
 }
 
-function listenersOf({ modules, api, gateway, worker }: Config): [setting: string, ListenAddress][] {
-  const all: [module: Config['modules'][number], setting: string, address: ListenAddress | undefined][] = [
-    ['api', 'api.listen', api.listen],
-    ['gateway', 'gateway.listen', gateway.listen],
-    ['worker', 'worker.listen', worker.listen],
+type Listener = readonly [setting: string, address: ListenAddress, tls: boolean]
+
+function listenersOf({ modules, api, gateway, worker }: Config): Listener[] {
+  const all: (readonly [
+    module: Config['modules'][number],
+    address: ListenAddress | undefined,
+    tls: boolean,
+  ])[] = [
+    ['api', api.listen, api.tls.certFile !== undefined],
+    ['gateway', gateway.listen, gateway.tls.certFile !== undefined],
+    ['worker', worker.listen, false],
   ]
-  return all.flatMap(([module, setting, address]) =>
-    address && modules.includes(module) ? [[setting, address]] : [],
+  return all.flatMap(([module, address, tls]): Listener[] =>
+    address && modules.includes(module) ? [[`${module}.listen`, address, tls]] : [],
   )
 }
 
-async function examine(setting: string, address: ListenAddress): Promise<CheckFinding> {
+async function examine(setting: string, address: ListenAddress, tls: boolean): Promise<CheckFinding> {
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
-  const running = await platformAt(address)
+  const running = await platformAt(address, tls)
   if (running !== undefined) return fine(subject, `a platform answers: ${running}`)
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
@@ -45,14 +54,25 @@ interface HealthAnswer {
 }
 
 /** Release and modules of the platform that listens there; undefined if none does. */
-async function platformAt(address: ListenAddress): Promise<string | undefined> {
+async function platformAt(address: ListenAddress, tls: boolean): Promise<string | undefined> {
   try {
-    const response = await fetch(`${ownUrl(address)}/health`, { signal: AbortSignal.timeout(ANSWER_MS) })
-    const { version, modules, status } = (await response.json()) as HealthAnswer
+    const answer = await (tls ? readOverTls : readPlainly)(`${ownUrl(address)}/health`)
+    const { version, modules, status } = answer as HealthAnswer
     return modules && `${version}, ${modules.join(', ')}, ${status}`
   } catch {
     return undefined
   }
+}
+
+async function readPlainly(url: string): Promise<unknown> {
+  return (await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) })).json()
+}
+
+/** Only asks who uses the port: the certificate names no loopback address, and the check of TLS judges it. */
+async function readOverTls(url: string): Promise<unknown> {
+  const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(ANSWER_MS) }
+  const [response] = await once(get(url.replace('http:', 'https:'), options), 'response')
+  return json(response)
 }
 
 /** Listens for a moment; resolves with the code of the error, undefined if there is none. */
