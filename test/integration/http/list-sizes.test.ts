@@ -142,6 +142,23 @@ const LISTS: Readonly<Record<string, List>> = {
     table: 'users',
     row: { id: ID, name: longId, name_key: ID, roles: 'auditor', enabled: 1 },
   },
+  listApiTokens: {
+    path: '/users/one/tokens',
+    table: 'api_tokens',
+    row: {
+      id: ID,
+      user_id: 'one',
+      name: control(100),
+      hash: ID,
+      roles: 'admin,devops,auditor',
+      expires_at: 9_999_999_999_999,
+      last_used_from: plain(45),
+    },
+    others: [
+      `insert or ignore into users (id, name, name_key, password_hash, roles, enabled, token_generation, tokens_valid_from,
+        created_at, updated_at) values ('one', 'one', 'one', '', 'auditor', 1, 0, 1, 1, 1)`,
+    ],
+  },
   listCertificates: {
     path: '/certificates',
     table: 'certificates',
