@@ -78,6 +78,7 @@ test(
     const dry = await host.run('run', '--dry-run')
     assert.equal(dry.code, 0, dry.stderr)
     assert.match(dry.stdout, /^would upload servers\/main\/backup\/\d{6}\/backup-\d{8}-\d{6}\.tar\.zst: /m)
+    assert.match(dry.stdout, /\ndry run of backup \d{8}-\d{6}: a package of .* nothing was uploaded, .*\n$/)
     assert.ok(!existsSync(join(host.root, 'backups/state.json')))
 
     const { code, stdout, stderr } = await host.run('run', '--json')

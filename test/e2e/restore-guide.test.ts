@@ -55,13 +55,13 @@ async function serverWith(t: Parameters<typeof scopeOf>[0]) {
   copyFileSync(made, paths.backup)
   chownSync(paths.backup, 0, 0)
   chmodSync(paths.backup, 0o600)
-  const { DATA_DIR, ...env } = testEnvironment(paths.data, {})
+  const { DATA_DIR: _, ...env } = testEnvironment(paths.data, {})
   const PATH = `${join(directory, 'bin')}:${env['PATH']}`
   return {
     ...paths,
     database: join(paths.data, 'platform.db'),
     type: (lines: string, wrapper: readonly string[] = []) => {
-      const [command = '', ...args] = [...wrapper, 'bash', '-e', '-c', lines]
+      const [command, ...args] = [...wrapper, 'bash', '-e', '-c', lines] as const
       return promisify(execFile)(command, args, { cwd: paths.data, env: { ...env, PATH } })
     },
   }

@@ -4,9 +4,16 @@ import { sizeText } from '../restore/words.ts'
 import type { CommandResult } from './result.ts'
 
 /** The outcome of `run` and `retry`. */
-export function nightResult(outcome: NightOutcome): CommandResult {
+export function nightResult(outcome: NightOutcome, { isDryRun = false } = {}): CommandResult {
   const exitCode = outcome.outcome === 'failed' || outcome.outcome === 'lost' ? 1 : 0
-  return { exitCode, text: `${textOf(outcome)}\n`, json: jsonOf(outcome) }
+  const isRehearsed = isDryRun && outcome.outcome === 'succeeded'
+  const text = isRehearsed ? rehearsedText(outcome) : textOf(outcome)
+  return { exitCode, text: `${text}\n`, json: jsonOf(outcome) }
+}
+
+function rehearsedText({ run }: NightOutcome): string {
+  const made = `a package of ${sizeText(run?.archive?.size ?? 0)} was made and removed again`
+  return `dry run of backup ${run?.backupId}: ${made}; nothing was uploaded, cleaned or rebooted`
 }
 
 function textOf(outcome: NightOutcome): string {

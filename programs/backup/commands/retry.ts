@@ -19,7 +19,10 @@ export interface RetryOptions extends RunOptions {
 /** `platform backup retry`: waits and tries until the night succeeds or its window ends; with `--once` tries now. */
 export async function retryBackup(parts: BackupParts, options: RetryOptions): Promise<CommandResult> {
   await requireDrive(parts, options, RETRY_CALL)
-  if (options.once) return nightResult(await runTimerCall(parts, options, RETRY_CALL))
+  if (options.once)
+    return nightResult(await runTimerCall(parts, options, RETRY_CALL), {
+      isDryRun: parts.config.backup.dryRun,
+    })
   let failedAt: number | undefined
   for (;;) {
     await waitUntilDue(parts, failedAt)
@@ -29,7 +32,8 @@ export async function retryBackup(parts: BackupParts, options: RetryOptions): Pr
       continue
     }
     failedAt = parts.runtime.clock.now()
-    if (!goesOn(parts, outcome, failedAt)) return nightResult(outcome)
+    if (!goesOn(parts, outcome, failedAt))
+      return nightResult(outcome, { isDryRun: parts.config.backup.dryRun })
   }
 }
 

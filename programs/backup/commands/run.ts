@@ -23,9 +23,14 @@ export interface RunOptions {
 export async function runBackup(parts: BackupParts, options: RunOptions): Promise<CommandResult> {
   const call = options.scheduled ? SCHEDULED_CALL : MANUAL_CALL
   await requireDrive(parts, options, call)
-  return nightResult(
-    options.scheduled ? await runTimerCall(parts, options, call) : await runNight(parts, options, call),
-  )
+  const outcome = options.scheduled
+    ? await runTimerCall(parts, options, call)
+    : await runNight(parts, options, call)
+  return nightResult(outcome, { isDryRun: isDry(parts, options) })
+}
+
+function isDry({ config }: BackupParts, { dryRun = false }: Pick<RunOptions, 'dryRun'>): boolean {
+  return dryRun || config.backup.dryRun
 }
 
 /** Throws a `ConfigError` for a call that cannot begin. Nobody sees that at night, so a file that is not private is reported. */
@@ -36,7 +41,7 @@ export async function requireDrive(
 ): Promise<void> {
   const { loaded } = parts.runtime
   const problems = publicFiles(loaded)
-  if (problems.length > 0 && !dryRun && !parts.config.backup.dryRun) {
+  if (problems.length > 0 && !isDry(parts, { dryRun })) {
     const { message } = new ConfigError(problems)
     await reportUnrecordedFailure(parts, new BackupError('token_unreadable', message), call)
   }
@@ -63,7 +68,7 @@ export async function runNight(
   { dryRun = false, reboot = true }: RunOptions,
   call: NightCall,
 ): Promise<NightOutcome> {
-  const isDryRun = dryRun || parts.config.backup.dryRun
+  const isDryRun = isDry(parts, { dryRun })
   try {
     return await withRunLock(parts, async () => {
       const deps = parts.nightDeps({ isDryRun })

@@ -190,14 +190,14 @@ test('a night that failed, or is late, and a data backup that was never made are
   const saveNight = (at: number, failure?: object) => {
     const lastSuccess = { backupId: '20260131-020000', at, size: 1, sha256: 'b', path: 'c' }
     const run = failure && {
-      ...{
-        backupId: '20260131-020000',
-        date: '2026-01-31',
-        startedAt: at,
-        status: 'failed',
-        reached: 'started',
-      },
-      ...{ job: 'package', durations: {}, failure },
+      backupId: '20260131-020000',
+      date: '2026-01-31',
+      startedAt: at,
+      status: 'failed',
+      reached: 'started',
+      job: 'package',
+      durations: {},
+      failure,
     }
     const state = { ...EMPTY_STATE, lastSuccess, ...(run && { run }) }
     writeFileSync(join(root, 'backups', 'state.json'), JSON.stringify(state))

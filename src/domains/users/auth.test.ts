@@ -225,6 +225,18 @@ describe('one’s own password', () => {
     assert.equal((await w.users.get(w.user.id)).tokenGeneration, 1)
   })
 
+  test('that an admin sets ends the limit of failed logins, in another process too', async () => {
+    await using w = await world('sqlite')
+    for (let n = 0; n < 10; n++) {
+      const wrong = w.auth.login({ username: 'ada', password: `wrong ${n}` }, HERE)
+      await assert.rejects(wrong, hasCode('invalid_credentials'))
+    }
+    await assert.rejects(w.auth.login({ username: 'ada', password: PASSWORD }, HERE), hasCode('rate_limited'))
+    // The limit is counted by `auth`, of which the change knows nothing.
+    await w.users.setPassword(w.user.id, change.password)
+    await w.auth.login({ username: 'ada', password: change.password }, HERE)
+  })
+
   test('is changed once by two concurrent changes with the same old one', async () => {
     await using w = await world('sqlite')
     const other = { ...change, password: 'a third brass telescope' }

@@ -154,7 +154,7 @@ export class Auth {
 
   #begin(name: string, account: Account | undefined, origin: Origin): Attempt {
     try {
-      return this.#throttle.begin(name, origin.remoteAddress)
+      return this.#throttle.begin(name, origin.remoteAddress, account?.user.tokenGeneration)
     } catch (error) {
       this.#record('throttled', account, origin)
       throw error

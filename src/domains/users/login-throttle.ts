@@ -15,8 +15,11 @@ export interface Attempt {
 
 /** Limits failed logins, against guessing. The failures are counted in the memory of this process. */
 export interface LoginThrottle {
-  /** Throws `rate_limited` after too many failures; a refused attempt is not counted. */
-  begin(name: string, address: string): Attempt
+  /**
+   * Throws `rate_limited` after too many failures; a refused attempt is not counted. The failures for a name count for one
+   * generation of its tokens: a new password, set in whatever process, begins anew.
+   */
+  begin(name: string, address: string, generation?: number): Attempt
 }
 
 interface Caller {
@@ -44,8 +47,8 @@ const MAX_WINDOWS = 20_000
 export function createLoginThrottle(clock: Clock): LoginThrottle {
   const counters = LIMITS.map((limit) => new FailureCounter(limit, clock))
   return {
-    begin(name, address) {
-      const caller = { name: nameKey(name), network: clientNetwork(address) }
+    begin(name, address, generation = 0) {
+      const caller = { name: `${nameKey(name)} ${generation}`, network: clientNetwork(address) }
       const waitMs = Math.max(...counters.map((counter) => counter.waitMs(caller)))
       if (waitMs > 0) throw tooManyFailures(waitMs)
       const counted = counters.map((counter) => counter.add(caller))
