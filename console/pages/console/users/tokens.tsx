@@ -35,7 +35,7 @@ export function UserTokens({ user }: { readonly user: User }) {
   return (
     <Section title={words.title}>
       {tokens.value?.length === 0 && <p class="hint">{words.none}</p>}
-      <ul class="plain-list" aria-label={words.title}>
+      <ul aria-label={words.title}>
         {tokens.value?.map((token) => (
           <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
         ))}
