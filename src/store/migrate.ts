@@ -28,6 +28,7 @@ import { alertRepetitions } from './migrations/0024-alert-repetitions.ts'
 import { executionReasons } from './migrations/0025-execution-reasons.ts'
 import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
 import { apiTokens } from './migrations/0027-api-tokens.ts'
+import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   executionReasons,
   refusedTelemetry,
   apiTokens,
+  alertToldTexts,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -317,7 +317,7 @@ export class Alerts implements RecoverableAlerts {
     if (alert.weight > 0 && (after.weight === 0 || after.source !== alert.source))
       await this.#endInhibition(tx, alert)
     if (after.status === 'firing' && MATCHED_FIELDS.some((field) => after[field] !== alert[field]))
-      await this.#deps.notifications.review(tx, after)
+      await this.#deps.notifications.review(tx, alert, after)
     return after
   }
 
