@@ -55,7 +55,7 @@ export function subscribe(
 
 function requireDeclared(pattern: string, declared: readonly DeclaredSubject[]): void {
   if (declared.some(({ subject }) => overlap(pattern, subject))) return
-  throw invalidField('subjects', 'unknown_event', { subject: JSON.stringify(pattern) })
+  throw invalidField('subjects', 'unknown_event', { subject: pattern })
 }
 
 /** Whether there can be a subject that both patterns match. */

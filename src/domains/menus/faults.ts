@@ -40,7 +40,7 @@ function idIsNamedOnce({ items }: EditDraft): ErrorDetail | undefined {
     named.add(id)
     return false
   })
-  return duplicate && fault(duplicate.path, 'menu_duplicate_id', { id: quote(duplicate.item.id) })
+  return duplicate && fault(duplicate.path, 'menu_duplicate_id', { id: duplicate.item.id })
 }
 
 function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
@@ -51,8 +51,8 @@ function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
   return (
     different &&
     fault(different.path, 'menu_two_parents', {
-      outer: quote(different.nestedIn),
-      parent: quote(different.item.parentId),
+      outer: String(different.nestedIn),
+      parent: String(different.item.parentId),
     })
   )
 }
@@ -68,7 +68,7 @@ function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefi
     const parentId = after.get(each.item.id)?.parentId ?? null
     if (parentId === null || after.has(parentId)) continue
     const code = before.has(parentId) ? 'menu_deleted_parent' : 'menu_unknown_parent'
-    return fault(each.path, code, { parent: quote(parentId) })
+    return fault(each.path, code, { parent: parentId })
   }
   return undefined
 }
@@ -111,7 +111,7 @@ function isNotTooDeep(draft: EditDraft): ErrorDetail | undefined {
   }
   const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
   if (!cause) return undefined
-  const deepest = quote(causes.get(cause.item.id)?.id)
+  const deepest = String(causes.get(cause.item.id)?.id)
   return fault(cause.path, 'menu_too_deep', { id: deepest, maximum: LEVEL_LIMIT })
 }
 
@@ -129,8 +129,4 @@ function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undef
   const created = items.filter(({ item: { id } }) => !before.has(id))
   const first = created.at(-excess)
   return first && fault(first.path, 'menu_too_many', { maximum: NODE_LIMIT })
-}
-
-function quote(id: string | null | undefined): string {
-  return JSON.stringify(id)
 }
