@@ -10,6 +10,7 @@ export type FaultCode =
   | 'level_required'
   | 'unknown_field'
   | 'unknown_parameter'
+  | 'repeated_parameter'
   | 'unknown_command'
   | 'unknown_event'
   | 'left_out'

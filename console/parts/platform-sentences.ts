@@ -89,7 +89,8 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   old_password_required: { en: 'Your current password is required.', zh: '请输入您当前的密码。' },
   level_required: { zh: '没有权重时必须给出级别。' },
   unknown_field: { zh: '平台不认识此字段；它的版本可能与此页面不同，请刷新页面。' },
-  unknown_parameter: { zh: '命令没有此参数。' },
+  unknown_parameter: { zh: '没有此参数。' },
+  repeated_parameter: { zh: '此参数只能出现一次。' },
   unknown_command: { zh: '没有这个命令。' },
   wrong_type: { zh: '类型不正确。' },
   // The pattern itself helps nobody; the hint of the field says what is allowed.

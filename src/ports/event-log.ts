@@ -17,8 +17,11 @@ export interface EventPage {
 
 /** The committed events of the messages, whether they are delivered or not. */
 export interface EventLog {
-  /** The events after the place `after`: about `limit`, or less if they are large. */
-  readAfter(after: number, limit: number): Promise<EventPage>
+  /**
+   * The events after the place `after`: about `limit`, or less if they are large. With `subjects`, each exact or a prefix
+   * that ends in `*`, only the events on these, and none if there is none in the next part of the log.
+   */
+  readAfter(after: number, limit: number, subjects?: readonly string[]): Promise<EventPage>
   /** The place of the newest event; 0 before the first one. */
   newestPlace(): Promise<number>
   /** The highest place up to which events may have been removed. A reader that has stopped before it may miss events. */

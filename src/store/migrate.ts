@@ -29,6 +29,7 @@ import { executionReasons } from './migrations/0025-execution-reasons.ts'
 import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
 import { addApiTokens } from './migrations/0027-api-tokens.ts'
 import { certificateWildcards } from './migrations/0028-certificate-wildcards.ts'
+import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   refusedTelemetry,
   addApiTokens,
   certificateWildcards,
+  alertToldTexts,
 ]
 
 // Any number that no other program uses for a lock in the same database.

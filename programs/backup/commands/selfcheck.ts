@@ -9,9 +9,9 @@ import { runSelfcheck } from '../host/selfcheck/run-selfcheck.ts'
 import { selfcheckSteps } from '../host/selfcheck/steps.ts'
 import { callSigner } from '../host/signed-call.ts'
 import { localTime } from '../night/local-time.ts'
-import { withOpenAlert, type BackupState, type PendingReboot } from '../night/state.ts'
+import { withOpenAlert, type PendingReboot } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
-import { withAwaitedRunLock } from './lock.ts'
+import { remember } from './remember.ts'
 import type { CommandResult } from './result.ts'
 
 /** `platform backup selfcheck`: after a reboot by the routine it reports that the server is back, or that it is not. */
@@ -70,7 +70,7 @@ async function report(parts: BackupParts, alerts: NightAlerts, checks: readonly 
     })
   if (openAlerts.includes('selfcheck')) await alerts.report('selfcheck_closed', {})
   if (!pendingReboot && !openAlerts.includes('selfcheck')) return
-  await remember(parts, ({ pendingReboot: _confirmed, ...others }) => ({
+  await remember(parts, 'the self-check', ({ pendingReboot: _confirmed, ...others }) => ({
     ...others,
     openAlerts: others.openAlerts.filter((alert) => alert !== 'selfcheck'),
   }))
@@ -85,13 +85,8 @@ async function reportFailure(
   const { date } = localTime(runtime.clock.now(), config.backup.timeZone)
   await alerts.report('selfcheck_failed', { backup_id: backupId }, failed)
   await alerts.openTicket(selfcheckTicket(date, failed.join('\n')))
-  await remember(parts, (state) => ({ ...state, openAlerts: withOpenAlert(state, 'selfcheck') }))
-}
-
-async function remember(parts: BackupParts, change: (state: BackupState) => BackupState): Promise<void> {
-  const { state, logger } = parts
-  await withAwaitedRunLock(parts, async () => state.write(change(state.read()))).catch((error: unknown) =>
-    // The next self-check repeats it.
-    logger.warn({ error }, 'the self-check is not in the state'),
-  )
+  await remember(parts, 'the self-check', (state) => ({
+    ...state,
+    openAlerts: withOpenAlert(state, 'selfcheck'),
+  }))
 }

@@ -2,9 +2,10 @@ import { lostNightTicket } from '../alerts/tickets.ts'
 import { toFailure } from '../night/failure.ts'
 import { localTime } from '../night/local-time.ts'
 import type { NightOutcome } from '../night/night.ts'
-import { EMPTY_STATE, nightOf, type BackupState } from '../night/state.ts'
+import { EMPTY_STATE, nightOf, withOpenAlert, type BackupState, type OpenAlert } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
 import type { NightCall } from './night-call.ts'
+import { remember } from './remember.ts'
 
 const START = { name: 'start', errorCode: 'internal' } as const
 
@@ -33,11 +34,21 @@ export async function reportUnrecordedFailure(
   const variables = { error_code: errorCode, job_name: job, backup_type: 'full', backup_status: 'failed' }
   const isRepeated = call.isRetry || failures > 0
   await alerts.report(isRepeated ? 'backup_failed_again' : 'backup_failed', variables, [message])
+  await rememberOpen(parts, 'failed')
   if (call.isRetry && time >= backup.windowEnd && succeededAt === undefined) {
     await alerts.report('night_lost', { ...variables, backup_status: 'critical' }, [message])
     await alerts.openTicket(lostNightTicket(date, message))
+    await rememberOpen(parts, 'critical')
   }
   return { outcome: 'failed', message, errorCode }
+}
+
+/** The next success closes the alert. */
+function rememberOpen(parts: BackupParts, alert: OpenAlert): Promise<void> {
+  return remember(parts, 'the alert of the failure', (state) => ({
+    ...state,
+    openAlerts: withOpenAlert(state, alert),
+  }))
 }
 
 /** The state, or an empty one if it cannot be read. */

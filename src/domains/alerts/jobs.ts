@@ -12,17 +12,19 @@ const COUNT_EVERY_MS = 30 * SECOND
 const CHANGE_BATCH = 50
 const PRUNE_BATCH = 100
 
-/** Changes alerts whose time has come: acknowledgements lapse, freezes end, alerts expire. */
-export function alertTimeJob(alerts: Pick<Alerts, 'changeDue'>): Job {
+/** Changes alerts whose time has come: acknowledgements lapse, freezes end, alerts expire, also with their groups. */
+export function alertTimeJob(alerts: Pick<Alerts, 'changeDue' | 'pruneGroups'>): Job {
   return {
     name: 'alert-time',
     everyMs: CHANGE_EVERY_MS,
-    run: (signal) =>
-      runBatches(signal, async () => {
+    async run(signal) {
+      await runBatches(signal, async () => {
         const { due, changed } = await alerts.changeDue(CHANGE_BATCH)
         // Alerts that other transactions have locked are left for the next run.
         return due === CHANGE_BATCH && changed > 0
-      }),
+      })
+      if (!signal.aborted) await alerts.pruneGroups()
+    },
   }
 }
 
@@ -35,9 +37,9 @@ export function silenceEndJob(silences: Pick<Silences, 'settleEnded'>): Job {
   }
 }
 
-/** Removes recovered alerts and ended silences that are older than `keepMs`, and groups that are not heard of. */
+/** Removes recovered alerts and ended silences that are older than `keepMs`. */
 export function alertPruneJob(
-  alerts: Pick<Alerts, 'prune' | 'pruneGroups'>,
+  alerts: Pick<Alerts, 'prune'>,
   silences: Pick<Silences, 'prune'>,
   { clock, keepMs }: { readonly clock: Clock; readonly keepMs: number },
 ): Job {
@@ -48,7 +50,6 @@ export function alertPruneJob(
       const before = clock.now() - keepMs
       await runBatches(signal, async () => (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH)
       if (!signal.aborted) await silences.prune(before)
-      if (!signal.aborted) await alerts.pruneGroups()
     },
   }
 }

@@ -37,7 +37,7 @@ export interface AlertNotifications {
    */
   notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void>
   /** Called when the texts of a firing alert have changed: a silence or an inhibition may not match it any more. */
-  review(tx: Tx, alert: Alert): Promise<void>
+  review(tx: Tx, before: Alert, alert: Alert): Promise<void>
   /** Called when an alert was acknowledged: people know it as it is now, and are notified of a rise from there. */
   acknowledged(tx: Tx, alert: Alert): Promise<void>
 }

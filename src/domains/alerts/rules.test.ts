@@ -329,7 +329,6 @@ onEveryDialect('the jobs of alerts', (dialect) => {
     const called: string[] = []
     const recording = (name: string) => ({
       prune: async () => called.push(name),
-      pruneGroups: async () => void called.push(`groups of ${name}`),
     })
     const options = { clock: world.clock, keepMs: DAY }
     await alertPruneJob(recording('alerts'), recording('silences'), options).run(AbortSignal.abort())

@@ -47,6 +47,7 @@ import {
   findAlarm,
   findAlert,
   findGroupEnd,
+  hasGroupBefore,
   insertAlert,
   insertHistory,
   listAlerts,
@@ -253,10 +254,13 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Forgets the groups whose alerts have expired. */
-  pruneGroups(): Promise<void> {
+  async pruneGroups(): Promise<void> {
     const { clock, store } = this.#deps
-    return store.write(async (tx) => {
-      await deleteGroups(tx, clock.now())
+    const before = clock.now()
+    // Outside the write queue, as most runs have nothing to remove.
+    if (!(await hasGroupBefore(store.read, before))) return
+    await store.write(async (tx) => {
+      await deleteGroups(tx, before)
       if ((await listTruncated(tx)).length === 0) await this.recoverIfRaised(tx, WHOLE_AGAIN)
     })
   }
@@ -317,7 +321,7 @@ export class Alerts implements RecoverableAlerts {
     if (alert.weight > 0 && (after.weight === 0 || after.source !== alert.source))
       await this.#endInhibition(tx, alert)
     if (after.status === 'firing' && MATCHED_FIELDS.some((field) => after[field] !== alert[field]))
-      await this.#deps.notifications.review(tx, after)
+      await this.#deps.notifications.review(tx, alert, after)
     return after
   }
 

@@ -324,6 +324,10 @@ const extendGroup = statement<NewRowOf<typeof alertGroups>>((on, value) =>
     ),
 )
 
+const findGroupBefore = statement<{ before: number }, { id: string }>((on, value) =>
+  on.selectFrom('alert_groups').select('id').where('fires_until', '<', value('before')).limit(1),
+)
+
 const findGroup = statement<{ id: string }, { firesUntil: number }>((on, value) =>
   on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', value('id')),
 )
@@ -349,6 +353,11 @@ export async function listTruncated(queries: Queries): Promise<string[]> {
 /** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */
 export async function findGroupEnd(queries: Queries, id: string): Promise<number | undefined> {
   return (await first(queries, findGroup, { id }))?.firesUntil
+}
+
+/** Whether there is a group whose alerts have expired before that time. */
+export async function hasGroupBefore(queries: Queries, before: number): Promise<boolean> {
+  return (await first(queries, findGroupBefore, { before })) !== undefined
 }
 
 /** Removes the groups whose alerts have expired before that time. */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as yieldTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -110,7 +110,10 @@ export class EventFeed {
   async #readNew(from: Places): Promise<void> {
     let places = from
     for (let isMore = true; isMore && !this.#isClosed;) {
-      const { events, end, hasMore } = await this.#options.order.readAfter(places, LOGS, BATCH)
+      const { events, end, hasMore } = await this.#options.order.readAfter(places, {
+        logs: LOGS,
+        limit: BATCH,
+      })
       this.#deliver(events)
       this.#places = places = end
       isMore = hasMore
@@ -149,13 +152,16 @@ export class EventFeed {
 
   async #readPage(reader: EventReader, target: Places): Promise<void> {
     const { order } = this.#options
-    const { logs, places } = reader
-    const { events, end } = await order.readAfter(places, logs, BATCH)
+    const { logs, places, subscription } = reader
+    const { subjects } = subscription
+    const { events, end } = await order.readAfter(places, { logs, limit: BATCH, subjects })
     // Read after the page: events that were removed before the page was read are missing in it.
     const removed = await order.removedUpTo()
     if (logs.some((log) => removed[log] > places[log])) return reader.reset(this.#places ?? target, 'removed')
     const isReached = ({ log, place }: OrderedEvent) => place <= target[log]
     await reader.catchUp(events.filter(isReached), earlierOf(end, target))
+    // Other requests are served between the pages, of which there may be many without events for this reader.
+    await yieldTurn()
   }
 
   #comment(): void {

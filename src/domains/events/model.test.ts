@@ -36,6 +36,17 @@ describe('subscriptions', () => {
     return subjects.filter((subject) => subscription.matches(subject))
   }
 
+  test('have the subjects that both the client wants and the caller may read', () => {
+    const subjectsOf = (...patterns: string[]) => subscribe(DECLARED, patterns, caller('admin')).subjects
+    assert.deepEqual(subjectsOf('order.*', 'telemetry.agent.a', 'order.paid'), [
+      'order.created',
+      'order.paid',
+      'telemetry.agent.a',
+    ])
+    assert.deepEqual(subjectsOf('tele*'), ['telemetry.agent.*'])
+    assert.deepEqual(subscribe(DECLARED, undefined, caller('auditor')).subjects, ['alert.raised'])
+  })
+
   test('without subjects a caller gets all that it may read', () => {
     assert.deepEqual(selected(caller('auditor')), ['alert.raised'])
     assert.deepEqual(selected(caller('auditor', 'devops')).length, 4)

@@ -9,10 +9,17 @@ export class Subscription {
   readonly #patterns: readonly string[]
   readonly #readable: readonly string[]
 
+  /** The subjects that both lists have: each exact or a prefix that ends in `*`. */
+  readonly subjects: readonly string[]
+
   constructor(patterns: readonly string[], readable: readonly string[]) {
     this.#patterns = patterns
     this.#readable = readable
     this.key = JSON.stringify([patterns, readable])
+    const both = patterns.flatMap((pattern) =>
+      readable.filter((subject) => overlap(pattern, subject)).map((subject) => narrowerOf(pattern, subject)),
+    )
+    this.subjects = [...new Set(both)]
   }
 
   matches(subject: string): boolean {
@@ -48,7 +55,7 @@ export function subscribe(
 
 function requireDeclared(pattern: string, declared: readonly DeclaredSubject[]): void {
   if (declared.some(({ subject }) => overlap(pattern, subject))) return
-  throw invalidField('subjects', 'unknown_event', { subject: JSON.stringify(pattern) })
+  throw invalidField('subjects', 'unknown_event', { subject: pattern })
 }
 
 /** Whether there can be a subject that both patterns match. */
@@ -57,6 +64,12 @@ function overlap(one: string, other: string): boolean {
   if (!other.endsWith('*')) return matchesPattern(one, other)
   const [prefix, otherPrefix] = [one.slice(0, -1), other.slice(0, -1)]
   return prefix.startsWith(otherPrefix) || otherPrefix.startsWith(prefix)
+}
+
+/** What matches both of two patterns that overlap: the exact one, or the longer prefix. */
+function narrowerOf(one: string, other: string): string {
+  if (!one.endsWith('*')) return one
+  return other.endsWith('*') && one.length > other.length ? one : other
 }
 
 export const LOGS = ['messages', 'telemetry'] as const

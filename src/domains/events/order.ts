@@ -54,12 +54,19 @@ export class EventOrder {
     return { messages: await messages.removedUpTo(), telemetry: await telemetry.removedUpTo() }
   }
 
-  /** The next events of some logs after a position. */
-  async readAfter(start: Places, logs: readonly LogName[], limit: number): Promise<OrderedPage> {
+  /** The next events of some logs after a position; with `subjects` only messages on these, as {@link EventLog} has them. */
+  async readAfter(
+    start: Places,
+    {
+      logs,
+      limit,
+      subjects,
+    }: { readonly logs: readonly LogName[]; readonly limit: number; readonly subjects?: readonly string[] },
+  ): Promise<OrderedPage> {
     const { messages, telemetry } = this.#logs
     if (!logs.includes('messages'))
       return merge(start, ALL_MESSAGES, await telemetry.readAfter(start.telemetry, limit), limit)
-    const page = await messages.readAfter(start.messages, limit)
+    const page = await messages.readAfter(start.messages, limit, subjects)
     if (!logs.includes('telemetry')) return merge(start, page, [], limit)
     // Otherwise telemetry that comes before these messages could become visible after them.
     if (page.through > start.messages) await telemetry.waitForTransactions()

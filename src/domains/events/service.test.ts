@@ -25,13 +25,15 @@ class MemoryLog implements EventLog {
   removed = 0
   isFailing = false
   reads = 0
+  subjects: readonly string[] = []
 
   append(subject = 'order.created', payload = '{}'): void {
     this.events.push({ place: this.events.length + 1, subject, payload })
   }
 
-  async readAfter(after: number, limit: number): Promise<EventPage> {
+  async readAfter(after: number, limit: number, subjects: readonly string[] = []): Promise<EventPage> {
     this.reads++
+    this.subjects = [...this.subjects, ...subjects]
     if (this.isFailing) throw new Error('the log cannot be read')
     const events = this.events.filter(({ place }) => place > Math.max(after, this.removed)).slice(0, limit)
     return { events, through: events.at(-1)?.place ?? after }
@@ -169,6 +171,16 @@ test('a thousand events are caught up with in pages, while others come', async (
   )
   await eventually('the new events', () => live.output.ids.length === 50)
   for (const { output } of [live, stream]) output.end('client')
+  await events.close()
+})
+
+test('a stream that resumes reads the events on its subjects only', async () => {
+  const { events, log, open } = world()
+  for (let index = 0; index < 2; index++) log.append()
+  const stream = await open({ lastEventId: '1', subjects: ['order.*'] })
+  await hasIds(stream, '2')
+  assert.deepEqual(log.subjects, ['order.created'])
+  stream.output.end('client')
   await events.close()
 })
 

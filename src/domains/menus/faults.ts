@@ -42,7 +42,7 @@ function idIsNamedOnce({ items }: EditDraft): ErrorDetail | undefined {
     named.add(id)
     return false
   })
-  return duplicate && fieldFault(duplicate.path, 'menu_duplicate_id', { id: quote(duplicate.item.id) })
+  return duplicate && fieldFault(duplicate.path, 'menu_duplicate_id', { id: duplicate.item.id })
 }
 
 function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
@@ -53,8 +53,8 @@ function parentsAgree({ items }: EditDraft): ErrorDetail | undefined {
   return (
     different &&
     fieldFault(different.path, 'menu_two_parents', {
-      outer: quote(different.nestedIn),
-      parent: quote(different.item.parentId),
+      outer: String(different.nestedIn),
+      parent: String(different.item.parentId),
     })
   )
 }
@@ -70,7 +70,7 @@ function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefi
     const parentId = after.get(each.item.id)?.parentId ?? null
     if (parentId === null || after.has(parentId)) continue
     const code = before.has(parentId) ? 'menu_deleted_parent' : 'menu_unknown_parent'
-    return fieldFault(each.path, code, { parent: quote(parentId) })
+    return fieldFault(each.path, code, { parent: parentId })
   }
   return undefined
 }
@@ -113,7 +113,7 @@ function isNotTooDeep(draft: EditDraft): ErrorDetail | undefined {
   }
   const cause = causes.size > 0 && items.find(({ item: { id } }) => causes.has(id))
   if (!cause) return undefined
-  const deepest = quote(causes.get(cause.item.id)?.id)
+  const deepest = String(causes.get(cause.item.id)?.id)
   return fieldFault(cause.path, 'menu_too_deep', { id: deepest, maximum: LEVEL_LIMIT })
 }
 
@@ -158,8 +158,4 @@ function textOf(nodes: ReadonlyMap<string, MenuNode>): number {
 
 function textsOf({ id, title, parentId, path, icon }: MenuNode): readonly (string | null)[] {
   return [id, title, parentId, path, icon]
-}
-
-function quote(id: string | null | undefined): string {
-  return JSON.stringify(id)
 }

@@ -4,6 +4,7 @@ import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { BATCH_BYTES } from '../../store/row-sizes.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
@@ -35,13 +36,31 @@ async function world(dialect: DialectName) {
     store,
     readIds,
     messages: inTransactions(store, service, 'publish'),
-    append: (subject: string, data = {}) =>
-      store.write((tx) => events.append(tx, { type: 'order.created', subject, data })),
+    append: (subject: string, data = {}, type = 'order.created') =>
+      store.write((tx) => events.append(tx, { type, subject, data })),
     [Symbol.asyncDispose]: dispose,
   }
 }
 
 onEveryDialect('the log of the events', (dialect) => {
+  test('reads the events on some subjects without the others, which are large', async () => {
+    await using w = await world(dialect)
+    const large = { text: 'x'.repeat(BATCH_BYTES) }
+    await w.append('a')
+    await w.append('large', large, 'order.paid')
+    await w.append('b', {}, 'order.updated')
+    await w.append('large', large, 'order.paid')
+    await w.append('c')
+    const read = async (...subjects: string[]) => {
+      const { events, through } = await w.log.readAfter(0, 10, subjects)
+      return [events.map(({ place }) => place), through]
+    }
+    assert.deepEqual(await read('order.created'), [[1, 5], 5])
+    assert.deepEqual(await read('order.created', 'order.up*'), [[1, 3, 5], 5])
+    assert.deepEqual(await read('order.paid'), [[2], 2])
+    assert.deepEqual(await read('order_paid', 'ticket.*'), [[], 5])
+  })
+
   test('has the committed events in their order, as they are sent on the bus', async () => {
     await using w = await world(dialect)
     assert.deepEqual(

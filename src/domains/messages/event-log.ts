@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { eventSource } from '../../kernel/cloud-event.ts'
 import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
 import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/row-sizes.ts'
@@ -8,27 +9,35 @@ import { db, EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables
 type Row = LoggedEvent & { readonly id: string }
 type Part = Range & { readonly headers: string; readonly limit: number }
 
-const readEvents = statement<Part, Row>((on, value) =>
-  on
+/** The rows of a part, in their order; on SQLite the subject comes before what lies behind a large payload. */
+function rowsOf(
+  on: ReturnType<typeof db>,
+  { after, through, headers, limit }: Part,
+  subjects?: readonly string[],
+) {
+  return on
     .selectFrom('messages')
-    .select(['seq as place', ...messages.pick('id', 'subject', 'payload')])
-    .where('seq', '>', value('after'))
-    .where('seq', '<=', value('through'))
-    .where('headers', '=', value('headers'))
+    .where('seq', '>', after)
+    .where('seq', '<=', through)
+    .where(subjects ? isOnOneOf(subjects) : sql<boolean>`true`)
+    .where('headers', '=', headers)
     .orderBy('seq')
-    .limit(value('limit')),
-)
+    .limit(limit)
+}
 
-const readSizes = statement<Part, RowSize>((on, value) =>
-  on
-    .selectFrom('messages')
-    .select(sizeOf('payload').as('bytes'))
-    .where('seq', '>', value('after'))
-    .where('seq', '<=', value('through'))
-    .where('headers', '=', value('headers'))
-    .orderBy('seq')
-    .limit(value('limit')),
-)
+const EVENT = ['seq as place', ...messages.pick('id', 'subject', 'payload')] as const
+const SIZE = sizeOf('payload').as('bytes')
+
+const partOf = (value: <K extends keyof Part>(name: K) => Part[K]): Part => ({
+  after: value('after'),
+  through: value('through'),
+  headers: value('headers'),
+  limit: value('limit'),
+})
+
+const readEvents = statement<Part, Row>((on, value) => rowsOf(on, partOf(value)).select(EVENT))
+
+const readSizes = statement<Part, RowSize>((on, value) => rowsOf(on, partOf(value)).select(SIZE))
 
 const readNext = statement<{ after: number }, { seq: number }>((on, value) =>
   on.selectFrom('messages').select('seq').where('seq', '>', value('after')).orderBy('seq').limit(1),
@@ -78,27 +87,43 @@ export class MessageLog implements EventLog {
       .where('headers', '=', EVENT_HEADERS_TEXT)
   }
 
-  async readAfter(after: number, limit: number): Promise<EventPage> {
+  async readAfter(after: number, limit: number, subjects?: readonly string[]): Promise<EventPage> {
     const settled = await this.#settled.through()
     let from = this.#skipEmpty(after)
     while (from < settled) {
       const range = { after: from, through: Math.min(from + RANGE, settled) }
-      const { events, through } = await this.#readRange(range, limit)
+      const { events, through } = await this.#readRange(range, limit, subjects)
       if (events.length > 0) return { events, through }
       from = Math.min(await this.#beforeNext(through), settled)
+      // The rest may be long, and has no event on these subjects.
+      if (subjects) return { events, through: from }
       this.#empty = { after, through: from }
     }
     return { events: [], through: Math.max(after, from) }
   }
 
-  async #readRange({ after, through }: Range, limit: number): Promise<EventPage> {
+  async #readRange(
+    { after, through }: Range,
+    limit: number,
+    subjects: readonly string[] | undefined,
+  ): Promise<EventPage> {
     const part = { after, through, headers: EVENT_HEADERS_TEXT, limit }
-    const sizes = await this.#queries.run(readSizes, part)
+    const sizes = await this.#readSizes(part, subjects)
     const count = countWithin(sizes, BATCH_BYTES)
-    const rows = count === 0 ? [] : await this.#queries.run(readEvents, { ...part, limit: count })
+    const rows = count === 0 ? [] : await this.#readEvents({ ...part, limit: count }, subjects)
     const events = rows.filter(isEvent).map(({ place, subject, payload }) => ({ place, subject, payload }))
     const isWhole = sizes.length < limit && count === sizes.length
     return { events, through: isWhole ? through : (rows.at(-1)?.place ?? through) }
+  }
+
+  #readSizes(part: Part, subjects: readonly string[] | undefined): Promise<RowSize[]> {
+    if (!subjects) return this.#queries.run(readSizes, part)
+    return rowsOf(db(this.#queries), part, subjects).select(SIZE).execute()
+  }
+
+  #readEvents(part: Part, subjects: readonly string[] | undefined): Promise<Row[]> {
+    if (!subjects) return this.#queries.run(readEvents, part)
+    return rowsOf(db(this.#queries), part, subjects).select(EVENT).execute()
   }
 
   /** The number before the next message: a restored database continues far above the numbers of its backup. */
@@ -111,6 +136,16 @@ export class MessageLog implements EventLog {
     const { after: begin, through } = this.#empty
     return begin <= after && after < through ? through : after
   }
+}
+
+/** Whether the subject is one of these, of which each is exact or a prefix that ends in `*`. */
+function isOnOneOf(subjects: readonly string[]) {
+  const conditions = subjects.map((each) =>
+    each.endsWith('*')
+      ? sql<boolean>`substr(subject, 1, ${sql.lit([...each].length - 1)}) = ${each.slice(0, -1)}`
+      : sql<boolean>`subject = ${each}`,
+  )
+  return sql<boolean>`(${sql.join(conditions, sql` or `)})`
 }
 
 /** Telemetry has a log of its own, which also has the items that are dead messages. */

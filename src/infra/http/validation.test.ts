@@ -29,3 +29,14 @@ for (const [member, message] of WRONG_TYPES) {
     ])
   })
 }
+
+test('an unknown or repeated parameter of a query is called so', () => {
+  const closed = Type.Object({ limit: Type.Optional(Type.Integer()) }, { additionalProperties: false })
+  const validate = compileValidator({ schema: closed, method: 'GET', url: '/', httpPart: 'querystring' })
+  const answer = validate({ limit: ['5', '6'], limt: '5' })
+  assert.ok(typeof answer === 'object' && 'error' in answer && answer.error instanceof AppError)
+  assert.deepEqual(answer.error.details?.map(({ path, code }) => [path, code]).toSorted(), [
+    ['limit', 'repeated_parameter'],
+    ['limt', 'unknown_parameter'],
+  ])
+})

@@ -17,9 +17,20 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
-    const details = distinct(describe(value, '').flatMap(detailsOf))
-    throw invalidPart(part, part === 'query' ? details.map((each) => withPlusHint(each, value)) : details)
+    const details = describe(value, '').flatMap(detailsOf)
+    throw invalidPart(
+      part,
+      distinct(part === 'query' ? details.map((each) => ofParameter(each, value)) : details),
+    )
   }
+}
+
+/** The fault of a parameter of a query. */
+function ofParameter(detail: ErrorDetail, query: unknown): ErrorDetail {
+  const { path, code } = detail
+  if (code === 'unknown_field') return fault(path, 'unknown_parameter')
+  if (Array.isArray((query as Record<string, unknown>)[path])) return fault(path, 'repeated_parameter')
+  return withPlusHint(detail, query)
 }
 
 /** In a query a plus sign stands for a space, which is the usual mistake in a time with an offset. */

@@ -265,7 +265,7 @@ test('a run that cannot write its state reports it: a failure, then HIGH, then a
   ])
 })
 
-test('a token file that others can read is refused and reported: a failure, then a lost night, and no run', async (t) => {
+test('a token file that others can read is refused and reported: a failure, then a lost night, and no run; a success closes both alerts', async (t) => {
   const directory = newDirectory(t)
   const platform = await startPlatform(t)
   let now = Date.UTC(2026, 0, 31, 1)
@@ -284,7 +284,8 @@ test('a token file that others can read is refused and reported: a failure, then
     'backup.failed.critical CRITICAL',
     'ticket backup:2026-01-31',
   ])
-  assert.ok(!existsSync(join(directory, 'backups/state.json')))
+  const { run, openAlerts } = parts.state.read()
+  assert.deepEqual([run, openAlerts], [undefined, ['failed', 'critical']])
 })
 
 test('a run that cannot read its state reports it, and leaves the file', async (t) => {

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { AlertOccasion } from '../occasion.ts'
-import type { AlertWeight } from '../model.ts'
+import type { Alert, AlertWeight } from '../model.ts'
 
 /** The outcomes of a notification (docs/specification.md, Alert notifications). */
 export const OUTCOMES = [
@@ -26,12 +27,24 @@ export type ToldStatus = (typeof TOLD_STATUSES)[number]
 export interface Told {
   readonly weight: AlertWeight
   readonly status: ToldStatus
+  /** See {@link textHashOf}; null if an older program has told it. */
+  readonly textHash: string | null
 }
 
+/** Identifies the texts of an alert, by which a receiver knows it. */
+export function textHashOf({ title, body, source, serverAddr }: Alert): string {
+  return createHash('sha256')
+    .update(JSON.stringify([title, body, source, serverAddr]))
+    .digest('base64url')
+}
+
+type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }
+
 /** What a notification tells. */
-export function toldBy({ occasion, weight }: Pick<Waiting, 'occasion' | 'weight'>): Told {
-  if (occasion === 'frozen') return { weight, status: 'frozen' }
-  return { weight, status: weight === 0 ? 'recovered' : 'firing' }
+export function toldBy({ occasion, weight, content }: Telling): Told {
+  const textHash = content?.textHash ?? null
+  if (occasion === 'frozen') return { weight, status: 'frozen', textHash }
+  return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }
 }
 
 /** A decision of the stages, or of the sender. */
@@ -65,6 +78,8 @@ export interface Content {
   readonly excerpt: string
   /** The note of the freeze rule, or null. */
   readonly note: string | null
+  /** See {@link textHashOf}; undefined if an older program wrote it. */
+  readonly textHash?: string
 }
 
 /** A pending notification: no message contains it yet, or its message is not sent yet. */

@@ -13,6 +13,7 @@ import { clip } from './message.ts'
 import {
   OUTCOMES,
   SUPERSEDED,
+  textHashOf,
   type Content,
   type Decided,
   type Decision,
@@ -32,7 +33,7 @@ import {
   isDecidedInFreeze,
   listDecisions,
   listPendingOf,
-  lowerTold,
+  recordKnown,
   refreshPending,
 } from './store.ts'
 
@@ -95,16 +96,20 @@ export class Notifier implements AlertNotifications {
     if (decided) await this.#insert(tx, occasion, alert, decided)
   }
 
-  async review(tx: Tx, alert: Alert): Promise<void> {
+  async review(tx: Tx, before: Alert, alert: Alert): Promise<void> {
     if (!this.#options.isEnabled) return
-    const kind = END_OF.get((await findLatest(tx, alert.id, this.#options.channelName))?.outcome)
+    const latest = await findLatest(tx, alert.id, this.#options.channelName)
+    const kind = END_OF.get(latest?.outcome) ?? (await this.#suppressionEnd(tx, before))
     if (!kind) return
-    const decided = decide(await this.#factsOf(tx, kind, alert, undefined))
+    const { sending, waiting } = await listPendingOf(tx, alert.id, this.#options.channelName)
+    if (waiting.length > 0) return
+    const decided = decide(await this.#factsOf(tx, kind, alert, sending))
     if (decided?.outcome === 'pending') await this.#insert(tx, { kind }, alert, decided)
   }
 
-  async acknowledged(tx: Tx, { id, weight }: Alert): Promise<void> {
-    if (this.#options.isEnabled) await lowerTold(tx, id, weight)
+  async acknowledged(tx: Tx, alert: Alert): Promise<void> {
+    if (this.#options.isEnabled)
+      await recordKnown(tx, { alertId: alert.id, weight: alert.weight, textHash: textHashOf(alert) })
   }
 
   /**
@@ -177,10 +182,17 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(() => this.count(decided.outcome, 1))
   }
 
+  /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
+  async #suppressionEnd(tx: Tx, alert: Alert): Promise<'silence_ended' | 'inhibition_ended' | undefined> {
+    const { suppressions } = this.#options
+    if (await suppressions.silencedBy(tx, alert)) return 'silence_ended'
+    return (await suppressions.inhibitedBy(tx, alert)) && 'inhibition_ended'
+  }
+
   /** `sending`: what a message says that the receiver may have got. */
   async #factsOf(tx: Tx, occasion: OccasionKind, alert: Alert, sending: Told | undefined): Promise<Facts> {
     const { channelName, isEnabled, minWeight, suppressions } = this.#options
-    const facts = { occasion, alert, isEnabled, minWeight }
+    const facts = { occasion, alert, textHash: textHashOf(alert), isEnabled, minWeight }
     // Without a channel nothing else matters, and alerts cost no further queries.
     if (!isEnabled)
       return { ...facts, silencedBy: undefined, inhibitedBy: undefined, told: undefined, heldBack: undefined }
@@ -218,8 +230,10 @@ async function isRepeated(
   return isDecidedInFreeze(tx, id, { occasion, outcome })
 }
 
-function contentOf(note: string | null, { title, alarmId, serverAddr, body }: Alert): Content {
-  return { title, alarmId, serverAddr, excerpt: clip(body, EXCERPT_CHARACTERS), note }
+function contentOf(note: string | null, alert: Alert): Content {
+  const { title, alarmId, serverAddr, body } = alert
+  const excerpt = clip(body, EXCERPT_CHARACTERS)
+  return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert) }
 }
 
 function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {

@@ -248,7 +248,7 @@ export class NotificationSender {
     const { channelName, clock, count } = this.#options
     const state = await lockChannel(tx, channelName)
     if (state.health) await saveChannel(tx, channelName, { ...state, health: undefined })
-    const sent = await recordSent(tx, id, clock.now())
+    const sent = await recordSent(tx, id, { receiver: channelName, at: clock.now() })
     tx.afterCommit(() => count(sent.outcome, sent.count))
   }
 

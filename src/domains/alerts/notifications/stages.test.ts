@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decide, STAGES, type Facts } from './stages.ts'
 import type { AlertWeight } from '../model.ts'
-import type { Outcome, ToldStatus } from './model.ts'
+import type { Outcome, Told, ToldStatus } from './model.ts'
 
 const FIRING: Facts = {
   occasion: 'raised',
   alert: { weight: 5, status: 'firing' },
+  textHash: 'texts',
   isEnabled: true,
   minWeight: 3,
   silencedBy: undefined,
@@ -20,7 +21,7 @@ const RECOVERED = { occasion: 'recovered', alert: { weight: 0, status: 'recovere
 const UNFROZEN = { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered' } } as const
 /** The receiver was told that the alert fires with that weight, or ended. */
 const told = (weight: AlertWeight, status: ToldStatus = weight === 0 ? 'recovered' : 'firing') => ({
-  told: { weight, status },
+  told: { weight, status, textHash: 'texts' } as Told,
 })
 const heldBack = (outcome: Outcome, reason: string | null = null) => ({ heldBack: { outcome, reason } })
 
@@ -176,6 +177,26 @@ const CASES: readonly Case[] = [
     'the end of an inhibition pushes an alert whose freeze was told last',
     { occasion: 'inhibition_ended', ...told(6, 'frozen') },
     'pending',
+  ],
+  [
+    'the end of a silence pushes texts that differ from those that were told, even after a fall',
+    { occasion: 'silence_ended', ...told(6), textHash: 'others' },
+    'pending',
+  ],
+  [
+    'the end of an inhibition pushes texts that differ from those that were told',
+    { occasion: 'inhibition_ended', ...told(5), textHash: 'others' },
+    'pending',
+  ],
+  [
+    'what an older program has told counts as told with these texts',
+    { occasion: 'silence_ended', told: { weight: 5, status: 'firing', textHash: null } },
+    'none',
+  ],
+  [
+    'other texts alone are not pushed when nothing has ended',
+    { occasion: 'risen', ...told(5), textHash: 'others' },
+    'none',
   ],
   ['a rise back to what was told is not pushed', { occasion: 'risen', ...told(5) }, 'none'],
   [

@@ -18,6 +18,8 @@ export interface Facts {
   readonly occasion: OccasionKind
   /** Its weight at the occasion, and its status now. */
   readonly alert: Pick<Alert, 'weight' | 'status'>
+  /** That of its texts now. */
+  readonly textHash: string
   /** Whether there is a channel. */
   readonly isEnabled: boolean
   /** Below this weight an alert is not pushed. */
@@ -51,14 +53,20 @@ export function isOfFreeze(occasion: OccasionKind): boolean {
 const isWorse = ({ alert, told }: Facts) =>
   alert.weight > 0 && (told === undefined || told.status !== 'firing' || alert.weight > told.weight)
 
+/** What a suppression has held back may also have changed the texts, which are not told outside of one. */
+const isOther = (facts: Facts) => isWorse(facts) || hasOtherTexts(facts)
+
+const hasOtherTexts = ({ alert, textHash, told }: Facts) =>
+  alert.weight > 0 && typeof told?.textHash === 'string' && told.textHash !== textHash
+
 const always = () => true
 
 /** Whether the alert is, at each occasion, worse than or other than what the receiver was told last. */
 const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   raised: isWorse,
   risen: isWorse,
-  silence_ended: isWorse,
-  inhibition_ended: isWorse,
+  silence_ended: isOther,
+  inhibition_ended: isOther,
   // People have waited for it: it is told even if nothing differs.
   acknowledgement_lapsed: always,
   // It needs a person, who may have forgotten it.

@@ -23,6 +23,9 @@ type NewNotification = NewRowOf<typeof notifications>
 /** A message that the sender works on. */
 export type ChannelWork = RowOf<typeof channelMessages>
 
+/** What people know of an alert that they have acknowledged. */
+type Known = Pick<NewRowOf<typeof told>, 'alertId' | 'weight'> & { readonly textHash: string }
+
 /** The outcomes of a notification that was sent, or will be. */
 const TOLD_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
 // A query takes at most 32,766 parameters on SQLite; a message has room for fewer notifications than this.
@@ -46,17 +49,35 @@ const insert = statement<NewNotification>((on, value) =>
 const toldOf = statement<{ alertId: string; receiver: string }, Told>((on, value) =>
   on
     .selectFrom('alert_told')
-    .select(told.pick('weight', 'status'))
+    .select(told.pick('weight', 'status', 'textHash'))
     .where('alert_id', '=', value('alertId'))
     .where('receiver', '=', value('receiver')),
 )
 
-const lower = statement<{ alertId: string; weight: AlertWeight }>((on, value) =>
+const lower = statement<Known>((on, value) =>
   on
     .updateTable('alert_told')
     .set({ weight: value('weight') })
     .where('alert_id', '=', value('alertId'))
     .where('weight', '>', value('weight')),
+)
+
+const setTexts = statement<Known>((on, value) =>
+  on
+    .updateTable('alert_told')
+    .set({ text_hash: value('textHash') })
+    .where('alert_id', '=', value('alertId')),
+)
+
+const saveTold = statement<NewRowOf<typeof told>>((on, value) =>
+  on
+    .insertInto('alert_told')
+    .values(told.values(value))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['alert_id', 'receiver'])
+        .doUpdateSet(told.set(value, 'weight', 'status', 'at', 'textHash')),
+    ),
 )
 
 const latest = statement<{ alertId: string; channel: string }, Decided>((on, value) =>
@@ -82,7 +103,9 @@ const heldBack = statement<{ alertId: string; channel: string }, Decided>((on, v
     .limit(1),
 )
 
-type PendingOf = Pick<Waiting, 'id' | 'occasion' | 'weight'> & { readonly isSending: number }
+type PendingOf = Pick<TableOf<typeof notifications>, 'id' | 'occasion' | 'weight' | 'content'> & {
+  readonly isSending: number
+}
 
 const pendingOf = statement<{ alertId: string; channel: string }, PendingOf>((on, value) =>
   on
@@ -92,6 +115,7 @@ const pendingOf = statement<{ alertId: string; channel: string }, PendingOf>((on
       'n.id',
       'n.occasion',
       'n.weight',
+      'n.content',
       row
         .case()
         .when(row.or([row('m.lease_holder', 'is not', null), row('m.is_uncertain', '=', sql.lit(1))]))
@@ -262,9 +286,10 @@ export function findTold(queries: Queries, alertId: string, receiver: string): P
   return first(queries, toldOf, { alertId, receiver })
 }
 
-/** Whoever knows that the alert is worse now knows that it has this weight. */
-export async function lowerTold(tx: Tx, alertId: string, weight: AlertWeight): Promise<void> {
-  await tx.change(lower, { alertId, weight })
+/** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
+export async function recordKnown(tx: Tx, known: Known): Promise<void> {
+  await tx.change(lower, known)
+  await tx.change(setTexts, known)
 }
 
 /** The last decision on an alert. */
@@ -285,7 +310,10 @@ export function findHeldBack(
 export async function listPendingOf(queries: Queries, alertId: string, channel: string) {
   const rows = await queries.run(pendingOf, { alertId, channel })
   const sent = rows.findLast(({ isSending }) => isSending === 1)
-  return { sending: sent && toldBy(sent), waiting: rows.filter(({ isSending }) => isSending === 0) }
+  return {
+    sending: sent && toldBy(notifications.decode(sent)),
+    waiting: rows.filter(({ isSending }) => isSending === 0),
+  }
 }
 
 /** Gives a pending notification the present state of its alert. */
@@ -433,28 +461,18 @@ export async function createMessage(
 export async function recordSent(
   tx: Tx,
   messageId: string,
-  now: number,
+  { receiver, at }: { readonly receiver: string; readonly at: number },
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
   const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.`
-  await saveTold(tx, messageId, now)
+  const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
+  for (const [alertId, notification] of newest)
+    await tx.change(saveTold, { alertId, receiver, ...toldBy(notification), at })
   const count = await tx.change(decideMessage, { messageId, outcome, reason })
   await tx.change(removeMessage, { id: messageId })
   return { outcome, count }
-}
-
-async function saveTold(tx: Tx, messageId: string, now: number): Promise<void> {
-  await sql`insert into alert_told (alert_id, receiver, weight, status, at)
-    select alert_id, channel, weight,
-      case when occasion = 'frozen' then 'frozen' when weight = 0 then 'recovered' else 'firing' end,
-      ${sql.val(now)}
-    from alert_notifications
-    where seq in (select max(seq) from alert_notifications
-      where message_id = ${messageId} and outcome = 'pending' group by alert_id, channel)
-    on conflict (alert_id, receiver) do update
-      set weight = excluded.weight, status = excluded.status, at = excluded.at`.execute(tx.db)
 }
 
 /**

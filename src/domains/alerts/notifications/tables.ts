@@ -53,6 +53,8 @@ export const told = defineColumns({
   weight: integer<AlertWeight>(),
   status: text<ToldStatus>(),
   at: integer(),
+  /** `textHash` of the alert as it was told; null in a row of an older program. */
+  textHash: text().nullable(),
 })
 
 export const { db, names, pages, statement } = schemaOf({

@@ -103,6 +103,56 @@ onEveryDialect('what a receiver was told last', (dialect) => {
       assert.equal(last, `inhibition_ended ${end === 'recovers' ? 'bundled' : 'sent'}`)
     })
 
+  for (const change of [{ title: 'b' }, { body: 'b' }, { source: 'b' }, { serverAddr: 'b' }])
+    it(`has the text of the alert: another ${Object.keys(change).join()} is told once, at the end of a silence`, async () => {
+      await using world = await waitingWorld(dialect)
+      world.startSender()
+      const report = { alarmId: 'a', title: 'a', level: 'ERROR' } as const
+      const { alert } = await world.report(report)
+      await world.drain()
+      const silences = [await world.silence('a'), await world.silence('a')]
+      await world.report({ ...report, ...change })
+      await world.drain()
+      assert.deepEqual(await world.outcomes(alert), ['raised sent'])
+      for (const { id } of silences) await world.endSilence(id)
+      await world.endSilence((await world.silence('a')).id)
+      await world.drain()
+      const outcomes = await world.outcomes(alert)
+      assert.deepEqual(
+        outcomes.filter((outcome) => outcome.endsWith('sent')),
+        ['raised sent', 'silence_ended sent'],
+      )
+    })
+
+  it('has the text of the alert: a title that the silence does not match is told', async () => {
+    await using world = await waitingWorld(dialect)
+    world.startSender()
+    const report = { alarmId: 'a', title: 'a', level: 'ERROR' } as const
+    const { alert } = await world.report(report)
+    await world.drain()
+    const silence = { matchers: { title: 'a' }, reason: 'r', endsAt: world.clock.now() + HOUR }
+    await world.store.write((tx) => world.silences.create(tx, silence, 'anna'))
+    await world.report({ ...report, title: 'b' })
+    await world.report({ ...report, title: 'c' })
+    await world.drain()
+    assert.deepEqual(await world.outcomes(alert), ['raised sent', 'silence_ended sent'])
+  })
+
+  it('has the text that people have acknowledged', async () => {
+    await using world = await waitingWorld(dialect)
+    world.startSender()
+    const report = { alarmId: 'a', title: 'a', level: 'ERROR' } as const
+    const { alert } = await world.report(report)
+    await world.drain()
+    await world.report({ ...report, body: 'b' })
+    await world.acknowledge(alert)
+    const { id } = await world.silence('a')
+    await world.drain()
+    await world.endSilence(id)
+    await world.drain()
+    assert.deepEqual(await world.outcomes(alert), ['raised sent'])
+  })
+
   it('is what people have acknowledged: a rise from there is told, a rise back to what was told is not', async () => {
     await using world = await waitingWorld(dialect)
     world.startSender()
