@@ -20,6 +20,7 @@ test('a fault is described by its code and values, whatever the platform says of
   assert.equal(describe('required'), 'This field is required.')
   assert.equal(describe('wrong_form', { pattern: '^/' }), 'It does not have the expected form.')
   assert.equal(describe('too_short', { minimum: 12 }), 'At least 12 characters are needed.')
+  assert.equal(describe('too_short', { minimum: 1 }), 'This field is required.')
   assert.equal(describe('too_long', { maximum: 1_000 }), 'At most 1,000 characters are allowed.')
   assert.equal(describe('invalid', { reason: 'is odd' }), 'other words')
   assert.equal(describeFault({ ...reworded, code: 'constructor' }), 'other words')

@@ -34,9 +34,13 @@ export function describeFailure(failure: ApiFailure): string {
 /** A fault of one field in the language of the reader; in the words of the platform if the console has no others. */
 export function describeFault({ code, message, values = {} }: FieldFault): string {
   const known: Readonly<Record<string, Rewording>> = FAULTS
-  const words = Object.hasOwn(known, code) ? wordsOf(known[code]) : undefined
+  const said = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
+  const words = Object.hasOwn(known, said) ? wordsOf(known[said]) : undefined
   return words?.replaceAll(/\{(\w+)\}/g, (_, name: string) => localValue(values[name])) ?? message
 }
+
+/** What is below a minimum of one is empty. */
+const EMPTY = ['too_short', 'too_few_items']
 
 function localValue(value: string | number | readonly string[] = ''): string {
   if (typeof value === 'number') return localNumber(value)

@@ -114,7 +114,8 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   too_many_bytes_together: { zh: '合计最多 {maximum}。' },
   too_few_items: { en: 'At least {minimum} are needed.', zh: '至少需要 {minimum} 项。' },
   too_many_items: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
-  too_few_fields: { en: 'Fill in at least {minimum} of these fields.', zh: '请至少填写其中 {minimum} 项。' },
+  // Wherever there is such a minimum, it is one.
+  too_few_fields: { en: 'Fill in at least one of these fields.', zh: '请至少填写其中一项。' },
   too_many_fields: { en: 'At most {maximum} are allowed.', zh: '最多 {maximum} 项。' },
   too_small: { en: 'It must be at least {minimum}.', zh: '不得小于 {minimum}。' },
   too_large: { en: 'It must be at most {maximum}.', zh: '不得大于 {maximum}。' },

@@ -28,8 +28,8 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
 /** The fault of a parameter of a query. */
 function ofParameter(detail: ErrorDetail, query: unknown): ErrorDetail {
   const { path, code } = detail
-  if (code === 'unknown_field') return fault(path, 'unknown_parameter')
-  if (Array.isArray((query as Record<string, unknown>)[path])) return fault(path, 'repeated_parameter')
+  if (code === 'unknown_field') return fieldFault(path, 'unknown_parameter')
+  if (Array.isArray((query as Record<string, unknown>)[path])) return fieldFault(path, 'repeated_parameter')
   return withPlusHint(detail, query)
 }
 
