@@ -18,6 +18,7 @@ export type FaultCode =
   | 'needed_without_items'
   | 'wrong_type'
   | 'wrong_form'
+  | 'not_matching'
   | 'not_in_list'
   | 'none_of_list'
   | 'not_a_time'

@@ -95,6 +95,7 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   wrong_type: { zh: '类型不正确。' },
   // The pattern itself helps nobody; the hint of the field says what is allowed.
   wrong_form: { en: 'It does not have the expected form.', zh: '格式不符合要求。' },
+  not_matching: { en: 'It does not match {pattern}', zh: '与 {pattern} 不匹配' },
   not_in_list: { zh: '只能是以下之一：{allowed}。' },
   none_of_list: { zh: '只能是以下之一或多个：{allowed}。' },
   not_a_time: { zh: '必须是有效的时间。' },

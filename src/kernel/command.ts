@@ -129,7 +129,7 @@ function textFault(path: string, value: unknown, pattern: string | undefined): E
   if (NO_TEXT.test(value)) return fieldFault(path, 'not_text')
   return pattern === undefined || new RegExp(pattern, 'u').test(value)
     ? undefined
-    : fieldFault(path, 'wrong_form', { pattern })
+    : fieldFault(path, 'not_matching', { pattern })
 }
 
 const PLACEHOLDER = /\{([A-Za-z][A-Za-z0-9_-]*)\}/g

@@ -22,6 +22,8 @@ export const FAULTS = {
   needed_without_items: 'must be there unless there are items',
   wrong_type: 'must be {expected}',
   wrong_form: 'must match {pattern}',
+  /** The pattern of a parameter, which its declaration names for people. */
+  not_matching: 'must match {pattern}',
   not_in_list: 'must be one of {allowed}',
   none_of_list: 'must be one or more of {allowed}',
   not_a_time: 'must be a time in RFC 3339, such as 2026-01-31T02:00:00Z',

@@ -109,7 +109,7 @@ test('the page says whether a user may run a command, and why', async (t) => {
   await rule.getByLabel('User').selectOption({ label: 'you' })
   await rule.getByRole('button', { name: 'Check' }).click()
   await rule.getByText('Allowed', { exact: true }).waitFor()
-  await rule.getByText('allows admin, devops; the user has the role admin.').waitFor()
+  await rule.getByText('allows admin, devops; the user has admin.').waitFor()
   await assertLooks(page, 'command-policy-access')
 })
 
