@@ -73,7 +73,12 @@ export function consoleWorld(
   })
   after(() => resources.disposeAsync())
   const contextOf = (options: BrowserContextOptions) =>
-    contexts.getOrInsertComputed(JSON.stringify(options), () => openShared(world(), options))
+    contexts.getOrInsertComputed(JSON.stringify(options), async () => {
+      const context = await openShared(world(), options)
+      // A sign-out ends the token, so the next page needs another one.
+      context.on('request', (request) => request.url().endsWith('/auth/logout') && tokens.clear())
+      return context
+    })
   const tokenOf = (role: string) => {
     const token = tokens.get(role) ?? createToken(world().platform, role)
     tokens.set(role, token)
