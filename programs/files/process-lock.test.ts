@@ -137,6 +137,8 @@ test('of many processes that find the lock of an ended one, one takes it', async
   const children = Array.from({ length: 6 }, () =>
     spawn(process.execPath, ['--input-type=module', '--eval', program]),
   )
+  using stack = new DisposableStack()
+  for (const child of children) stack.defer(() => child.kill())
   await Promise.all(children.map((child) => once(child.stdout, 'data')))
   const answers = children.map(async (child) => String((await once(child.stdout, 'data'))[0]).trim())
   for (const child of children) child.stdin.write('go\n')

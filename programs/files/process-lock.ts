@@ -1,4 +1,4 @@
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { startOf } from './process-state.ts'
 import { systemErrorCode } from './system-error.ts'
@@ -26,7 +26,8 @@ export function takeProcessLock(path: string): ReleaseLock | LockOwner {
     const owner = readOwner(path)
     const heldBy = owner === undefined ? undefined : processOf(owner)
     if (heldBy !== undefined) return { heldBy }
-    if (owner !== undefined) breakLock(path, owner)
+    const breaker = owner === undefined ? undefined : breakLock(path, owner)
+    if (breaker) return breaker
     if (!tryTake(path, own)) continue
     removeLeftovers(path)
     return () => releaseOwn(path, own)
@@ -61,7 +62,7 @@ function tryTake(path: string, owner: string): boolean {
   }
 }
 
-/** Removes the files of processes that were killed while they took or broke the lock. */
+/** Removes the files of processes that were killed while they took the lock. */
 function removeLeftovers(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const pid = name.startsWith(`${basename(path)}.`) ? /\.(\d+)(\.ended)?$/.exec(name)?.[1] : undefined
@@ -74,16 +75,18 @@ function releaseOwn(path: string, own: string): void {
   if (readOwner(path) === own) rmSync(path, { force: true })
 }
 
-/** Removes the lock of an ended process. A lock that has just replaced it is restored. */
-function breakLock(path: string, endedOwner: string): void {
-  const moved = `${path}.${process.pid}.ended`
+/**
+ * Removes the lock of an ended process, or returns the process that is about to. Only who has the lock for it may: of two that
+ * have read the ended owner, the second would otherwise remove the new lock of the first.
+ */
+function breakLock(path: string, endedOwner: string): LockOwner | undefined {
+  const release = takeProcessLock(`${path}.break`)
+  if (typeof release !== 'function') return release
   try {
-    renameSync(path, moved)
-    if (readOwner(moved) !== endedOwner) linkSync(moved, path)
-  } catch (error) {
-    if (!['ENOENT', 'EEXIST'].includes(systemErrorCode(error))) throw error
+    if (readOwner(path) === endedOwner) rmSync(path, { force: true })
+    return undefined
   } finally {
-    rmSync(moved, { force: true })
+    release()
   }
 }
 
