@@ -49,7 +49,12 @@ describe('the command line', { concurrency: 4 }, () => {
       'delete',
     ])
     assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'db']))), ['migrate', 'status'])
-    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'token']))), ['issue'])
+    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'token']))), [
+      'issue',
+      'create',
+      'list',
+      'revoke',
+    ])
     assert.match(assertSuccess(await run(['help', 'user', 'add'])), /^Usage: platform user add .*<name>/)
   })
 
