@@ -96,7 +96,7 @@ function page(port: number, path = FIRST_PAGE): LoadTarget {
 
 /** The page that begins at that order, as its predecessor's `next_cursor` names it. */
 function cursorAt(position: number): string {
-  return `${FIRST_PAGE}&cursor=${Buffer.from(JSON.stringify(['newest', position])).toString('base64url')}`
+  return `${FIRST_PAGE}&cursor=${Buffer.from(JSON.stringify(['orders', 'newest', position])).toString('base64url')}`
 }
 
 /** A bare server with the bytes of a real page. */

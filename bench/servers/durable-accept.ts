@@ -29,8 +29,9 @@ const database = openDurable(file)
 const insertLease = database.prepare('insert into vpn_leases (address, pool, released_at) values (?, ?, 0)')
 const takeLease = database.prepare('update vpn_leases set session_id = ? where address = ?')
 const insertSession = database.prepare(`
-  insert into vpn_sessions (id, user_id, user_name, address, gateway, run_id, remote_address, connected_at, last_seen_at)
-  values (?, ?, ?, ?, 'bare', ?, ?, ?, ?)`)
+  insert into vpn_sessions (
+    id, user_id, user_name, address, gateway, run_id, remote_address, token_id, connected_at, last_seen_at)
+  values (?, ?, ?, ?, 'bare', ?, ?, ?, ?, ?)`)
 const insertAudit = database.prepare(`
   insert into vpn_audit (id, at, event, session_id, user_id, user_name, virtual_ip, gateway, remote_address)
   values (?, ?, 'session_registered', ?, ?, ?, ?, 'bare', ?)`)
@@ -47,7 +48,7 @@ const sessions = new GroupCommit<Session>({
     const { userId, remoteAddress } = session
     const [id, auditId, messageId, address] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), takeAddress()]
     takeLease.run(id, address)
-    insertSession.run(id, userId, userId, address, RUN_ID, remoteAddress, at, at)
+    insertSession.run(id, userId, userId, address, RUN_ID, remoteAddress, randomUUIDv7(), at, at)
     const virtualIp = toDotted(address)
     insertAudit.run(auditId, at, id, userId, userId, virtualIp, remoteAddress)
     const entry = { id: auditId, at, sessionId: id, userId, virtualIp, remoteAddress }
