@@ -47,12 +47,17 @@ async function assertCaller(api: Api, { headers }: HeaderSet, outcome: Outcome):
   assert.deepEqual({ id, roles }, { id: outcome.id, roles: outcome.roles })
 }
 
+/** Whose user is meant is judged after the body: a password that lacks only variety, and a token for nobody. */
+const LACKING: Readonly<Record<string, object>> = {
+  setPassword: { password: 'a'.repeat(12) },
+  createApiToken: { name: 'x' },
+}
+
 /** A call that is judged by who sends it, and then for what it lacks: it costs nothing, and changes nothing. */
 function call(api: Api, place: Place, { headers }: HeaderSet): Promise<Answer> {
   const { body, ...sample } = sampleOf(place)
   if (!body) return api.send({ ...toRequest(place, sample), headers })
-  // Whose password may be set is judged after the body, so this one lacks only variety.
-  const lacking = place.operation.operationId === 'setPassword' ? { password: 'a'.repeat(12) } : {}
+  const lacking = LACKING[place.operation.operationId] ?? {}
   const type = { 'content-type': 'application/json' }
   return api.send({ ...toRequest(place, { ...sample, body: lacking }), headers: { ...type, ...headers } })
 }

@@ -98,8 +98,9 @@ export class ApiTokens {
   /** The tokens of a user, newest first. Rejects with `user_not_found`. */
   async list(userId: string, page: PageRequest): Promise<Page<ShownToken>> {
     const { store, users } = this.#deps
-    const user = await users.get(userId)
+    // A cursor of another list is refused for any user.
     const { items, ...rest } = await listTokens(store.read, userId, page)
+    const user = await users.get(userId)
     return { ...rest, items: items.map((token) => shown(token, user)) }
   }
 
