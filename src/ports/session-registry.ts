@@ -1,4 +1,5 @@
 import type { IdentityToken } from '../kernel/identity.ts'
+
 /**
  * Where a gateway keeps its sessions: the leases of virtual addresses, the sessions, and the audit trail.
  *
@@ -22,6 +23,12 @@ export interface SessionRegistry {
    * user has too many sessions.
    */
   register(request: SessionRequest): Promise<RegisteredSession>
+  /**
+   * Records the token that a session goes by from now on: the end of that token ends the session, and that of the former one
+   * does not. Idempotent; nothing happens to a session that is over or unknown. Rejects with `unauthenticated` when the token
+   * was revoked meanwhile.
+   */
+  renew(sessionId: string, userId: string, token: SessionToken): Promise<void>
   /** Ends sessions and releases their addresses. Idempotent: sessions that are over or unknown stay as they are. */
   close(ends: readonly SessionEnd[]): Promise<void>
   /**
@@ -46,16 +53,18 @@ export interface SessionRegistry {
 /** What a client asks for, once its token was verified. */
 export interface SessionRequest {
   readonly user: { readonly id: string; readonly name: string }
-  /** What the verified token says; `issuedAt` in epoch milliseconds. */
-  readonly token: {
-    readonly generation: number | undefined
-    readonly issuedAt: number
-    /** Where it can be ended alone. */
-    readonly token?: IdentityToken | undefined
-  }
+  readonly token: SessionToken
   /** 1–64 of `[A-Za-z0-9._-]`; undefined for a session whose address need not be kept for the next one. */
   readonly device: string | undefined
   readonly remoteAddress: string
+}
+
+/** What a verified token says of itself; `issuedAt` in epoch milliseconds. */
+export interface SessionToken {
+  readonly generation: number | undefined
+  readonly issuedAt: number
+  /** Where it can be ended alone. */
+  readonly token?: IdentityToken | undefined
 }
 
 /** A session and the address that it holds. */

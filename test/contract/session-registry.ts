@@ -56,6 +56,15 @@ export function describeSessionRegistryContract(
       assert.equal((await live(ids(sessions))).length, capacity)
     })
 
+    it('refuses a renewal with a token that was revoked meanwhile', async (t) => {
+      const { registry, user, register, endTokens } = await world(t)
+      const { id } = await register()
+      const token = { generation: user.generation, issuedAt: Date.now() }
+      await registry.renew(id, user.id, token)
+      await endTokens(user.id)
+      await assert.rejects(registry.renew(id, user.id, token), isCode('unauthenticated'))
+    })
+
     it('refuses when no address is free', async (t) => {
       const { fill, register } = await world(t)
       await fill()

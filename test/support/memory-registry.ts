@@ -7,6 +7,7 @@ import type {
   SessionNews,
   SessionRegistry,
   SessionRequest,
+  SessionToken,
 } from '../../src/ports/session-registry.ts'
 
 export interface MemoryRegistry extends SessionRegistry {
@@ -84,11 +85,14 @@ export function createMemoryRegistry({
     throw new AppError('unavailable', 'pool_exhausted', 'No virtual address is free.')
   }
 
+  const requireLive = (userId: string, token: SessionToken): void => {
+    if (token.issuedAt >= (tokensEndedAt.get(userId) ?? 0)) return
+    throw new AppError('unauthenticated', 'unauthenticated', 'The token is not valid any more.')
+  }
+
   const register = (request: SessionRequest): RegisteredSession => {
     const { user, token, device } = request
-    if (token.issuedAt < (tokensEndedAt.get(user.id) ?? 0)) {
-      throw new AppError('unauthenticated', 'unauthenticated', 'The token is not valid any more.')
-    }
+    requireLive(user.id, token)
     const owner = device === undefined ? undefined : `${user.id} ${device}`
     for (const other of live.values()) {
       if (device !== undefined && other.user.id === user.id && other.device === device) {
@@ -127,6 +131,12 @@ export function createMemoryRegistry({
       await afterRegister(session.id)
       return session
     },
+    renew: (id, userId, token) =>
+      answering(() => {
+        requireLive(userId, token)
+        const session = live.get(id)
+        if (session) live.set(id, { ...session, token })
+      }),
     close: (each) => answering(() => each.forEach(end)),
     beat: (news) =>
       answering(() => {

@@ -4,14 +4,14 @@ import { newId } from '../../kernel/ids.ts'
 import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { RegisteredSession, SessionRequest } from '../../ports/session-registry.ts'
+import type { RegisteredSession, SessionRequest, SessionToken } from '../../ports/session-registry.ts'
 import { lockName } from '../../store/locking.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
 import { END_CODES, type AuditEntry } from './model.ts'
-import { countLiveOfUser, findLiveOfDevice, insertSession } from './store.ts'
+import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
 export interface AddressLeases {
@@ -42,7 +42,7 @@ export interface RegistryDeps {
   readonly requireTokenHolder: (
     tx: Tx,
     userId: string,
-    token: SessionRequest['token'],
+    token: SessionToken,
     lock: 'shared' | 'exclusive',
   ) => Promise<void>
 }
@@ -81,6 +81,14 @@ export class Registrations {
       }
     }
     throw tooManyConflicts()
+  }
+
+  /** In one transaction with the check, so that whatever ends the token meanwhile finds the session. */
+  renew(sessionId: string, userId: string, token: SessionToken): Promise<void> {
+    return this.#deps.store.write(async (tx) => {
+      await this.#deps.requireTokenHolder(tx, userId, token, 'shared')
+      await setSessionToken(tx, sessionId, token.token?.id ?? null)
+    })
   }
 
   async #register(tx: Tx, request: SessionRequest): Promise<RegisteredSession> {

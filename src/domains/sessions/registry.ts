@@ -6,6 +6,7 @@ import type {
   SessionNews,
   SessionRegistry,
   SessionRequest,
+  SessionToken,
 } from '../../ports/session-registry.ts'
 import type { Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
@@ -73,6 +74,10 @@ export class StoreSessionRegistry implements SessionRegistry {
 
   register(request: SessionRequest): Promise<RegisteredSession> {
     return this.#registrations.register(request)
+  }
+
+  renew(sessionId: string, userId: string, token: SessionToken): Promise<void> {
+    return this.#registrations.renew(sessionId, userId, token)
   }
 
   async close(ends: readonly SessionEnd[]): Promise<void> {

@@ -98,6 +98,14 @@ const close = statement<{
     .where('closed_at', 'is', null),
 )
 
+const setToken = statement<{ id: string; tokenId: string | null }>((on, value) =>
+  on
+    .updateTable('vpn_sessions')
+    .set(sessions.set(value, 'tokenId'))
+    .where('id', '=', value('id'))
+    .where('closed_at', 'is', null),
+)
+
 const pendingEnds = statement<
   { runId: string; limit: number },
   { id: string; code: number | null; reason: string | null }
@@ -129,6 +137,11 @@ const countLive = statement<object, { sessions: number }>((on) =>
 /** `false` when a concurrent transaction has opened a session of that device or on that address. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<boolean> {
   return (await tx.change(insert, session)) === 1
+}
+
+/** The token that a live session goes by. */
+export async function setSessionToken(tx: Tx, id: string, tokenId: string | null): Promise<void> {
+  await tx.change(setToken, { id, tokenId })
 }
 
 /** A session, live or closed. */

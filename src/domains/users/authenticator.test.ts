@@ -37,7 +37,7 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     store: { read: reads.queries },
     clock,
     users,
-    apiTokens: { find: async () => undefined, recordUse: () => undefined },
+    apiTokens: { find: async () => undefined, recordUse: async () => undefined },
     ended: { isFresh: true, has: () => false, refresh: async () => undefined },
     tokens: { verify },
     limit,

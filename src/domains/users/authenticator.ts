@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { knownRoles, type Identity, type IdentityToken, type Role } from '../../kernel/identity.ts'
+import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
-import { shareToken } from './api-tokens/store.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
-import { isTokenEnded, type EndedTokens } from './ended-tokens.ts'
+import type { EndedTokens } from './ended-tokens.ts'
+import { requireLiveToken, revoked } from './live-token.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
 import { findUser, lockUser, shareUser } from './store.ts'
@@ -62,7 +62,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   }
 
   const liveHolder = ({ claims, roles }: VerifiedToken): TokenHolder | Promise<TokenHolder> => {
-    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked()
+    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked('session')
     const cached = users.get(claims.userId)
     if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
     // The token may have been issued after a change by another process, which the cache does not contain yet.
@@ -80,14 +80,14 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
     function toTokenHolder(known: ApiToken, owner: User): TokenHolder {
       const holder = holderOfToken(known, owner, clock.now())
-      if (from !== undefined) deps.apiTokens.recordUse(known.id, from)
+      if (from !== undefined) void deps.apiTokens.recordUse(known.id, from)
       return holder
     }
 
     async function readHolder(key: string): Promise<TokenHolder> {
       const known = await apiTokens.read(key)
       const owner = known && (await users.read(known.userId))
-      if (!known || !owner?.enabled) throw revoked()
+      if (!known || !owner) throw revoked('api')
       return toTokenHolder(known, owner)
     }
   }
@@ -107,7 +107,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 /** Throws `unauthenticated` for a token that has expired. */
 function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
   const { id, createdAt, expiresAt } = token
-  if (expiresAt <= now || !user.enabled)
+  if (!user.enabled) throw revoked('api')
+  if (expiresAt <= now)
     throw new AppError(
       'unauthenticated',
       'unauthenticated',
@@ -155,11 +156,7 @@ export async function requireTokenHolder(
 ): Promise<void> {
   const user = lock === 'exclusive' ? await lockUser(tx, userId) : await shareUser(tx, userId)
   requireAccepted(user, token)
-  if (token.token && !(await isLive(tx, token.token))) throw revoked()
-}
-
-function isLive(tx: Tx, { kind, id }: Pick<IdentityToken, 'kind' | 'id'>): Promise<boolean> {
-  return kind === 'api' ? shareToken(tx, id) : isTokenEnded(tx, id).then((isEnded) => !isEnded)
+  if (token.token) await requireLiveToken(tx, token.token)
 }
 
 /** The name is the user's: a program that signs tokens may write anything into `name`. */
@@ -172,11 +169,5 @@ function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[
 
 function requireAccepted(user: User | undefined, token: TokenIssue): User {
   if (user && acceptsToken(user, token)) return user
-  throw revoked()
-}
-
-function revoked(): AppError {
-  return new AppError('unauthenticated', 'unauthenticated', 'The token was revoked; sign in again.', {
-    tokenFault: 'revoked',
-  })
+  throw revoked('session')
 }

@@ -18,7 +18,7 @@ import type { SessionTelemetry } from './telemetry.ts'
 export interface SessionTableDeps {
   /** Name of the gateway. */
   readonly name: string
-  readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>
+  readonly registry: Pick<SessionRegistry, 'renew' | 'close' | 'beat' | 'listEnds' | 'acknowledge'>
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly clock: Clock

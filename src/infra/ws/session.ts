@@ -5,7 +5,12 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
-import type { RegisteredSession, SessionEnd, SessionNews } from '../../ports/session-registry.ts'
+import type {
+  RegisteredSession,
+  SessionEnd,
+  SessionNews,
+  SessionRegistry,
+} from '../../ports/session-registry.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
 import { CLOSE, closeCodeOf } from './close-codes.ts'
 import {
@@ -31,6 +36,7 @@ export interface ClientSessionDeps {
   readonly heartbeatMs: number
   readonly clock: Clock
   readonly authenticator: Pick<Authenticator, 'holder'>
+  readonly registry: Pick<SessionRegistry, 'renew'>
   readonly api: Pick<ApiConnection, 'ask'>
   readonly telemetry: SessionTelemetry
   /** Requests of all sessions that the api answers at once. */
@@ -196,7 +202,7 @@ export class ClientSession {
     if (this.#isRenewing) return this.#sendError('too_many_requests', 'The session is being renewed already.')
     this.#isRenewing = true
     try {
-      this.#replaceToken(await this.#deps.authenticator.holder(token))
+      await this.#replaceToken(await this.#deps.authenticator.holder(token))
     } catch (error) {
       this.#rejectToken(error)
     } finally {
@@ -204,13 +210,16 @@ export class ClientSession {
     }
   }
 
-  #replaceToken(holder: TokenHolder): void {
-    const { clock } = this.#deps
+  async #replaceToken(holder: TokenHolder): Promise<void> {
+    const { clock, registry } = this.#deps
     requireRole(holder)
-    if (holder.identity.id !== this.#identity.id) {
+    const { identity, generation, issuedAt } = holder
+    if (identity.id !== this.#identity.id) {
       return this.#sendError('forbidden', 'The token is of another user; open a new session with it.')
     }
-    this.#identity = holder.identity
+    await registry.renew(this.id, identity.id, { generation, issuedAt, token: identity.token })
+    if (this.#isOver) return
+    this.#identity = identity
     this.#token = new TokenLifetime(clock, holder.expiresAt)
     this.#send({ type: 'renewed', at: toRfc3339(holder.expiresAt) })
     this.checkToken(clock.monotonic())

@@ -137,6 +137,19 @@ test('a revoked token is 401, and its VPN session ends', async () => {
   assertRefused(await api.send(removal), 404, 'token_not_found')
 })
 
+test('a renewed session goes by its new token: the end of the former one does not end it', async () => {
+  const [former, next] = [await createToken(), await createToken()]
+  const session = await openSession(api.platform.gatewayUrl, { token: former.token ?? '' })
+  session.send({ type: 'renew', token: next.token })
+  await session.frame('renewed')
+  const revoke = ({ id }: Token) => api.send({ method: 'DELETE', path: `/users/${user}/tokens/${id}` })
+  await revoke(former)
+  session.send({ type: 'request', id: 1, method: 'GET', path: '/auth/me' })
+  await session.frame('response', { id: 1 })
+  await revoke(next)
+  assert.equal((await session.closed).code, 4401)
+})
+
 test('disabling the user ends the tokens for good, a change of the password leaves them', async () => {
   const owner = await createUser('barbara', 'devops')
   const { token } = await createToken({}, owner)

@@ -18,11 +18,17 @@ after(() => untrusting[Symbol.asyncDispose]())
 const outcomeAt = (api: Api, set: HeaderSet): Outcome =>
   api === trusting ? set.fromTrustedPeer : (set.fromAnyone ?? { caller: 'nobody' })
 
-suite('from a trusted peer', trusting, await signIn(trusting, ['auditor']))
-suite('from any other peer', untrusting, await auditorOf(untrusting))
-
 /** A logout would end the token of the other calls. */
 const leavesToken = ({ operation }: Place) => operation.operationId !== 'logout'
+
+/** Whose user is meant is judged after the body: a password that lacks only variety, and a token for nobody. */
+const LACKING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  setPassword: { password: 'a'.repeat(12) },
+  createApiToken: { name: 'x' },
+}
+
+suite('from a trusted peer', trusting, await signIn(trusting, ['auditor']))
+suite('from any other peer', untrusting, await auditorOf(untrusting))
 
 function suite(where: string, api: Api, auditor: SignedIn): void {
   describe(where, () => {
@@ -50,12 +56,6 @@ async function assertCaller(api: Api, { headers }: HeaderSet, outcome: Outcome):
   if (outcome.caller !== 'known') return assertNotAdmitted(answer, outcome)
   const { id, roles } = answer.json() as { id: string; roles: string[] }
   assert.deepEqual({ id, roles }, { id: outcome.id, roles: outcome.roles })
-}
-
-/** Whose user is meant is judged after the body: a password that lacks only variety, and a token for nobody. */
-const LACKING: Readonly<Record<string, object>> = {
-  setPassword: { password: 'a'.repeat(12) },
-  createApiToken: { name: 'x' },
 }
 
 /** A call that is judged by who sends it, and then for what it lacks: it costs nothing, and changes nothing. */

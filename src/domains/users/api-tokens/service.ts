@@ -9,6 +9,7 @@ import { MINUTE } from '../../../kernel/time.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import type { User } from '../model.ts'
 import type { Users } from '../service.ts'
+import { requireLiveToken } from '../live-token.ts'
 import { shareUser } from '../store.ts'
 import {
   DEFAULT_LIFETIME_MS,
@@ -70,6 +71,7 @@ export class ApiTokens {
   async create(tx: Tx, userId: string, wanted: NewApiToken, by: Identity): Promise<CreatedToken> {
     const { clock, users } = this.#deps
     users.requireOwnUsers()
+    if (by.token) await requireLiveToken(tx, by.token)
     const user = requireEnabled(await shareUser(tx, userId), userId)
     const now = clock.now()
     const roles = wanted.roles ? knownRoles(wanted.roles) : null
@@ -119,19 +121,19 @@ export class ApiTokens {
     return findToken(this.#deps.store.read, hash)
   }
 
-  /** Records that a token was used, at most once a minute. Never rejects: the use itself goes on. */
-  recordUse(id: string, from: string): void {
+  /** Records that a token was used, at most once a minute. Never rejects, and nobody has to wait for it. */
+  async recordUse(id: string, from: string): Promise<void> {
     const { store, clock, logger } = this.#deps
     const now = clock.now()
     const last = this.#recorded.get(id)
     if (last !== undefined && Math.abs(now - last) < USE_EVERY_MS) return
     if (this.#recorded.size >= MAX_RECORDED) this.#recorded.clear()
     this.#recorded.set(id, now)
-    store
-      .write((tx) => touchToken(tx, { id, at: now, from, before: now - USE_EVERY_MS }))
-      .catch((error: unknown) =>
-        logger.debug({ token_id: id, error }, 'the use of an API token was not recorded'),
-      )
+    try {
+      await store.write((tx) => touchToken(tx, { id, at: now, from, before: now - USE_EVERY_MS }))
+    } catch (error) {
+      logger.debug({ token_id: id, error }, 'the use of an API token was not recorded')
+    }
   }
 
   #log(tx: Tx, event: string, { id, userId, name }: ApiToken, actor: string): void {
