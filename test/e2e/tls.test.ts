@@ -68,4 +68,9 @@ test('api and gateway speak TLS, and gateways reach the api in their process and
   })
   assert.match(stdout, /a platform answers/)
   assert.match(stdout, /its certificate ends at/)
+  const health = await runPlatform(['health'], {
+    dataDir,
+    env: { ...ofApi, MODULE: 'api', LISTEN_ADDR: platform.url.replace('http://', '') },
+  })
+  assert.deepEqual([health.code, health.stdout], [0, 'ready\n'])
 })

@@ -6,7 +6,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { quickCheck } from '../../store/quick-check.ts'
 import type { Store } from '../../store/store.ts'
-import { ownUrl } from '../own-url.ts'
+import { ownUrl } from '../own-listeners.ts'
 import { COMMAND_LINE } from './context.ts'
 import { withUsers } from './user.ts'
 

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { get as getOverTls } from 'node:https'
+import { json } from 'node:stream/consumers'
+import type { ListenAddress } from '../config/address-types.ts'
+import type { Config } from '../config/config.ts'
+
+/** Where a module of this configuration listens. */
+export interface OwnListener {
+  /** Such as `api.listen`. */
+  readonly setting: string
+  readonly address: ListenAddress
+  readonly hasTls: boolean
+}
+
+/** The listeners of the modules that run here. */
+export function listenersOf({ modules, api, gateway, worker }: Config): OwnListener[] {
+  const listeners = {
+    api: [api.listen, api.tls.certFile !== undefined],
+    gateway: [gateway.listen, gateway.tls.certFile !== undefined],
+    worker: [worker.listen, false],
+  } as const
+  return modules.flatMap((module) => {
+    const [address, hasTls] = listeners[module]
+    return address ? [{ setting: `${module}.listen`, address, hasTls }] : []
+  })
+}
+
+/** The URL at which this server reaches a listener of its own without TLS. */
+export function ownUrl({ host, port }: ListenAddress): string {
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
+}
+
+/**
+ * The JSON that a listener of this server answers at a public path, whatever its status is. Nothing that is secret is sent, so
+ * the certificate is not judged: it names no loopback address. Rejects when there is no answer in time, or no JSON.
+ */
+export async function readOwn(
+  { address, hasTls }: OwnListener,
+  path: string,
+  timeoutMs: number,
+): Promise<unknown> {
+  const url = `${ownUrl(address)}${path}`
+  const signal = AbortSignal.timeout(timeoutMs)
+  if (!hasTls) return (await fetch(url, { signal })).json()
+  const options = { rejectUnauthorized: false, agent: false, signal }
+  const [response] = await once(getOverTls(url.replace('http:', 'https:'), options), 'response')
+  return json(response)
+}
