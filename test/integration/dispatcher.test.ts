@@ -192,7 +192,13 @@ onEveryDialect('the dispatcher', (dialect) => {
     await allDelivered(first, 2)
     bus.rule = () => undefined
     await first.store.write((tx) => first.messages.redrive(tx, dead.id))
-    await allDelivered(first, 3)
+    // Also the event that the redrive has ended the alert.
+    await allDelivered(first, 4)
+    const { items: ended } = await first.alerts.list({}, FIRST_PAGE)
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ['recovered'],
+    )
   })
 
   test('an event of an alert that the bus refuses raises no alert', async () => {

@@ -117,7 +117,7 @@ async function useSecrets(platform: ServedPlatform, call: Call, canaries: Canari
       { body: { order_id: 'a' }, headers: { 'idempotency-key': key, cookie: `sid=${wrong}` } },
     ],
     [400, 'GET', `/orders?access_token=${encodeURIComponent(wrong)}`, {}],
-    [200, 'GET', `/auth/me?password=${encodeURIComponent(wrong)}`, {}],
+    [400, 'GET', `/auth/me?password=${encodeURIComponent(wrong)}`, {}],
     [
       400,
       'POST',

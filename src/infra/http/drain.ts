@@ -9,8 +9,9 @@ export interface DrainOptions {
   readonly firstRequestMs?: number
 }
 
-// Clients that keep connecting must not delay the shutdown; connections that come later are reset.
-const MAX_ACCEPT_MS = SECOND
+// Clients that keep connecting must not delay the shutdown; connections that come later are reset. The kernel queues at most
+// so many (Node.js listens with this backlog), however slow this process is.
+const MAX_ACCEPTED = 511
 // The process accepts queued connections once in each turn of the event loop. A second turn without one confirms that the
 // queue is empty.
 const QUIET_TURNS = 2
@@ -49,7 +50,7 @@ export class ServerDrain {
   async close(close: () => Promise<unknown> = () => closed(this.#server)): Promise<void> {
     this.#isDraining = true
     await this.#acceptQueued()
-    const limit = setTimeout(() => this.#destroySilent(), this.#firstRequestMs)
+    const limit = setTimeout(() => void this.#destroySilent(), this.#firstRequestMs)
     // A response that began before the drain has no `connection: close`, so its connection would stay open.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_MS)
     try {
@@ -66,15 +67,18 @@ export class ServerDrain {
   }
 
   async #acceptQueued(): Promise<void> {
-    const until = performance.now() + MAX_ACCEPT_MS
-    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until;) {
+    const until = this.#accepted + MAX_ACCEPTED
+    for (let quiet = 0; quiet < QUIET_TURNS && this.#accepted < until;) {
       const before = this.#accepted
       await nextTurn()
       quiet = this.#accepted === before ? quiet + 1 : 0
     }
   }
 
-  #destroySilent(): void {
+  async #destroySilent(): Promise<void> {
+    // A busy process runs its timers before it reads what has come in the meantime.
+    await nextTurn()
+    await nextTurn()
     for (const socket of this.#silent) socket.destroy()
   }
 }

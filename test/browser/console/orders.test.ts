@@ -356,6 +356,8 @@ test('two people who move an order to the same status have no conflict to decide
 test('a change of status is sent once, and its buttons are disabled until it is done', async (t) => {
   await createOrder('slow-1')
   const page = await world.open(t, 'orders/slow-1')
+  // The looks take longer here than the console waits for an answer.
+  await page.evaluate(() => void (AbortSignal.timeout = () => new AbortController().signal))
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   let sent = 0
   await page.route('**/orders/slow-1', async (route) => {
