@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Bench } from './support/bench.ts'
 import { startGateway, startGatewayApi } from './support/gateway-server.ts'
 import { requireSuccess, rateOf } from './support/load-contestants.ts'
@@ -10,6 +10,7 @@ import { startPlatform } from './support/platform-server.ts'
 import { residentMegabytes } from './support/resident.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
 import { diskDirectory } from './support/servers.ts'
+import type { Attack } from './support/stranger-worker.ts'
 import { freePort } from '../test/support/loopback.ts'
 
 /** What one client without a token costs the others. */
@@ -43,13 +44,7 @@ export const worst: Bench = {
   },
 }
 
-interface Attack {
-  readonly name: string
-  readonly connections: number
-  /** What a connection sends, again and again. */
-  readonly bytes: string
-  readonly reads: boolean
-}
+const STRANGER = new URL('./support/stranger-worker.ts', import.meta.url)
 
 const MEBIBYTE = 1_048_576
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
@@ -68,33 +63,6 @@ const ATTACKS: readonly Attack[] = [
   { name: 'unread answers', connections: 64, bytes: get('/metrics').repeat(100), reads: false },
   { name: 'slow bodies', connections: 256, bytes: post(16_000, '['), reads: true },
 ]
-
-/** Sends for as long as the signal allows; a connection that was closed is opened again. */
-async function attackUntil(
-  port: number,
-  { connections, bytes, reads }: Attack,
-  signal: AbortSignal,
-): Promise<void> {
-  const one = async () => {
-    while (!signal.aborted) {
-      const socket = connect(port, '127.0.0.1')
-      socket.on('error', () => undefined)
-      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-      const end = () => socket.destroy()
-      signal.addEventListener('abort', end, { once: true })
-      if (reads) socket.resume()
-      else socket.pause()
-      // The next bytes when these were taken.
-      const send = (): void => void (socket.writable && socket.write(bytes, () => setImmediate(send)))
-      if (bytes.endsWith('[')) socket.write(bytes)
-      else send()
-      await closed
-      signal.removeEventListener('abort', end)
-      await pause(1)
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, one))
-}
 
 const NOBODY = 'nobody'
 
@@ -121,11 +89,12 @@ function contestant(name: string, target: Target, attack: Attack | undefined): C
     name,
     async run(forMs) {
       const over = new AbortController()
-      const attacking = attack && attackUntil(port, attack, over.signal)
+      // In a thread of its own: a probe must not wait for what the stranger does.
+      const stranger = attack && new Worker(STRANGER, { workerData: { ...attack, port } })
       const probing = probe(port, over.signal)
       const load = await generator.apply(postOrders(ordersPort), forMs)
       over.abort()
-      await attacking
+      await stranger?.terminate()
       const liveP99 = percentile(await probing, 0.99)
       const orders = rateOf(requireSuccess(name, load))
       return { orders, liveP99, grownMegabytes: residentMegabytes(pid) - idle }
