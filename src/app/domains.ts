@@ -174,6 +174,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(heartbeatsDomain),
     alerts: alerts.alerts,
+    consoleUrl: config.console.url,
   })
   const tickets = ticketsDomain.create({
     ...platform,

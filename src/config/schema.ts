@@ -396,6 +396,10 @@ const SETTINGS = {
     default: 'WARNING',
     environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
   }),
+  'console.url': setting(httpUrl, {
+    description:
+      'Where people open the console, such as `https://shop.example.org`: the beginning of the addresses that are shown to them.',
+  }),
   'data.backup_every': setting(durationFrom(SECOND), {
     description: 'How often the worker makes a backup of the database. Unset, it makes none.',
   }),

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../src/domains/heartbeats/model.ts'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -143,7 +144,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'heartbeat.missed:*': {
     async raise(w) {
-      const settings = { everySeconds: 30, graceSeconds: 0, severity: 'HIGH', source: 's' } as const
+      const settings = settingsOf({ everySeconds: 30, source: 's' })
       await w.store.write((tx) => w.domains.heartbeats.heartbeats.put(tx, 'nightly', settings, 'ada'))
       for (let checks = 0; checks < 8; checks++) {
         await w.domains.heartbeats.heartbeats.checkDue()

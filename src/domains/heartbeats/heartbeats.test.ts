@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import type { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
@@ -9,8 +10,8 @@ import type { DomainEvent } from '../../ports/events.ts'
 import type { Store } from '../../store/store.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { heartbeatCheckJob } from './jobs.ts'
-import { settingsOf, statusOf, type AlertHeartbeat } from './model.ts'
-import { fromHeartbeatBody } from './schemas.ts'
+import { settingsOf, statusOf, type AlertHeartbeat, type HeartbeatSettings } from './model.ts'
+import { fromHeartbeatBody, signalOf } from './schemas.ts'
 import { Heartbeats, type HeartbeatDeps } from './service.ts'
 
 const EVERY_MINUTE = settingsOf({ everySeconds: 60, graceSeconds: 10 })
@@ -37,6 +38,7 @@ async function world(dialect: DialectName) {
       raise: async (tx, { alarmId, severity, source }) =>
         tx.afterCommit(() => alerts.push(`${alarmId} ${severity} ${source}`)),
     },
+    consoleUrl: 'https://shop.example.org/',
   } satisfies HeartbeatDeps
   const service = new Heartbeats(deps)
   const gauge = {
@@ -45,13 +47,23 @@ async function world(dialect: DialectName) {
   }
   const newJob = () => heartbeatCheckJob(new Heartbeats(deps), { ...noMetrics, gauge: () => gauge })
   let job = newJob()
-  const heartbeats = inTransactions(store, service, 'put', 'beat', 'remove')
+  const heartbeats = inTransactions(store, service, 'put', 'beat', 'remove', 'rotate')
   const check = () => job.run(AbortSignal.timeout(60_000))
   return {
     clock,
     alerts,
     events,
     ages,
+    /** A ping by the address of a heartbeat. */
+    async ping(pingUrl: string, word = '', body = '') {
+      const token = pingUrl.slice(pingUrl.lastIndexOf('/') + 1)
+      const signal = word === '' ? { kind: 'done' as const, exitCode: null } : signalOf(word)
+      assert.ok(signal)
+      const name = await service.admitPing(token)
+      await store.write((tx) =>
+        service.ping(tx, name, { token, ...signal, remoteAddress: '192.0.2.7', body }),
+      )
+    },
     heartbeats,
     check,
     /** The database does not take writes, or does again. */
@@ -83,6 +95,109 @@ const RAISED = 'heartbeat.missed:backup HIGH platform.heartbeats'
 const RECOVERED = 'heartbeat.missed:backup CLOSE platform.heartbeats'
 
 onEveryDialect('heartbeats', (dialect) => {
+  async function created(w: Awaited<ReturnType<typeof world>>, settings: Partial<HeartbeatSettings> = {}) {
+    const put = await w.heartbeats.put(
+      'backup',
+      settingsOf({ everySeconds: 60, graceSeconds: 10, ...settings }),
+      'ada',
+    )
+    assert.ok(put.outcome === 'created')
+    return put.pingUrl
+  }
+
+  test('a ping is a beat; its address is shown once, and ends when it is rotated', async () => {
+    await using w = await world(dialect)
+    const url = await created(w)
+    assert.match(url, /^https:\/\/shop\.example\.org\/ping\/[0-9a-f]{32}$/)
+    await w.pass(90 * SECOND)
+    assert.deepEqual(await w.statuses(), ['missed'])
+    await w.ping(url, '', 'done at last')
+    assert.deepEqual([await w.statuses(), w.alerts], [['ok'], [RAISED, RECOVERED]])
+    const { pingUrl } = await w.heartbeats.rotate('backup', 'ada')
+    await assert.rejects(w.ping(url), { code: 'ping_not_found' })
+    await w.ping(pingUrl, '0')
+    const { items } = await w.heartbeats.pings('backup', { limit: 10 })
+    assert.deepEqual(
+      items.map(({ kind, exitCode, body }) => [kind, exitCode, body]),
+      [
+        ['exit', 0, ''],
+        ['done', null, 'done at last'],
+      ],
+    )
+  })
+
+  test('a failure raises the alert at once; a start and a text recover nothing; the next run does', async () => {
+    await using w = await world(dialect)
+    const url = await created(w)
+    await w.ping(url, 'start')
+    w.clock.advance(7 * SECOND)
+    await w.ping(url, '3', 'disk full')
+    assert.deepEqual([await w.statuses(), w.alerts], [['missed'], [RAISED]])
+    await w.ping(url, 'start')
+    await w.ping(url, 'log', 'a text')
+    assert.deepEqual(await w.statuses(), ['missed'])
+    await w.ping(url, 'fail')
+    assert.deepEqual(w.alerts, [RAISED, RAISED])
+    w.clock.advance(2 * SECOND)
+    await w.ping(url, '0')
+    assert.deepEqual([await w.statuses(), w.alerts.at(-1)], [['ok'], RECOVERED])
+    const { items } = await w.heartbeats.pings('backup', { limit: 10 })
+    assert.deepEqual(
+      items.map(({ kind, exitCode, durationSeconds }) => [kind, exitCode, durationSeconds]),
+      [
+        ['exit', 0, null],
+        ['fail', null, 0],
+        ['log', null, null],
+        ['start', null, null],
+        ['exit', 3, 7],
+        ['start', null, null],
+      ],
+    )
+    assert.deepEqual(
+      w.events.map(({ type }) => type),
+      ['heartbeat.created', 'heartbeat.missed', 'heartbeat.recovered'],
+    )
+  })
+
+  test('a run that has told its start and does not end in time is missed', async () => {
+    await using w = await world(dialect)
+    const url = await created(w, { everySeconds: 3_600, maxRunSeconds: 30 })
+    await w.ping(url, 'start')
+    await w.pass(35 * SECOND)
+    assert.deepEqual([await w.statuses(), w.alerts], [['missed'], [RAISED]])
+    await w.ping(url)
+    const { durationSeconds, dueAt } = await w.heartbeats.get('backup')
+    assert.deepEqual([durationSeconds, dueAt - w.clock.now()], [35, 3_610 * SECOND])
+  })
+
+  test('a schedule counts by the clocks of its zone', async () => {
+    await using w = await world(dialect)
+    const settings = { everySeconds: 0, schedule: '30 2 * * *', timeZone: 'Europe/Berlin', graceSeconds: 600 }
+    const url = await created(w, settings)
+    const due = async () => new Date((await w.heartbeats.get('backup')).dueAt).toISOString()
+    // The clock of the test stands at 02:00 UTC: 03:00 in Berlin.
+    assert.equal(await due(), '2026-02-01T01:40:00.000Z')
+    w.clock.advance(90 * DAY)
+    await w.ping(url)
+    assert.equal(await due(), '2026-05-02T00:40:00.000Z')
+  })
+
+  test('the last 100 pings are kept, and more than 30 at once are refused', async () => {
+    await using w = await world(dialect)
+    const url = await created(w)
+    for (let sent = 0; sent < 105; sent++) {
+      w.clock.advance(SECOND)
+      await w.ping(url, '', String(sent))
+    }
+    const { items } = await w.heartbeats.pings('backup', { limit: 1_000 })
+    assert.deepEqual([items.length, items[0]?.body, items.at(-1)?.body], [100, '104', '5'])
+    w.clock.advance(SECOND)
+    for (let sent = 0; sent < 30; sent++) await w.ping(url)
+    await assert.rejects(w.ping(url), { code: 'rate_limited', retryAfterSeconds: 1 })
+    await w.heartbeats.remove('backup', 'ada')
+    await assert.rejects(w.ping(url), { code: 'ping_not_found' })
+  })
+
   test('the first heartbeat is not postponed by the time before it', async () => {
     await using w = await world(dialect)
     await w.pass(60 * SECOND)
@@ -302,8 +417,32 @@ onEveryDialect('heartbeats', (dialect) => {
 })
 
 test('a source with a variable that stands for a secret is refused', () => {
-  assert.throws(() => fromHeartbeatBody({ every_seconds: 60, source: 'cron ${token}' }), {
+  assert.throws(() => fromHeartbeatBody({ every_seconds: 60, source: 'cron ${token}' }, 0), {
     code: 'forbidden_variable',
   })
-  assert.deepEqual(fromHeartbeatBody({ every_seconds: 60 }), settingsOf({ everySeconds: 60 }))
+  assert.deepEqual(fromHeartbeatBody({ every_seconds: 60 }, 0), settingsOf({ everySeconds: 60 }))
+})
+
+const REFUSED = [
+  [{}, 'every_seconds', 'required_one_of'],
+  [{ every_seconds: 60, schedule: '* * * * *' }, 'every_seconds', 'left_out_with'],
+  [{ every_seconds: 60, time_zone: 'UTC' }, 'schedule', 'needed_with'],
+  [{ schedule: '* * * * *', time_zone: 'Mars/Base' }, 'time_zone', 'not_a_time_zone'],
+  [{ schedule: 'at night' }, 'schedule', 'not_a_schedule'],
+  [{ schedule: '* * * * * *' }, 'schedule', 'not_a_schedule'],
+  [{ schedule: '0 0 30 2 *' }, 'schedule', 'not_a_schedule'],
+] as const
+
+for (const [body, path, code] of REFUSED)
+  test(`a heartbeat with ${JSON.stringify(body)} is refused`, () => {
+    assert.throws(
+      () => fromHeartbeatBody(body, 0),
+      (error: AppError) => error.details?.[0]?.path === path && error.details[0].code === code,
+    )
+  })
+
+test('a word of a path is a signal or nothing', () => {
+  assert.deepEqual(signalOf('255'), { kind: 'exit', exitCode: 255 })
+  assert.deepEqual(signalOf('fail'), { kind: 'fail', exitCode: null })
+  for (const word of ['256', '-1', '1.5', 'done', 'exit', '']) assert.equal(signalOf(word), undefined)
 })

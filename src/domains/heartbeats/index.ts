@@ -23,7 +23,7 @@ export const heartbeatsDomain = defineDomain({
     const heartbeats = new Heartbeats(deps)
     return {
       heartbeats,
-      routes: heartbeatRoutes(heartbeats),
+      routes: heartbeatRoutes(heartbeats, deps.clock),
       jobs: { worker: [heartbeatCheckJob(heartbeats, deps.metrics)] },
     } satisfies DomainParts & { heartbeats: Heartbeats }
   },

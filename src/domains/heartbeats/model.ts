@@ -1,5 +1,6 @@
 import { SECOND } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
+import { nextRun } from './schedule.ts'
 
 /** The severities that the alert of a missed heartbeat may have. */
 export const HEARTBEAT_SEVERITIES = [
@@ -16,7 +17,14 @@ export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number]
 
 /** What a client sets. */
 export interface HeartbeatSettings {
+  /** 0 with a schedule. */
   readonly everySeconds: number
+  /** Five cron fields: when a run begins. */
+  readonly schedule: string | null
+  /** Of the schedule. */
+  readonly timeZone: string | null
+  /** How long a run may take that has told its start. */
+  readonly maxRunSeconds: number | null
   readonly graceSeconds: number
   /** Severity of the alert of a missed beat. */
   readonly severity: HeartbeatSeverity
@@ -40,15 +48,49 @@ export interface AlertHeartbeat extends HeartbeatSettings {
   readonly dueAt: number
   /** Null unless it is missed now. */
   readonly missedAt: number | null
+  /** The start of the run that has not ended. */
+  readonly startedAt: number | null
+  /** Of the last run that has told its start and its end. */
+  readonly durationSeconds: number | null
 }
 
-const DEFAULTS = { graceSeconds: 0, severity: 'HIGH', source: 'platform.heartbeats' } as const
+/** A heartbeat with the hash of its address for pings; null for one that has none. */
+export interface StoredHeartbeat extends AlertHeartbeat {
+  readonly pingHash: string | null
+}
+
+export const PING_KINDS = ['done', 'start', 'fail', 'exit', 'log'] as const
+export type PingKind = (typeof PING_KINDS)[number]
+
+/** What a program says about its run. */
+export interface Signal {
+  readonly kind: PingKind
+  /** Of `exit`: 0 to 255. */
+  readonly exitCode: number | null
+}
+
+export interface Ping extends Signal {
+  readonly at: number
+  /** Of the run that it ends, if that has told its start. */
+  readonly durationSeconds: number | null
+  /** Null for a beat by name. */
+  readonly remoteAddress: string | null
+  readonly body: string
+}
+
+const DEFAULTS = {
+  everySeconds: 0,
+  schedule: null,
+  timeZone: null,
+  maxRunSeconds: null,
+  graceSeconds: 0,
+  severity: 'HIGH',
+  source: 'platform.heartbeats',
+} as const
 
 /** The settings with their defaults. */
-export function settingsOf(
-  given: Pick<HeartbeatSettings, 'everySeconds'> & Partial<HeartbeatSettings>,
-): HeartbeatSettings {
-  return { ...DEFAULTS, ...given }
+export function settingsOf(settings: Partial<HeartbeatSettings>): HeartbeatSettings {
+  return { ...DEFAULTS, ...settings }
 }
 
 export function newHeartbeat(
@@ -66,11 +108,21 @@ export function newHeartbeat(
     updatedAt: at,
     lastBeatAt: null,
     missedAt: null,
+    startedAt: null,
+    durationSeconds: null,
     ...countFrom(settings, at),
   }
 }
 
-const SETTINGS = ['everySeconds', 'graceSeconds', 'severity', 'source'] as const
+const SETTINGS = [
+  'everySeconds',
+  'schedule',
+  'timeZone',
+  'maxRunSeconds',
+  'graceSeconds',
+  'severity',
+  'source',
+] as const
 
 export function hasSettings(heartbeat: AlertHeartbeat, settings: HeartbeatSettings): boolean {
   return SETTINGS.every((name) => heartbeat[name] === settings[name])
@@ -86,8 +138,23 @@ export function withSettings(
   return { ...heartbeat, ...settings, updatedBy, updatedAt: at, ...countFrom(settings, at) }
 }
 
-export function applyBeat(heartbeat: AlertHeartbeat, at: number): AlertHeartbeat {
-  return { ...heartbeat, lastBeatAt: at, missedAt: null, ...countFrom(heartbeat, at) }
+/** Whether the signal says that a run has failed. */
+export function isFailure({ kind, exitCode }: Signal): boolean {
+  return kind === 'fail' || (kind === 'exit' && exitCode !== 0)
+}
+
+/** The heartbeat after a signal; the time of the next beat is counted from a beat and from a start. */
+export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: Signal, at: number): H {
+  if (signal.kind === 'log') return heartbeat
+  if (signal.kind === 'start') return { ...heartbeat, startedAt: at, ...endOfRun(heartbeat, at) }
+  const ended = { ...heartbeat, startedAt: null, durationSeconds: durationOf(heartbeat, at) }
+  if (isFailure(signal)) return { ...ended, missedAt: heartbeat.missedAt ?? at }
+  return { ...ended, lastBeatAt: at, missedAt: null, ...countFrom(heartbeat, at) }
+}
+
+/** How long the run took that ends at this time. */
+export function durationOf({ startedAt }: AlertHeartbeat, at: number): number | null {
+  return startedAt === null ? null : Math.max(0, Math.round((at - startedAt) / SECOND))
 }
 
 export function statusOf({ missedAt, lastBeatAt }: AlertHeartbeat): HeartbeatStatus {
@@ -95,6 +162,13 @@ export function statusOf({ missedAt, lastBeatAt }: AlertHeartbeat): HeartbeatSta
   return lastBeatAt === null ? 'waiting' : 'ok'
 }
 
-function countFrom({ everySeconds, graceSeconds }: HeartbeatSettings, at: number) {
-  return { countedFrom: at, dueAt: at + (everySeconds + graceSeconds) * SECOND }
+function countFrom({ everySeconds, schedule, timeZone, graceSeconds }: HeartbeatSettings, at: number) {
+  const expectedAt = schedule === null ? at + everySeconds * SECOND : nextRun(schedule, timeZone ?? 'UTC', at)
+  return { countedFrom: at, dueAt: expectedAt + graceSeconds * SECOND }
+}
+
+/** A start is due to end; without a bound it changes nothing about the next beat. */
+function endOfRun({ maxRunSeconds, missedAt }: AlertHeartbeat, at: number) {
+  if (maxRunSeconds === null || missedAt !== null) return {}
+  return { countedFrom: at, dueAt: at + maxRunSeconds * SECOND }
 }

@@ -3,16 +3,20 @@ import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { PathName, Fields, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { PathName, Fields, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import {
   HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
+  PING_KINDS,
   settingsOf,
   statusOf,
   type AlertHeartbeat,
   type HeartbeatSeverity,
   type HeartbeatSettings,
+  type Ping,
+  type Signal,
 } from './model.ts'
+import { requireSchedule } from './schedule.ts'
 
 const Name = PathName('A-Za-z0-9._-', 64, {
   description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`, not `.` or `..`.',
@@ -29,6 +33,24 @@ const GraceSeconds = Type.Integer({
   maximum: 604_800,
   description: 'How long a beat may be late.',
   examples: [600],
+})
+const Schedule = Text({
+  minLength: 1,
+  maxLength: 128,
+  description: 'When a run begins, instead of `every_seconds`: five cron fields.',
+  examples: ['0 2 * * *'],
+})
+const TimeZone = Text({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Of the schedule; UTC by default.',
+  examples: ['Europe/Berlin'],
+})
+const MaxRunSeconds = Type.Integer({
+  minimum: 1,
+  maximum: 2_678_400,
+  description: 'How long a run may take that has told its start.',
+  examples: [3_600],
 })
 const Severity = OneOf(HEARTBEAT_SEVERITIES, 'Severity of the alert of a missed heartbeat.')
 // Not an enum, because names are case-insensitive, as the level of a report.
@@ -47,14 +69,25 @@ const Source = Text({
 export const HeartbeatSchema = Fields(
   {
     name: Name,
-    every_seconds: EverySeconds,
+    every_seconds: Nullable<number>({ ...EverySeconds, description: 'Null with a schedule.' }),
+    schedule: Nullable<string>({ ...Schedule }),
+    time_zone: Nullable<string>({ ...TimeZone }),
     grace_seconds: GraceSeconds,
+    max_run_seconds: Nullable<number>({ ...MaxRunSeconds }),
     severity: Severity,
     source: Source,
     status: OneOf(HEARTBEAT_STATUSES, '`waiting` until the first beat.'),
     last_beat_at: NullableTimestamp,
     due_at: Timestamp,
     missed_at: NullableTimestamp,
+    started_at: Nullable<string>({
+      ...Timestamp,
+      description: 'Start of the run that has not ended.',
+    }),
+    duration_seconds: Nullable<number>({
+      type: 'integer',
+      description: 'Of the last run that has told its start and its end.',
+    }),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
     updated_by: Type.String({ description: 'Id of the caller.' }),
@@ -62,6 +95,54 @@ export const HeartbeatSchema = Fields(
   },
   { $id: 'Heartbeat' },
 )
+
+const PingUrl = Nullable<string>({
+  type: 'string',
+  description:
+    'Where the program sends its pings, without any identity; shown this once. A path while `console.url` is unset.',
+  examples: ['https://shop.example.org/ping/5f2b9c0e5c3b4a7d8e9f0a1b2c3d4e5f'],
+})
+
+export const HeartbeatWithUrl = Fields(
+  { ...HeartbeatSchema.properties, ping_url: PingUrl },
+  { $id: 'HeartbeatWithUrl' },
+)
+
+export const PingSchema = Fields(
+  {
+    at: Timestamp,
+    kind: OneOf(PING_KINDS, '`exit` with its code; `done` also for a beat by name.'),
+    exit_code: Nullable<number>({ type: 'integer', minimum: 0, maximum: 255 }),
+    duration_seconds: Nullable<number>({
+      type: 'integer',
+      description: 'Of the run that the ping ends, if that has told its start.',
+    }),
+    remote_address: Nullable<string>({ type: 'string', description: 'Null for a beat by name.' }),
+    body: Type.String({ description: 'What the program has sent, at most 10,000 bytes.' }),
+  },
+  { $id: 'HeartbeatPing' },
+)
+
+export const PingPage = PageOf(PingSchema)
+
+const PingToken = Text({ minLength: 1, maxLength: 256, description: 'The last part of `ping_url`.' })
+export const PingParams = Fields({ token: PingToken })
+export const SignalParams = Fields({
+  token: PingToken,
+  signal: Type.String({
+    maxLength: 64,
+    description: '`start`, `fail`, `log`, or the exit code of the run: 0 to 255.',
+    examples: ['start'],
+  }),
+})
+
+/** The signal of a path; undefined for a word that is none. */
+export function signalOf(word: string): Signal | undefined {
+  const kind = (['start', 'fail', 'log'] as const).find((each) => each === word)
+  if (kind) return { kind, exitCode: null }
+  const exitCode = /^\d{1,3}$/.test(word) ? Number(word) : Number.NaN
+  return exitCode <= 255 ? { kind: 'exit', exitCode } : undefined
+}
 
 export const HeartbeatPage = PageOf(HeartbeatSchema)
 
@@ -73,22 +154,39 @@ export const HeartbeatParams = Fields({ name: Name })
 export const AnyNameParams = Fields({ name: Text({ minLength: 1, maxLength: 1_024 }) })
 
 export const HeartbeatBody = Fields({
-  every_seconds: EverySeconds,
+  every_seconds: Type.Optional(EverySeconds),
+  schedule: Type.Optional(Schedule),
+  time_zone: Type.Optional(TimeZone),
   grace_seconds: Type.Optional(GraceSeconds),
+  max_run_seconds: Type.Optional(MaxRunSeconds),
   severity: Type.Optional(GivenSeverity),
   source: Type.Optional(Source),
 })
 
-type Given = Pick<HeartbeatSettings, 'everySeconds'> &
-  Partial<Omit<HeartbeatSettings, 'severity'>> & { readonly severity?: string }
+type Given = Partial<Omit<HeartbeatSettings, 'severity'>> & { readonly severity?: string }
 
 const decode = decoderOf<Given>(HeartbeatBody)
 
-/** Throws `forbidden_variable`: the source becomes that of an alert. */
-export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>): HeartbeatSettings {
+/** Throws `validation_failed`, and `forbidden_variable`: the source becomes that of an alert. */
+export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>, now: number): HeartbeatSettings {
   requireAllowedText({ source: body.source })
+  requireTimes(body, now)
   const { severity, ...settings } = decode(body)
   return settingsOf(severity === undefined ? settings : { ...settings, severity: parseSeverity(severity) })
+}
+
+function requireTimes(
+  { every_seconds, schedule, time_zone }: Static<typeof HeartbeatBody>,
+  now: number,
+): void {
+  if (schedule === undefined) {
+    if (every_seconds === undefined)
+      throw invalidField('every_seconds', 'required_one_of', { field: 'schedule' })
+    if (time_zone !== undefined) throw invalidField('schedule', 'needed_with', { field: 'time_zone' })
+    return
+  }
+  if (every_seconds !== undefined) throw invalidField('every_seconds', 'left_out_with', { field: 'schedule' })
+  requireSchedule(schedule, time_zone ?? 'UTC', now)
 }
 
 function parseSeverity(text: string): HeartbeatSeverity {
@@ -98,6 +196,17 @@ function parseSeverity(text: string): HeartbeatSeverity {
   return severity
 }
 
-export const encodeHeartbeat = encoderOf(HeartbeatSchema, {
+const WRITERS = {
   status: (each: AlertHeartbeat) => statusOf(each),
+  every_seconds: (each: AlertHeartbeat) => (each.schedule === null ? each.everySeconds : null),
+}
+
+export const encodeHeartbeat = encoderOf(HeartbeatSchema, WRITERS)
+
+/** A heartbeat, and its address for pings; null where that is not shown. */
+export const encodeWithUrl = encoderOf(HeartbeatWithUrl, {
+  ...WRITERS,
+  ping_url: ({ pingUrl }: AlertHeartbeat & { pingUrl: string | null }) => pingUrl,
 })
+
+export const encodePing = encoderOf(PingSchema)

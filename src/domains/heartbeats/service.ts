@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { notFound } from '../../kernel/errors.ts'
+import { AppError, notFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { TokenBucket } from '../../kernel/token-bucket.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
@@ -11,23 +12,32 @@ import type { Store, Tx } from '../../store/store.ts'
 import { HEARTBEAT_ALERTS } from './alerts.ts'
 import { HEARTBEAT_EVENTS, type HeartbeatEvent } from './events.ts'
 import {
-  applyBeat,
+  applySignal,
+  durationOf,
   hasSettings,
+  isFailure,
   newHeartbeat,
   withSettings,
   type AlertHeartbeat,
   type HeartbeatSettings,
+  type Ping,
+  type Signal,
+  type StoredHeartbeat,
 } from './model.ts'
+import { hashPingToken, newPingToken } from './ping-token.ts'
 import {
+  addPing,
   bringForward,
   deleteHeartbeat,
   findHeartbeat,
+  findNameByHash,
   hasHeartbeats,
   insertHeartbeat,
   listAges,
   listHeartbeats,
   listMissed,
   listOverdue,
+  listPings,
   lockHeartbeat,
   markMissed,
   postpone,
@@ -43,7 +53,21 @@ export interface HeartbeatDeps {
   readonly metrics: Metrics
   readonly events: EventSink<AlertHeartbeat>
   readonly alerts: PlatformAlerts
+  /** Where people open the console, and programs reach `/ping`; undefined where that is not configured. */
+  readonly consoleUrl: string | undefined
 }
+
+/** A ping by the address of a heartbeat. */
+export interface GivenPing extends Signal {
+  readonly token: string
+  readonly remoteAddress: string
+  readonly body: string
+}
+
+// docs/specification.md, Heartbeats
+const KEPT_PINGS = 100
+const PING_LIMIT = { burst: 30, everyMs: SECOND }
+const DONE: Signal = { kind: 'done', exitCode: null }
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
@@ -66,6 +90,8 @@ export class Heartbeats {
   readonly #deps: HeartbeatDeps
   readonly #beats: Counter
   readonly #changes: Counter
+  /** By the name of the heartbeat. */
+  readonly #pingLimits = new Map<string, TokenBucket>()
   /** The last check of this process, by both clocks. */
   #lastCheck = NO_CHECK
 
@@ -87,21 +113,25 @@ export class Heartbeats {
     name: string,
     settings: HeartbeatSettings,
     actor: string,
-  ): Promise<{ heartbeat: AlertHeartbeat; outcome: 'created' | 'changed' | 'unchanged' }> {
+  ): Promise<
+    | { heartbeat: AlertHeartbeat; outcome: 'created'; pingUrl: string }
+    | { heartbeat: AlertHeartbeat; outcome: 'changed' | 'unchanged' }
+  > {
     const at = this.#deps.clock.now()
-    const fresh = newHeartbeat(name, settings, actor, at)
+    const token = newPingToken()
+    const fresh = { ...newHeartbeat(name, settings, actor, at), pingHash: hashPingToken(token) }
     // While there is none, no check is recorded; the time before the first one is no absence of the workers.
     if (!(await hasHeartbeats(tx))) await recordCheck(tx, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
         await this.#record(tx, 'created', fresh, actor)
-        return { heartbeat: fresh, outcome: 'created' }
+        return { heartbeat: fresh, outcome: 'created', pingUrl: this.#pingUrl(token) }
       }
       const known = await lockHeartbeat(tx, name)
       // Deleted meanwhile; then the insertion succeeds.
       if (!known) continue
       if (hasSettings(known, settings)) return { heartbeat: known, outcome: 'unchanged' }
-      const heartbeat = withSettings(known, settings, actor, at)
+      const heartbeat = { ...known, ...withSettings(known, settings, actor, at) }
       await updateHeartbeat(tx, heartbeat)
       await this.#record(tx, 'changed', heartbeat, actor)
       return { heartbeat, outcome: 'changed' }
@@ -123,16 +153,52 @@ export class Heartbeats {
     return listMissed(this.#deps.store.read)
   }
 
+  /** Rejects with `heartbeat_not_found`. */
+  async get(name: string): Promise<AlertHeartbeat> {
+    return requireHeartbeat(await this.find(name), name)
+  }
+
+  /** The pings of a heartbeat, newest first. Rejects with `heartbeat_not_found`. */
+  async pings(name: string, page: PageRequest): Promise<Page<Ping>> {
+    await this.get(name)
+    return listPings(this.#deps.store.read, name, page)
+  }
+
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
   async beat(tx: Tx, name: string, actor: string): Promise<void> {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
-    const heartbeat = applyBeat(known, this.#deps.clock.now())
+    await this.#apply(tx, known, { ...DONE, remoteAddress: null, body: '' }, actor)
+  }
+
+  /** The name of the heartbeat with this token. Rejects with `ping_not_found`, and with `rate_limited` for too many. */
+  async admitPing(token: string): Promise<string> {
+    const name = await findNameByHash(this.#deps.store.read, hashPingToken(token))
+    if (name === undefined) throw unknownPing()
+    const limit = this.#pingLimits.getOrInsertComputed(
+      name,
+      () => new TokenBucket(PING_LIMIT, () => this.#deps.clock.monotonic()),
+    )
+    const waitMs = limit.take()
+    if (waitMs > 0) throw tooManyPings(name, waitMs)
+    return name
+  }
+
+  /** Records what a program says about its run. Rejects with `ping_not_found` if the token is no longer that of the name. */
+  async ping(tx: Tx, name: string, { token, ...signal }: GivenPing): Promise<void> {
+    const known = await lockHeartbeat(tx, name)
+    if (known?.pingHash !== hashPingToken(token)) throw unknownPing()
+    await this.#apply(tx, known, signal, 'ping')
+  }
+
+  /** Gives a heartbeat another address for its pings; the one before ends. Rejects with `heartbeat_not_found`. */
+  async rotate(tx: Tx, name: string, actor: string): Promise<{ heartbeat: AlertHeartbeat; pingUrl: string }> {
+    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const token = newPingToken()
+    const at = this.#deps.clock.now()
+    const heartbeat = { ...known, pingHash: hashPingToken(token), updatedBy: actor, updatedAt: at }
     await updateHeartbeat(tx, heartbeat)
-    if (known.missedAt !== null) {
-      await this.#recover(tx, known, 'A beat has come.')
-      await this.#record(tx, 'recovered', heartbeat, actor)
-    }
-    tx.afterCommit(() => this.#beats.increment())
+    await this.#record(tx, 'changed', heartbeat, actor)
+    return { heartbeat, pingUrl: this.#pingUrl(token) }
   }
 
   /** Deletes a heartbeat and recovers its alert. Rejects with `heartbeat_not_found`. */
@@ -140,6 +206,7 @@ export class Heartbeats {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
     await deleteHeartbeat(tx, name)
     if (known.missedAt !== null) await this.#recover(tx, known, 'The heartbeat was deleted.')
+    this.#pingLimits.delete(name)
     const deleted = { ...known, updatedBy: actor, updatedAt: this.#deps.clock.now() }
     await this.#record(tx, 'deleted', deleted, actor)
   }
@@ -166,6 +233,34 @@ export class Heartbeats {
     return (await listAges(store.read)).map(({ name, since }) => ({ name, ageMs: now - since }))
   }
 
+  async #apply(
+    tx: Tx,
+    known: StoredHeartbeat,
+    { remoteAddress, body, ...signal }: Omit<Ping, 'at' | 'durationSeconds'>,
+    actor: string,
+  ): Promise<void> {
+    const at = this.#deps.clock.now()
+    const heartbeat = applySignal(known, signal, at)
+    const endsRun = signal.kind !== 'log' && signal.kind !== 'start'
+    const durationSeconds = endsRun ? durationOf(known, at) : null
+    await addPing(tx, known.name, { ...signal, at, durationSeconds, remoteAddress, body }, KEPT_PINGS)
+    if (heartbeat !== known) await updateHeartbeat(tx, heartbeat)
+    if (isFailure(signal)) {
+      await this.#deps.alerts.raise(tx, missedAlert(heartbeat, failureText(signal)))
+      if (known.missedAt === null) await this.#record(tx, 'missed', heartbeat, actor)
+    } else if (known.missedAt !== null && heartbeat.missedAt === null) {
+      await this.#recover(tx, known, 'A beat has come.')
+      await this.#record(tx, 'recovered', heartbeat, actor)
+    }
+    if (endsRun) tx.afterCommit(() => this.#beats.increment())
+  }
+
+  #pingUrl(token: string): string {
+    const path = `/ping/${token}`
+    const { consoleUrl } = this.#deps
+    return consoleUrl === undefined ? path : new URL(path, consoleUrl).href
+  }
+
   async #recordCheck(tx: Tx, check: Check): Promise<void> {
     const { now } = check
     const uncountedMs = uncountedSince(await recordCheck(tx, now), check)
@@ -176,12 +271,12 @@ export class Heartbeats {
   async #miss(tx: Tx, name: string, now: number): Promise<void> {
     if (!(await markMissed(tx, name, now))) return
     const heartbeat = requireHeartbeat(await lockHeartbeat(tx, name), name)
-    await this.#deps.alerts.raise(tx, missedAlert(heartbeat))
+    await this.#deps.alerts.raise(tx, missedAlert(heartbeat, missText(heartbeat)))
     await this.#record(tx, 'missed', heartbeat, 'worker')
   }
 
   async #recover(tx: Tx, heartbeat: AlertHeartbeat, body: string): Promise<void> {
-    await this.#deps.alerts.raise(tx, { ...missedAlert(heartbeat), body, severity: 'CLOSE' })
+    await this.#deps.alerts.raise(tx, { ...missedAlert(heartbeat, body), severity: 'CLOSE' })
   }
 
   /** Writes the event of a change, and logs and counts it after the commit. */
@@ -208,19 +303,49 @@ function uncountedSince(last: number, { now, monotonic, before }: Check): number
   return isNew && Math.abs(difference) >= SECOND ? difference : 0
 }
 
-function requireHeartbeat(heartbeat: AlertHeartbeat | undefined, name: string): AlertHeartbeat {
+function requireHeartbeat<H extends AlertHeartbeat>(heartbeat: H | undefined, name: string): H {
   if (!heartbeat) throw notFound('heartbeat', name)
   return heartbeat
 }
 
-function missedAlert(heartbeat: AlertHeartbeat): PlatformAlert {
-  const { name, source, severity, everySeconds, lastBeatAt } = heartbeat
+function unknownPing(): AppError {
+  return new AppError('not_found', 'ping_not_found', 'No heartbeat has this address.')
+}
+
+function tooManyPings(name: string, waitMs: number): AppError {
+  return new AppError('rate_limited', 'rate_limited', `The heartbeat ${name} gets too many pings.`, {
+    retryAfterSeconds: Math.ceil(waitMs / SECOND),
+  })
+}
+
+function missText({
+  everySeconds,
+  schedule,
+  timeZone,
+  lastBeatAt,
+  startedAt,
+  maxRunSeconds,
+}: AlertHeartbeat) {
+  if (startedAt !== null && maxRunSeconds !== null)
+    return `The run that began at ${toRfc3339(startedAt)} has not ended within ${maxRunSeconds} seconds.`
   const last = lastBeatAt === null ? 'There was none yet.' : `The last one came at ${toRfc3339(lastBeatAt)}.`
+  const expected =
+    schedule === null ? `every ${everySeconds} seconds` : `by the schedule ${schedule} (${timeZone ?? 'UTC'})`
+  return `A beat was expected ${expected}. ${last}`
+}
+
+function failureText({ exitCode }: Signal): string {
+  return exitCode === null
+    ? 'The program says that it has failed.'
+    : `The program has ended with ${exitCode}.`
+}
+
+function missedAlert({ name, source, severity }: AlertHeartbeat, body: string): PlatformAlert {
   return {
     alarmId: declaredAlarmId(HEARTBEAT_ALERTS, 'heartbeat.missed:*', name),
     source,
     title: `The heartbeat ${name} was missed`,
-    body: `A beat was expected every ${everySeconds} seconds. ${last}`,
+    body,
     severity,
   }
 }

@@ -1,19 +1,21 @@
 import { sql } from 'kysely'
 import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
-import type { AlertHeartbeat } from './model.ts'
-import { db, heartbeats, pages, statement } from './tables.ts'
+import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import { sizeOf } from '../../store/row-sizes.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { AlertHeartbeat, Ping, StoredHeartbeat } from './model.ts'
+import { db, heartbeatPings, heartbeats, pages, statement } from './tables.ts'
 
 const HEARTBEAT = heartbeats.except('seq')
 
-const insert = statement<AlertHeartbeat>((on, value) =>
+const insert = statement<StoredHeartbeat>((on, value) =>
   on
     .insertInto('heartbeats')
     .values(heartbeats.values(value))
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
 
-const lock = statement<{ name: string }, AlertHeartbeat>((on, value, capabilities) =>
+const lock = statement<{ name: string }, StoredHeartbeat>((on, value, capabilities) =>
   on
     .selectFrom('heartbeats')
     .select(HEARTBEAT)
@@ -21,7 +23,7 @@ const lock = statement<{ name: string }, AlertHeartbeat>((on, value, capabilitie
     .$call(lockRows(capabilities)),
 )
 
-const update = statement<AlertHeartbeat>((on, value) =>
+const update = statement<StoredHeartbeat>((on, value) =>
   on
     .updateTable('heartbeats')
     .set(
@@ -37,6 +39,12 @@ const update = statement<AlertHeartbeat>((on, value) =>
         'countedFrom',
         'dueAt',
         'missedAt',
+        'pingHash',
+        'schedule',
+        'timeZone',
+        'maxRunSeconds',
+        'startedAt',
+        'durationSeconds',
       ),
     )
     .where('name', '=', value('name')),
@@ -46,8 +54,31 @@ const remove = statement<{ name: string }>((on, value) =>
   on.deleteFrom('heartbeats').where('name', '=', value('name')),
 )
 
-const find = statement<{ name: string }, AlertHeartbeat>((on, value) =>
+const find = statement<{ name: string }, StoredHeartbeat>((on, value) =>
   on.selectFrom('heartbeats').select(HEARTBEAT).where('name', '=', value('name')),
+)
+
+const findByHash = statement<{ pingHash: string }, { name: string }>((on, value) =>
+  on.selectFrom('heartbeats').select('name').where('ping_hash', '=', value('pingHash')),
+)
+
+const insertPing = statement<Ping & { heartbeat: string }>((on, value) =>
+  on.insertInto('heartbeat_pings').values(heartbeatPings.values(value)),
+)
+
+const forgetPings = statement<{ heartbeat: string; kept: number }>((on, value) =>
+  on
+    .deleteFrom('heartbeat_pings')
+    .where('heartbeat', '=', value('heartbeat'))
+    .where('seq', '<=', (older) =>
+      older
+        .selectFrom('heartbeat_pings')
+        .select('seq')
+        .where('heartbeat', '=', value('heartbeat'))
+        .orderBy('seq', 'desc')
+        .limit(1)
+        .offset(value('kept')),
+    ),
 )
 
 const missed = statement<object, AlertHeartbeat>((on) =>
@@ -95,12 +126,34 @@ const updateCheck = statement<{ name: string; now: number }>((on, value) =>
 )
 
 /** `false` when there is a heartbeat of that name. */
-export async function insertHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<boolean> {
+export async function insertHeartbeat(tx: Tx, heartbeat: StoredHeartbeat): Promise<boolean> {
   return (await tx.change(insert, heartbeat)) === 1
 }
 
-export function findHeartbeat(queries: Queries, name: string): Promise<AlertHeartbeat | undefined> {
+export function findHeartbeat(queries: Queries, name: string): Promise<StoredHeartbeat | undefined> {
   return first(queries, find, { name })
+}
+
+/** The name of the heartbeat with this hash of its address for pings. */
+export async function findNameByHash(queries: Queries, pingHash: string): Promise<string | undefined> {
+  return (await first(queries, findByHash, { pingHash }))?.name
+}
+
+/** Keeps a ping, and the newest `kept` of the heartbeat in all. */
+export async function addPing(tx: Tx, heartbeat: string, ping: Ping, kept: number): Promise<void> {
+  await tx.change(insertPing, { ...ping, heartbeat })
+  await tx.change(forgetPings, { heartbeat, kept })
+}
+
+const pageOfPings = pages(
+  { table: 'heartbeat_pings', createdAt: 'at', size: sizeOf('body') },
+  (on) => on.selectFrom('heartbeat_pings').select(heartbeatPings.all),
+  { heartbeat: (query, heartbeat: string) => query.where('heartbeat', '=', heartbeat) },
+)
+
+/** The pings of a heartbeat, newest first. */
+export function listPings(queries: Reads, heartbeat: string, page: PageRequest): Promise<Page<Ping>> {
+  return pageOfPings(queries, { heartbeat }, page)
 }
 
 /** The heartbeats that are missed now, the longest missed first. */
@@ -109,17 +162,18 @@ export function listMissed(queries: Queries): Promise<AlertHeartbeat[]> {
 }
 
 /** Finds a heartbeat and locks it until the end of the transaction. */
-export function lockHeartbeat(tx: Tx, name: string): Promise<AlertHeartbeat | undefined> {
+export function lockHeartbeat(tx: Tx, name: string): Promise<StoredHeartbeat | undefined> {
   return first(tx, lock, { name })
 }
 
 /** Writes a changed heartbeat; the transaction must have locked it. */
-export async function updateHeartbeat(tx: Tx, heartbeat: AlertHeartbeat): Promise<void> {
+export async function updateHeartbeat(tx: Tx, heartbeat: StoredHeartbeat): Promise<void> {
   await tx.change(update, heartbeat)
 }
 
 export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
   await tx.change(remove, { name })
+  await tx.change(forgetPings, { heartbeat: name, kept: 0 })
 }
 
 /** Newest first. */

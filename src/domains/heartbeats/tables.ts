@@ -1,6 +1,6 @@
 import { defineColumns, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import type { HeartbeatSeverity } from './model.ts'
+import type { HeartbeatSeverity, PingKind } from './model.ts'
 
 export const heartbeats = defineColumns({
   seq: generated(),
@@ -17,9 +17,30 @@ export const heartbeats = defineColumns({
   countedFrom: integer(),
   dueAt: integer(),
   missedAt: integer().nullable(),
+  pingHash: text().nullable(),
+  schedule: text().nullable(),
+  timeZone: text().nullable(),
+  maxRunSeconds: integer().nullable(),
+  startedAt: integer().nullable(),
+  durationSeconds: integer().nullable(),
+})
+
+export const heartbeatPings = defineColumns({
+  seq: generated(),
+  heartbeat: text(),
+  at: integer(),
+  kind: text<PingKind>(),
+  exitCode: integer().nullable(),
+  durationSeconds: integer().nullable(),
+  remoteAddress: text().nullable(),
+  body: text(),
 })
 
 /** One row: when a worker looked for missed heartbeats the last time. */
 const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
-export const { db, names, pages, statement } = schemaOf({ heartbeats, heartbeat_checks: heartbeatChecks })
+export const { db, names, pages, statement } = schemaOf({
+  heartbeats,
+  heartbeat_checks: heartbeatChecks,
+  heartbeat_pings: heartbeatPings,
+})

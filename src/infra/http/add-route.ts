@@ -26,6 +26,7 @@ import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
 import { unauthenticated, type Identify } from './identity.ts'
+import { acceptBytes } from './json-body.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import type { LongResponses } from './long-responses.ts'
 import { sendStream } from './stream-response.ts'
@@ -57,6 +58,14 @@ const NO_QUERY = Fields({})
 
 /** Adds an operation to the server. */
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
+  if (!route.takesBytes) return addOperation(app, route, options)
+  void app.register(async (scope) => {
+    acceptBytes(scope)
+    addOperation(scope, route, options)
+  })
+}
+
+function addOperation(app: FastifyInstance, route: Route, options: RouteOptions): void {
   const { params, query = NO_QUERY, body } = route
   const respond = isStream(route) ? streamer(route, options) : responder(route, options)
   app.route({
@@ -68,7 +77,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
-      if (!body) refuseFields(request.body)
+      if (!body && !route.takesBytes) refuseFields(request.body)
       return respond(request, reply)
     },
   })

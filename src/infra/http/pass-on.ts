@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { purposeFault } from './add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
@@ -28,13 +28,14 @@ export interface PassOnOptions {
   readonly countRefusal: CountRefusal
 }
 
-/** What a browser or a client calls before it has a token. */
+/** What a browser or a client calls before it has a token, and what knows a secret of its own. */
 const WITHOUT_TOKEN = [
   { method: 'POST', url: '/auth/login' },
   { method: 'GET', url: '/auth/oauth/login' },
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
-] as const
+  { method: ['GET', 'HEAD', 'POST'], url: '/ping/*' },
+] satisfies readonly { method: HTTPMethods | HTTPMethods[]; url: string }[]
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
 export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import { settingsOf } from '../../../src/domains/heartbeats/model.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql, type KyselyPlugin } from 'kysely'
@@ -15,7 +16,7 @@ const ALERT = {
   serverAddr: null,
   level: 'CRITICAL',
 } as const
-const HEARTBEAT = { everySeconds: 30, graceSeconds: 0, severity: 'HIGH', source: 'shop' } as const
+const HEARTBEAT = settingsOf({ everySeconds: 30, source: 'shop' })
 
 /** What each role sees: a part is null without a role of its list. */
 const HIDDEN: Readonly<Record<Role, readonly string[]>> = {
