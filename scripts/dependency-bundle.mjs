@@ -13,6 +13,7 @@ export const SPECIFIERS = [
   '@zxcvbn-ts/language-common',
   'age-encryption',
   'commander',
+  'croner',
   'fastify',
   'kysely',
   'leven',

@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { localSeconds, localTime } from '../../../i18n/local.ts'
-import { CommandLine } from '../../../parts/command-line.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { alertWords } from '../alerts/words.ts'
 import { EditHeartbeat } from './heartbeat-form.tsx'
-import { beatCommand, HEARTBEAT_TONES, type Heartbeat } from './model.ts'
+import { expectation } from './expectation.ts'
+import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
+import { PingAddress } from './ping-address.tsx'
+import { HeartbeatPings } from './pings.tsx'
 import { heartbeatWords } from './words.ts'
 
 export interface HeartbeatDrawerProps {
@@ -25,12 +26,20 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
   const path = { name }
   const refreshList = useListRefresh()
   const isEditing = useSignal(false)
+  const address = useSignal<string | null>(null)
   const beat = () =>
     sendChange({
       question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
       send: () => call('beatHeartbeat', { path }),
       done: words.beatSent,
       onDone: refreshList,
+    })
+  const rotate = () =>
+    sendChange({
+      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
+      send: () => call('rotateHeartbeat', { path }),
+      done: words.rotated,
+      onDone: ({ ping_url }) => (address.value = ping_url),
     })
   const remove = () => {
     const { removeText: text, remove: action } = words
@@ -47,6 +56,7 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
         status={{ tone: HEARTBEAT_TONES[status], label: words.statuses[status] }}
         actions={[
           session.may('putHeartbeat') && { title: words.edit, run: () => (isEditing.value = true) },
+          session.may('rotateHeartbeat') && { title: words.rotate, run: rotate },
           session.may('beatHeartbeat') && { title: words.beat, run: beat },
           session.may('deleteHeartbeat') && { title: words.remove, isDestructive: true, run: remove },
         ]}
@@ -58,12 +68,16 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
             onClose={() => (isEditing.value = false)}
           />
         )}
+        {address.value !== null && (
+          <PingAddress
+            schedule={heartbeat.schedule}
+            pingUrl={address.value}
+            onClose={() => (address.value = null)}
+          />
+        )}
       </ObjectActions>
       <HeartbeatFacts heartbeat={heartbeat} />
-      <Section title={words.command}>
-        <p>{words.commandText}</p>
-        <CommandLine label={words.command} command={beatCommand(heartbeat, location.origin)} />
-      </Section>
+      <HeartbeatPings heartbeat={heartbeat} />
     </Drawer>
   )
 }
@@ -71,15 +85,18 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
 function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const { fields, never } = heartbeatWords()
   const { severities } = alertWords()
-  const { last_beat_at, missed_at } = heartbeat
+  const { last_beat_at, missed_at, max_run_seconds, started_at, duration_seconds } = heartbeat
   return (
     <FactList
       facts={[
         [fields.last_beat_at, last_beat_at === null ? never : localTime(last_beat_at)],
         [fields.due_at, localTime(heartbeat.due_at)],
         [fields.missed_at, missed_at && localTime(missed_at)],
-        [fields.every_seconds, localSeconds(heartbeat.every_seconds)],
+        [fields.every_seconds, expectation(heartbeat)],
         [fields.grace_seconds, localSeconds(heartbeat.grace_seconds)],
+        [fields.max_run_seconds, max_run_seconds && localSeconds(max_run_seconds)],
+        [fields.started_at, started_at && localTime(started_at)],
+        [fields.duration_seconds, duration_seconds === null ? null : localSeconds(duration_seconds)],
         [fields.severity, severities[heartbeat.severity]],
         [fields.source, heartbeat.source],
       ]}

@@ -1,6 +1,6 @@
+import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import type { ApiResult, BodyOf } from '../../../api/operations.ts'
-import { localSeconds } from '../../../i18n/local.ts'
+import type { AnswerOf, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { invalidFields, type OwnFault } from '../../../parts/form/invalid-fields.ts'
@@ -8,16 +8,21 @@ import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
 import { SEVERITIES, type Heartbeat } from './model.ts'
+import { expectation } from './expectation.ts'
+import { PingAddress } from './ping-address.tsx'
 import { periodText, secondsOf } from './period.ts'
 import { heartbeatWords } from './words.ts'
 
 // People write `1d`; the API takes seconds.
 const SCHEMA: FormSchema = {
-  required: ['name', 'every'],
+  required: ['name'],
   properties: {
     name: { type: 'string' },
     every: { type: 'string' },
+    schedule: { type: 'string' },
+    time_zone: { type: 'string' },
     grace: { type: 'string' },
+    longest: { type: 'string' },
     severity: { type: 'string', enum: SEVERITIES },
     source: { type: 'string' },
   },
@@ -26,7 +31,10 @@ const SCHEMA: FormSchema = {
 interface Entered {
   readonly name?: string
   readonly every?: string
+  readonly schedule?: string
+  readonly time_zone?: string
   readonly grace?: string
+  readonly longest?: string
   readonly severity?: string
   readonly source?: string
 }
@@ -40,10 +48,13 @@ function quickPeriod(seconds: number) {
   return { label: periodText(seconds), valueOf: () => periodText(seconds) }
 }
 
+/** With the address for pings, if it is new. */
+type Saved = AnswerOf<'putHeartbeat'>
+
 interface HeartbeatFormProps {
   /** The heartbeat that is edited; without one the form creates another. */
   readonly heartbeat?: Heartbeat
-  readonly onDone: (heartbeat: Heartbeat) => void
+  readonly onDone: (heartbeat: Saved) => void
   readonly onClose: () => void
 }
 
@@ -62,16 +73,21 @@ function HeartbeatForm({ heartbeat, onDone, onClose }: HeartbeatFormProps) {
       initial={initialOf(heartbeat)}
       action={heartbeat ? words.save : words.create}
       create={(body) => (heartbeat ? put(heartbeat.name, body) : putNew(body))}
-      doneOf={(saved) => words.saved(saved.name, localSeconds(saved.every_seconds))}
+      doneOf={(saved) => words.saved(saved.name, expectation(saved))}
       onCreated={onDone}
       onClose={onClose}
     />
   )
 }
 
-/** Asks for the name and the periods of a heartbeat. */
+/** Asks for the name and the times of a heartbeat, then shows its address, which nobody can read again. */
 export function NewHeartbeat({ onClose, onCreated }: NewItemDialog) {
-  return <HeartbeatForm onDone={({ name }) => onCreated(name)} onClose={onClose} />
+  const created = useSignal<Saved | null>(null)
+  if (!created.value)
+    return <HeartbeatForm onDone={(heartbeat) => (created.value = heartbeat)} onClose={onClose} />
+  const { name, schedule } = created.value
+  const pingUrl = 'ping_url' in created.value ? created.value.ping_url : null
+  return <PingAddress schedule={schedule} pingUrl={pingUrl ?? ''} onClose={() => onCreated(name)} />
 }
 
 export interface EditHeartbeatProps {
@@ -92,7 +108,10 @@ export function EditHeartbeat({ heartbeat, onSaved, onClose }: EditHeartbeatProp
 function initialOf(heartbeat: Heartbeat | undefined) {
   if (!heartbeat) return { grace: '0s', severity: 'HIGH' }
   return {
-    every: periodText(heartbeat.every_seconds),
+    ...(heartbeat.every_seconds !== null && { every: periodText(heartbeat.every_seconds) }),
+    ...(heartbeat.schedule !== null && { schedule: heartbeat.schedule }),
+    ...(heartbeat.time_zone !== null && { time_zone: heartbeat.time_zone }),
+    ...(heartbeat.max_run_seconds !== null && { longest: periodText(heartbeat.max_run_seconds) }),
     grace: periodText(heartbeat.grace_seconds),
     severity: heartbeat.severity,
     source: heartbeat.source,
@@ -105,7 +124,7 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/
 const MOST = 1_000
 
 /** The name is a part of the address, and an existing heartbeat would be replaced: it is checked before. */
-async function putNew(body: object): Promise<ApiResult<Heartbeat>> {
+async function putNew(body: object): Promise<ApiResult<Saved>> {
   const { name = '' } = body as Entered
   const { badName, takenName } = heartbeatWords()
   if (!NAME.test(name)) return put(name, body, [{ path: 'name', message: badName }])
@@ -120,30 +139,39 @@ async function put(
   name: string,
   body: object,
   nameFaults: readonly OwnFault[] = [],
-): Promise<ApiResult<Heartbeat>> {
-  const { every = '', grace = '0s', severity, source } = body as Entered
-  const [everySeconds, graceSeconds] = [secondsOf(every), secondsOf(grace)]
+): Promise<ApiResult<Saved>> {
+  const { every, schedule, time_zone, grace = '0s', longest, severity, source } = body as Entered
+  const { needsTime } = heartbeatWords()
   const faults = [
     ...nameFaults,
-    ...periodFaults('every', everySeconds),
-    ...periodFaults('grace', graceSeconds),
+    ...((every === undefined) === (schedule === undefined) ? [{ path: 'every', message: needsTime }] : []),
+    ...Object.entries({ every, grace, longest }).flatMap(([path, text]) =>
+      text === undefined ? [] : periodFaults(path as Period, secondsOf(text)),
+    ),
   ]
-  if (faults.length > 0 || everySeconds === undefined || graceSeconds === undefined)
-    return { ok: false, failure: invalidFields(faults) }
+  if (faults.length > 0) return { ok: false, failure: invalidFields(faults) }
   const settings: BodyOf<'putHeartbeat'> = {
-    every_seconds: everySeconds,
-    grace_seconds: graceSeconds,
+    ...(every !== undefined && { every_seconds: secondsOf(every) ?? 0 }),
+    ...(schedule !== undefined && { schedule }),
+    ...(time_zone !== undefined && { time_zone }),
+    grace_seconds: secondsOf(grace) ?? 0,
+    ...(longest !== undefined && { max_run_seconds: secondsOf(longest) ?? 0 }),
     ...(severity !== undefined && { severity }),
     ...(source !== undefined && { source }),
   }
   return call('putHeartbeat', { path: { name }, body: settings })
 }
 
-const { every_seconds: EVERY, grace_seconds: GRACE } = BODIES.putHeartbeat.properties
-const LIMITS = { every: EVERY, grace: GRACE }
+const {
+  every_seconds: EVERY,
+  grace_seconds: GRACE,
+  max_run_seconds: LONGEST,
+} = BODIES.putHeartbeat.properties
+const LIMITS = { every: EVERY, grace: GRACE, longest: LONGEST }
+type Period = keyof typeof LIMITS
 
 /** What is wrong with a period. The API would name seconds, and fields that the form does not have. */
-function periodFaults(path: 'every' | 'grace', seconds: number | undefined): readonly OwnFault[] {
+function periodFaults(path: Period, seconds: number | undefined): readonly OwnFault[] {
   const { badPeriod, periodLimits } = heartbeatWords()
   const { minimum, maximum } = LIMITS[path]
   if (seconds === undefined) return [{ path, message: badPeriod }]

@@ -28,7 +28,26 @@ export const heartbeatList: ListSource<Heartbeat> = {
   everyMs: EVERY_MS,
 }
 
-/** What a job runs to send a beat. The token stays a placeholder: the one of the reader is for this page only. */
-export function beatCommand({ name }: Pick<Heartbeat, 'name'>, origin: string): string {
-  return `curl -fsS -X POST -H 'Authorization: Bearer TOKEN' ${origin}/alerts/heartbeats/${name}/beat`
+export type Ping = AnswerOf<'listHeartbeatPings'>['items'][number]
+
+export const PING_TONES: Readonly<Record<Ping['kind'], Tone>> = {
+  done: 'good',
+  start: 'quiet',
+  fail: 'danger',
+  exit: 'danger',
+  log: 'quiet',
+}
+
+export function toneOf({ kind, exit_code }: Ping): Tone {
+  return exit_code === 0 ? 'good' : PING_TONES[kind]
+}
+
+/** The address as a program calls it: the API gives a path while it does not know where it is reached. */
+export function pingAddress(pingUrl: string, origin: string): string {
+  return new URL(pingUrl, origin).href
+}
+
+/** A line for a crontab: the job, then its exit code. */
+export function crontabLine({ schedule }: Pick<Heartbeat, 'schedule'>, address: string): string {
+  return `${schedule ?? '0 2 * * *'} /path/to/job; curl -fsS -m 10 --retry 5 ${address}/$?`
 }
