@@ -74,7 +74,7 @@ const FOLDERS = [
       KERNEL,
       PORTS,
       WIRE,
-      packages('kysely', 'typebox', 'lru-cache', '@zxcvbn-ts/language-common'),
+      packages('kysely', 'typebox', 'lru-cache', 'croner', '@zxcvbn-ts/language-common'),
     ],
   },
   {
@@ -194,9 +194,9 @@ const DOMAINS = [
   },
   {
     name: 'domain-model',
-    comment: 'The pure rules of a domain depend only on the kernel and the types of ports.',
+    comment: 'The pure rules of a domain depend only on each other, the kernel and the types of ports.',
     from: { path: '^src/domains/([^/]+)/model[.]ts$' },
-    to: { pathNot: [KERNEL, PORTS, '^src/domains/$1/(model|tables)[.]ts$'] },
+    to: { pathNot: [KERNEL, PORTS, '^src/domains/$1/(model|tables|schedule)[.]ts$'] },
   },
   {
     name: 'ticket-notifier',

@@ -24,7 +24,8 @@ function parse(schedule: string, timeZone: string): Cron {
 
 function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+    new Intl.DateTimeFormat('en', { timeZone: name }).format()
+    return true
   } catch {
     return false
   }

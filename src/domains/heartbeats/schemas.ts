@@ -13,7 +13,6 @@ import {
   type AlertHeartbeat,
   type HeartbeatSeverity,
   type HeartbeatSettings,
-  type Ping,
   type Signal,
 } from './model.ts'
 import { requireSchedule } from './schedule.ts'
@@ -108,7 +107,7 @@ export const HeartbeatWithUrl = Fields(
   { $id: 'HeartbeatWithUrl' },
 )
 
-export const PingSchema = Fields(
+const PingSchema = Fields(
   {
     at: Timestamp,
     kind: OneOf(PING_KINDS, '`exit` with its code; `done` also for a beat by name.'),

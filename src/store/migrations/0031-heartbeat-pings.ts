@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-export const heartbeatPings: Migration = {
+export const addHeartbeatPings: Migration = {
   name: '0031-heartbeat-pings',
   breaking: false,
   async up({ db, capabilities: { integer, numbered, tableSuffix } }) {

@@ -19,37 +19,13 @@ export interface HeartbeatDrawerProps {
   readonly onClose: () => void
 }
 
-/** One heartbeat. The API has no operation for one alone, so it is that of the list. */
+/** One heartbeat, as the list has it. */
 export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
   const words = heartbeatWords()
   const { name, status } = heartbeat
-  const path = { name }
+  const { address, beat, rotate, remove } = useHeartbeatChanges(name)
   const refreshList = useListRefresh()
   const isEditing = useSignal(false)
-  const address = useSignal<string | null>(null)
-  const beat = () =>
-    sendChange({
-      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
-      send: () => call('beatHeartbeat', { path }),
-      done: words.beatSent,
-      onDone: refreshList,
-    })
-  const rotate = () =>
-    sendChange({
-      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
-      send: () => call('rotateHeartbeat', { path }),
-      done: words.rotated,
-      onDone: ({ ping_url }) => (address.value = ping_url),
-    })
-  const remove = () => {
-    const { removeText: text, remove: action } = words
-    return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
-      send: () => call('deleteHeartbeat', { path }),
-      done: words.removed,
-      onDone: refreshList,
-    })
-  }
   return (
     <Drawer title={name} onClose={onClose}>
       <ObjectActions
@@ -80,6 +56,38 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
       <HeartbeatPings heartbeat={heartbeat} />
     </Drawer>
   )
+}
+
+/** What a person does to a heartbeat; `address` is its new one, while it is shown. */
+function useHeartbeatChanges(name: string) {
+  const words = heartbeatWords()
+  const path = { name }
+  const address = useSignal<string | null>(null)
+  const refreshList = useListRefresh()
+  const beat = () =>
+    sendChange({
+      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
+      send: () => call('beatHeartbeat', { path }),
+      done: words.beatSent,
+      onDone: refreshList,
+    })
+  const rotate = () =>
+    sendChange({
+      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
+      send: () => call('rotateHeartbeat', { path }),
+      done: words.rotated,
+      onDone: ({ ping_url }) => (address.value = ping_url),
+    })
+  const remove = () => {
+    const { removeText: text, remove: action } = words
+    return sendChange({
+      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+      send: () => call('deleteHeartbeat', { path }),
+      done: words.removed,
+      onDone: refreshList,
+    })
+  }
+  return { address, beat, rotate, remove }
 }
 
 function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {

@@ -30,7 +30,7 @@ export const heartbeatList: ListSource<Heartbeat> = {
 
 export type Ping = AnswerOf<'listHeartbeatPings'>['items'][number]
 
-export const PING_TONES: Readonly<Record<Ping['kind'], Tone>> = {
+const PING_TONES: Readonly<Record<Ping['kind'], Tone>> = {
   done: 'good',
   start: 'quiet',
   fail: 'danger',
