@@ -125,7 +125,7 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   too_small: { en: 'It must be at least {minimum}.', zh: '不得小于 {minimum}。' },
   too_large: { en: 'It must be at most {maximum}.', zh: '不得大于 {maximum}。' },
   left_out_with: { zh: '有 {field} 时必须省略。' },
-  needed_with: { zh: '有 {field} 时必填。' },
+  left_out_without: { zh: '没有 {field} 时必须省略。' },
   required_one_of: { zh: '必填，或填写 {field}。' },
   not_in_future: { en: 'It must be in the future.', zh: '必须是将来的时间。' },
   not_after: { en: 'It must be after the start.', zh: '必须晚于开始时间。' },

@@ -19,7 +19,7 @@ export const FAULTS = {
   unknown_event: 'no event has the subject "{subject}"',
   left_out: 'must be left out',
   left_out_with: 'must be left out beside {field}',
-  needed_with: 'is required with {field}',
+  left_out_without: 'must be left out without {field}',
   required_one_of: 'is required, or {field}',
   left_out_with_items: 'must be left out when there are items',
   needed_without_items: 'must be there unless there are items',

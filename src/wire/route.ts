@@ -79,7 +79,7 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   /** Whether a supervisor calls it every few seconds: it is not measured, and logged for developers only. */
   readonly isProbe?: true
   /** Whether the body is bytes of any type, which `request.body` has as a Buffer; undefined without a body. */
-  readonly takesBytes?: true
+  readonly takesRawBody?: true
   /** Whether a request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true
   /** False where a request that is sent twice changes something twice, although its method is idempotent. */

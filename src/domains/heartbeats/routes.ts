@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
-import { invalidField } from '../../kernel/errors.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
@@ -165,7 +164,7 @@ function pingRoutes(heartbeats: Heartbeats, method: 'GET' | 'POST'): Route[] {
     method,
     tag: 'Alerts',
     access: 'public',
-    takesBytes: true,
+    takesRawBody: true,
     maxBodyBytes: READ_BYTES,
     isRepeatable: false,
     answers: {
@@ -195,21 +194,15 @@ function pingRoutes(heartbeats: Heartbeats, method: 'GET' | 'POST'): Route[] {
       description:
         'A failure raises the alert at once, as an exit code other than 0 does. A start and a text recover nothing.',
       params: SignalParams,
-      prepare: async ({ params }) => {
-        const name = await heartbeats.admitPing(params.token)
-        const signal = signalOf(params.signal)
-        if (!signal) throw invalidField('signal', 'not_in_list', { allowed: SIGNALS })
-        return { name, signal }
-      },
-      change: async (tx, request, { name, signal }) => {
-        await heartbeats.ping(tx, name, { ...signal, ...pingOf(request) })
+      prepare: ({ params }) => heartbeats.admitPing(params.token),
+      change: async (tx, request, name) => {
+        await heartbeats.ping(tx, name, { ...signalOf(request.params.signal), ...pingOf(request) })
         return RECORDED
       },
     }),
   ]
 }
 
-const SIGNALS = ['start', 'fail', 'log', '0 to 255']
 const RECORDED: Answer = {
   status: 200,
   body: 'OK\n',

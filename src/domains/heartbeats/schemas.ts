@@ -36,14 +36,12 @@ const GraceSeconds = Type.Integer({
 const Schedule = Text({
   minLength: 1,
   maxLength: 128,
-  description: 'When a run begins, instead of `every_seconds`: five cron fields.',
-  examples: ['0 2 * * *'],
+  description: 'When a run begins, instead of `every_seconds`: five cron fields, such as `0 2 * * *`.',
 })
 const TimeZone = Text({
   minLength: 1,
   maxLength: 64,
-  description: 'Of the schedule; UTC by default.',
-  examples: ['Europe/Berlin'],
+  description: 'Of the schedule, such as `Europe/Berlin`; UTC by default.',
 })
 const MaxRunSeconds = Type.Integer({
   minimum: 1,
@@ -129,18 +127,17 @@ export const PingParams = Fields({ token: PingToken })
 export const SignalParams = Fields({
   token: PingToken,
   signal: Type.String({
-    maxLength: 64,
+    maxLength: 5,
+    pattern: '^(start|fail|log|[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$',
     description: '`start`, `fail`, `log`, or the exit code of the run: 0 to 255.',
     examples: ['start'],
   }),
 })
 
-/** The signal of a path; undefined for a word that is none. */
-export function signalOf(word: string): Signal | undefined {
+/** The signal of a path, whose word has been checked. */
+export function signalOf(word: string): Signal {
   const kind = (['start', 'fail', 'log'] as const).find((each) => each === word)
-  if (kind) return { kind, exitCode: null }
-  const exitCode = /^\d{1,3}$/.test(word) ? Number(word) : Number.NaN
-  return exitCode <= 255 ? { kind: 'exit', exitCode } : undefined
+  return kind ? { kind, exitCode: null } : { kind: 'exit', exitCode: Number(word) }
 }
 
 export const HeartbeatPage = PageOf(HeartbeatSchema)
@@ -181,11 +178,11 @@ function requireTimes(
   if (schedule === undefined) {
     if (every_seconds === undefined)
       throw invalidField('every_seconds', 'required_one_of', { field: 'schedule' })
-    if (time_zone !== undefined) throw invalidField('schedule', 'needed_with', { field: 'time_zone' })
+    if (time_zone !== undefined) throw invalidField('time_zone', 'left_out_without', { field: 'schedule' })
     return
   }
-  if (every_seconds !== undefined) throw invalidField('every_seconds', 'left_out_with', { field: 'schedule' })
   requireSchedule(schedule, time_zone ?? 'UTC', now)
+  if (every_seconds !== undefined) throw invalidField('every_seconds', 'left_out_with', { field: 'schedule' })
 }
 
 function parseSeverity(text: string): HeartbeatSeverity {

@@ -58,7 +58,7 @@ const NO_QUERY = Fields({})
 
 /** Adds an operation to the server. */
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
-  if (!route.takesBytes) return addOperation(app, route, options)
+  if (!route.takesRawBody) return addOperation(app, route, options)
   void app.register(async (scope) => {
     acceptBytes(scope)
     addOperation(scope, route, options)
@@ -77,7 +77,7 @@ function addOperation(app: FastifyInstance, route: Route, options: RouteOptions)
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
-      if (!body && !route.takesBytes) refuseFields(request.body)
+      if (!body && !route.takesRawBody) refuseFields(request.body)
       return respond(request, reply)
     },
   })

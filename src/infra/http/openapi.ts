@@ -63,6 +63,7 @@ function operationOf(route: Route): Record<string, unknown> {
     summary: route.summary,
     tags: [route.tag],
     description: [route.description, accessSentence(route.access)].filter(Boolean).join('\n\n'),
+    ...(route.takesRawBody && { requestBody: { content: { '*/*': {} } } }),
     ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body) } }),
     ...(parameters.length > 0 && { parameters }),
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],

@@ -56,6 +56,9 @@ const MEANINGS: readonly {
     bad: ['', 'CLOSE', 'FATAL', 'HIGH '],
     only: true,
   },
+  // The sample has a period instead; src/domains/heartbeats has tests of schedules.
+  { field: /^putHeartbeat\.schedule$/, good: [], bad: ['', 'at night', '0 0 30 2 *', 7, null], only: true },
+  { field: /^putHeartbeat\.time_zone$/, good: [], bad: ['', 'UTC', 'Mars/Base', 7, null], only: true },
   {
     field: /^listAlerts\.level$/,
     good: ['CRITICAL', 'close', '0', '5'],
@@ -118,7 +121,7 @@ for (const place of api.places) {
     })
     // Bodies of foreign protocols have tests in src/domains/alerts/intake.
     if (body && !hasOpenBody(place.operation)) suiteOfBody(place, body)
-    else if (!body && place.method !== 'GET') suiteWithoutBody(place)
+    else if (!place.operation.requestBody && place.method !== 'GET') suiteWithoutBody(place)
     // The answers of providers have tests in src/domains/sign-in.
     if (!hasOpenQuery(place.operation)) suiteOfQuery(place, parameters)
     suiteOfPath(place, parameters)
@@ -223,7 +226,7 @@ function isAnyText({ operation }: Place, field: string): boolean {
 
 /** Whether the field of the sample stands for another one, so that one of the two is needed. */
 function isAlternative({ operation }: Place, field: string): boolean {
-  return `${operation.operationId}.${field}` === 'sendTelemetry.data'
+  return ['sendTelemetry.data', 'putHeartbeat.every_seconds'].includes(`${operation.operationId}.${field}`)
 }
 
 /** A value of a parameter that no sample has, because it goes with others of another list. */

@@ -16,6 +16,7 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
   listSilences: ['alert_silences', ...NEWEST],
   listAlertDecisions: ['alert_notifications', ...NEWEST],
   listHeartbeats: ['heartbeats', ...NEWEST],
+  listHeartbeatPings: ['heartbeat_pings', ...NEWEST],
   listTickets: ['tickets', ...NEWEST],
   listTicketComments: ['ticket_changes', ...NEWEST],
   getTicketHistory: ['ticket_changes', ...OLDEST],
@@ -28,7 +29,8 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
 }
 
 // Their sample names an object that does not exist, which is said first.
-const OF_AN_OBJECT = /^(getAlertHistory|listAlertDecisions|listTicketComments|getTicketHistory)$/
+const OF_AN_OBJECT =
+  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listTicketComments|getTicketHistory)$/
 
 /** A cursor of that operation. */
 export function cursorOf(operation: string): string {

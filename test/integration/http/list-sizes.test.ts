@@ -35,6 +35,9 @@ const ALERT = `insert or ignore into alerts (id, identity, source, title, body, 
 const TICKET = `insert or ignore into tickets (id, title, level, status, comment_count, created_by, created_at,
   updated_at, version) values ('one', 't', 'low', 'open', 0, 'a', 1, 1, 1)`
 
+const HEARTBEAT = `insert or ignore into heartbeats (name, every_seconds, grace_seconds, severity, source, created_by,
+  created_at, updated_by, updated_at, counted_from, due_at) values ('one', 60, 0, 'HIGH', 's', 'a', 1, 'a', 1, 1, 1)`
+
 /** By the id of the operation. */
 const LISTS: Readonly<Record<string, List>> = {
   listOrders: {
@@ -113,6 +116,12 @@ const LISTS: Readonly<Record<string, List>> = {
       every_seconds: 60,
       due_at: 9_999_999_999_999,
     },
+  },
+  listHeartbeatPings: {
+    path: '/alerts/heartbeats/one/pings',
+    table: 'heartbeat_pings',
+    row: { heartbeat: 'one', at: (n) => 1_000 + n, kind: 'log', body: control(10_000) },
+    others: [HEARTBEAT],
   },
   listTickets: {
     path: '/tickets',

@@ -77,6 +77,13 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },
   }),
   listHeartbeats: () => ({ query: timedPage }),
+  getHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  listHeartbeatPings: () => ({ params: { name: fresh('backup') }, query: timedPage }),
+  rotateHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  ping: () => ({ params: { token: fresh('token') } }),
+  pingWithBody: () => ({ params: { token: fresh('token') } }),
+  pingSignal: () => ({ params: { token: fresh('token'), signal: 'start' } }),
+  pingSignalWithBody: () => ({ params: { token: fresh('token'), signal: '0' } }),
   deleteHeartbeat: () => ({ params: { name: fresh('backup') } }),
   beatHeartbeat: () => ({ params: { name: fresh('backup') } }),
   createTicket: () => ({
