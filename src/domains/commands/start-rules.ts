@@ -44,6 +44,11 @@ export class StartRules {
     this.#deps = deps
   }
 
+  /** When an execution that is queued at that time expires without a start. */
+  expiryOf(queuedAt: number): number {
+    return queuedAt + this.#deps.startWithinMs
+  }
+
   /** What was queued at the first time or before has waited too long; after the second, before the clock was set back. */
   get queueLimits(): { readonly before: number; readonly after: number } {
     const now = this.#deps.clock.now()
@@ -76,7 +81,7 @@ export class StartRules {
   #isOverdue({ status, queuedAt }: WaitingExecution): boolean {
     const { clock, startWithinMs } = this.#deps
     const longestMs = startWithinMs + CLOCK_DIFFERENCE_MS
-    return status === 'queued' && isDueAt(queuedAt + startWithinMs, clock.now(), longestMs)
+    return status === 'queued' && isDueAt(this.expiryOf(queuedAt), clock.now(), longestMs)
   }
 
   /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */
