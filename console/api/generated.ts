@@ -28,6 +28,14 @@ export type FaultCode =
   | 'not_a_name'
   | 'not_a_schedule'
   | 'not_a_time_zone'
+  | 'not_an_id'
+  | 'not_an_agent_id'
+  | 'not_ids'
+  | 'not_a_subject'
+  | 'not_subjects'
+  | 'not_a_header_name'
+  | 'not_a_header_value'
+  | 'not_a_menu_path'
   | 'not_a_user'
   | 'not_a_path'
   | 'not_text'
@@ -69,7 +77,7 @@ export type FaultCode =
   | 'menu_too_much_text'
 
 export const BODIES = {
-  publishMessage: {"type":"object","required":["subject","payload"],"properties":{"subject":{"type":"string","pattern":"^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.[^\\s.*>\\x00-\\x20\\x7f]+)*$","maxLength":255,"description":"A subject to publish on: tokens separated by dots, no wildcards, not beginning with `$`.","examples":["shop.opened"]},"payload":{"description":"Any JSON value."},"headers":{"type":"object","patternProperties":{"^(?:[A-MO-Za-mo-z0-9_-][A-Za-z0-9_-]{0,63}|[Nn](?:[B-Zb-z0-9_-][A-Za-z0-9_-]{0,62})?|[Nn][Aa](?:[A-SU-Za-su-z0-9_-][A-Za-z0-9_-]{0,61})?|[Nn][Aa][Tt](?:[A-RT-Za-rt-z0-9_-][A-Za-z0-9_-]{0,60})?|[Nn][Aa][Tt][Ss](?:[A-Za-z0-9_][A-Za-z0-9_-]{0,59})?)$":{"type":"string","maxLength":1024,"pattern":"^[\\t\\x20-\\x7e]*$"}},"maxProperties":32,"additionalProperties":false,"description":"Headers of the bus message."}},"additionalProperties":false},
+  publishMessage: {"type":"object","required":["subject","payload"],"properties":{"subject":{"type":"string","pattern":"^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.[^\\s.*>\\x00-\\x20\\x7f]+)*$","maxLength":255,"description":"One subject: tokens separated by dots, no wildcards, not beginning with `$`.","examples":["shop.opened"]},"payload":{"description":"Any JSON value."},"headers":{"type":"object","patternProperties":{"^(?:[A-MO-Za-mo-z0-9_-][A-Za-z0-9_-]{0,63}|[Nn](?:[B-Zb-z0-9_-][A-Za-z0-9_-]{0,62})?|[Nn][Aa](?:[A-SU-Za-su-z0-9_-][A-Za-z0-9_-]{0,61})?|[Nn][Aa][Tt](?:[A-RT-Za-rt-z0-9_-][A-Za-z0-9_-]{0,60})?|[Nn][Aa][Tt][Ss](?:[A-Za-z0-9_][A-Za-z0-9_-]{0,59})?)$":{"type":"string","maxLength":1024,"pattern":"^[\\t\\x20-\\x7e]*$"}},"maxProperties":32,"additionalProperties":false,"description":"Headers of the bus message."}},"additionalProperties":false},
   createOrder: {"type":"object","required":["order_id","platform","amount_cents"],"properties":{"order_id":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,64}$","description":"The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`, not `.` or `..`.","examples":["order-1001"]},"platform":{"type":"string","pattern":"^[^\\x00]*$","minLength":1,"maxLength":64,"description":"Where the order came from.","examples":["live"]},"amount_cents":{"type":"integer","minimum":0,"maximum":9007199254740991,"examples":[4990]},"expires_at":{"type":"string","format":"date-time","maxLength":64,"description":"RFC 3339 with any offset; 15 minutes from now when left out.","examples":["2099-01-31T03:00:00+01:00"]}},"additionalProperties":false},
   moveOrder: {"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["pending","paid","shipped","completed","expired"],"description":"The status of the order."}},"additionalProperties":false},
   login: {"type":"object","required":["username","password"],"properties":{"username":{"type":"string","pattern":"^[^\\x00]*$","minLength":1,"maxLength":256},"password":{"type":"string","minLength":1,"maxLength":1024}},"additionalProperties":false},

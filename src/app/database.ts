@@ -95,7 +95,9 @@ async function requireSchema(store: Store, { database }: Config, setting: string
 function missingDatabase(what: string, setting: string): AppError {
   const remedy =
     'Run "platform db migrate" or "platform serve" to create it, or choose another database with --config.'
-  return new AppError('unavailable', 'store_unavailable', `There is ${what} (${setting}). ${remedy}`)
+  return new AppError('unavailable', 'store_unavailable', `There is ${what} (${setting}). ${remedy}`, {
+    values: { missing: what },
+  })
 }
 
 /** Only a warning: the mode is the operator's decision, since a backup may read the file as a member of its group. */

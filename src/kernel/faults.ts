@@ -34,6 +34,16 @@ export const FAULTS = {
   not_a_schedule:
     'must be five cron fields whose time comes: minute, hour, day of the month, month, day of the week',
   not_a_time_zone: 'must be a time zone such as Europe/Berlin',
+  not_an_id: 'must be 1 to {maximum} of {characters}, and not "." or ".."',
+  not_an_agent_id: 'must be 1 to 64 of A-Z a-z 0-9 _ -',
+  not_ids: 'must be 1 to {maximum} ids of users, separated by commas',
+  not_a_subject:
+    'must be one subject: parts separated by dots, without spaces, control characters, "*" and ">", and not beginning with "$"',
+  not_subjects:
+    'must be subjects separated by commas, each exact (order.paid) or a prefix that ends in * (order.*)',
+  not_a_header_name: 'must be named with 1 to 64 of A-Z a-z 0-9 _ -, and not begin with "Nats-"',
+  not_a_header_value: 'must have only visible characters of ASCII, spaces and tabs',
+  not_a_menu_path: 'must begin with "/", and not contain NUL or half a surrogate pair',
   not_a_user: 'must be the id of a user',
   not_a_path: 'must be a path on this host, at most 1024 characters, without a fragment',
   not_text: 'must not contain NUL or half a surrogate pair',

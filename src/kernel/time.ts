@@ -69,12 +69,15 @@ export function parseRfc3339(text: string): number | undefined {
   return at < EARLIEST || at > LATEST ? undefined : at
 }
 
+/** The clocks of the hosts of one installation, and those before and after a small correction, differ by less. */
+export const CLOCK_DIFFERENCE_MS = MINUTE
+
 /**
- * Whether a stored time has come, in epoch milliseconds. One that is further away than the longest pause that is ever chosen was
+ * Whether a stored time has come, in epoch milliseconds. One that is clearly further away than the longest pause that is ever chosen was
  * written before the clock was set back, and counts as due: nothing waits until the clock has caught up.
  */
 export function isDueAt(dueAt: number, now: number, longestPauseMs: number): boolean {
-  return dueAt <= now || dueAt > now + longestPauseMs
+  return dueAt <= now || dueAt > now + longestPauseMs + CLOCK_DIFFERENCE_MS
 }
 
 // RFC 3339 has years of four digits; an offset can move a time beyond them.

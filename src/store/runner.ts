@@ -3,7 +3,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { backoffMs, type Backoff } from '../kernel/retry.ts'
-import { MINUTE, SECOND } from '../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, SECOND } from '../kernel/time.ts'
 import { newHolder } from './holder.ts'
 import type { Store, Tx } from './store.ts'
 
@@ -73,9 +73,6 @@ export interface RunnerOptions<Item extends WorkItem, Result> {
 
 const SETTLED = ['done', 'retry', 'interrupted', 'failed', 'lost'] as const
 type Settled = (typeof SETTLED)[number]
-
-// The lease of a process whose clock is ahead by less is respected.
-const CLOCK_DIFFERENCE_MS = MINUTE
 
 const SETTLE_BACKOFF = { initialMs: 100, maximumMs: 5 * SECOND }
 

@@ -24,7 +24,10 @@ export const COMMON_ERRORS = {
     status: 405,
     meaning: 'The path does not have this method; `Allow` lists its methods.',
   },
-  payload_too_large: { status: 413, meaning: 'The body is larger than 1 MiB.' },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than 1 MiB, or than 16 KiB for a public operation.',
+  },
   unsupported_media_type: { status: 415, meaning: 'A body must be `application/json`.' },
   rate_limited: { status: 429, meaning: 'Too many calls; retry after the seconds in `Retry-After`.' },
   internal: { status: 500, meaning: 'An error of the platform; its log has the cause with the request id.' },

@@ -1,4 +1,5 @@
 import { Type, type TProperties } from 'typebox'
+import type { ErrorValues, FaultCode } from '../kernel/faults.ts'
 
 /** An object on the wire; unknown fields are rejected. */
 export function Fields<P extends TProperties>(
@@ -32,16 +33,25 @@ export function GivenTime(description = 'RFC 3339 with any offset.') {
   })
 }
 
+/** The fault of a text that does not match, where the pattern explains it to nobody. No document shows this member. */
+export interface PatternFault {
+  readonly patternFault: readonly [code: FaultCode, values?: ErrorValues]
+}
+
 /**
  * A pattern that the server checks with the flag `u` of ECMAScript, and the one in the document, which matches the same texts
  * without that flag and in RE2, or some more.
  */
-export function checked(pattern: string, documentedPattern: string) {
-  return { pattern, documentedPattern }
+export function checked(
+  pattern: string,
+  documentedPattern: string,
+  ...patternFault: PatternFault['patternFault']
+) {
+  return { pattern, documentedPattern, patternFault }
 }
 
 // NUL cannot be stored by PostgreSQL, and half a surrogate pair is not text.
-const TEXT = checked('^[^\\u0000\\uD800-\\uDFFF]*$', '^[^\\x00]*$')
+const TEXT = checked('^[^\\u0000\\uD800-\\uDFFF]*$', '^[^\\x00]*$', 'not_text')
 
 /** Free text for people. */
 export function Text(options: {
@@ -69,10 +79,11 @@ export function ContainedText(fields: string) {
 export function PathName(
   characters: string,
   maxLength: number,
-  options: { description: string; examples: string[] },
+  options: { description: string; examples: string[]; patternFault?: PatternFault['patternFault'] },
 ) {
   const name = `[${characters}]{1,${maxLength}}$`
-  return Type.String({ ...checked(`^(?!\\.{1,2}$)${name}`, `^${name}`), ...options })
+  const values = { maximum: maxLength, characters: characters.match(/\w-\w|./g) ?? [] }
+  return Type.String({ ...checked(`^(?!\\.{1,2}$)${name}`, `^${name}`, 'not_an_id', values), ...options })
 }
 
 /** An id made by the platform. Any text of that length is looked up, so that an unknown one is 404. */

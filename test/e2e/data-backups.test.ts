@@ -234,6 +234,28 @@ async function deletions(platform: ServedPlatform): Promise<number> {
   return Number(/platform_data_backups_total\{change="deleted"\} (\d+)/.exec(metrics)?.[1])
 }
 
+test('a restoration into an empty directory does not advise to create the database', async (t) => {
+  const w = await world(t, 'sqlite')
+  const other = scopeOf(t).use(temporaryDirectory()).path
+  const file = join(w.dataDir, 'saved')
+  const store = await openStore({
+    database: w.address,
+    clock: systemClock,
+    metrics: noMetrics,
+    logger: silentLogger,
+  })
+  await migrate(store, systemClock, MIGRATIONS)
+  await store.snapshot(file)
+  await store.close()
+  const { code, stdout, stderr } = await runPlatform(['data', 'restore', file], { dataDir: other })
+  assert.equal(code, 0, stderr)
+  assert.match(
+    stdout,
+    /It was not compared with a recorded sha256: there is no database at \S+platform\.db\.\n/,
+  )
+  assert.doesNotMatch(stdout + stderr, /db migrate|platform serve/)
+})
+
 test('an api without a worker makes the backups that it accepts', async (t) => {
   const w = await world(t, 'sqlite')
   const platform = await w.serve({}, 'api')

@@ -253,6 +253,8 @@ describe('platform serve', { concurrency: 2 }, () => {
     await eventually('the message to be stored', async () => {
       return (await items<{ status: string }>(platform, '/messages?status=pending')).length > 0
     })
+    // Without TLS there is nothing to read again.
+    platform.signal('SIGHUP')
     platform.signal('SIGTERM')
     await eventually('the stop to begin', () => platform.logs().some(({ message }) => message === 'stopping'))
     platform.signal('SIGTERM')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterAttempt, allowedBy } from '../../src/domains/alerts/notifications/health.ts'
+import { judgeTime, withFarTimesDue } from '../../src/domains/alerts/judgement.ts'
+import type { Alert } from '../../src/domains/alerts/model.ts'
 import { LEASE_MS, LeaseWatch } from '../../src/domains/commands/lease-watch.ts'
 import { isBackupDue } from '../../src/domains/data-backups/model.ts'
 import { bucketSize, takeTokens } from '../../src/domains/telemetry/model.ts'
@@ -8,12 +10,26 @@ import { createLoginThrottle } from '../../src/domains/users/login-throttle.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { TokenBucket } from '../../src/kernel/token-bucket.ts'
+import { alertAfter } from '../support/alert-judgements.ts'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
 
 /** What waits for a time: begins to wait, and returns whether the time has come. */
 interface Waiting {
   readonly pauseMs: number
   begin(clock: Clock): () => boolean
+}
+
+const ACKNOWLEDGE_FOR_MS = 4 * HOUR
+
+/** An alert that changes by itself after a pause. */
+function alertWith(pauseMs: number, changes: (until: number) => Partial<Alert>): Waiting {
+  return {
+    pauseMs,
+    begin(clock) {
+      const alert = { ...alertAfter('ERROR'), ...changes(clock.now() + pauseMs) }
+      return () => judgeTime(withFarTimesDue(alert, clock.now(), ACKNOWLEDGE_FOR_MS), clock.now()).length > 0
+    },
+  }
 }
 
 const PAUSES = { initialMs: MINUTE, maximumMs: MINUTE }
@@ -76,6 +92,16 @@ const WAITING: Readonly<Record<string, Waiting>> = {
       return login
     },
   },
+  'an acknowledgement': alertWith(ACKNOWLEDGE_FOR_MS, (until) => ({
+    status: 'acknowledged',
+    acknowledgedWeight: 6,
+    acknowledgedUntil: until,
+  })),
+  'the freeze of an alert': alertWith(HOUR, (until) => ({
+    status: 'frozen',
+    freeze: { until, swings: 4, reportsBefore: 0 },
+  })),
+  'an alert that is told again': alertWith(DAY, (until) => ({ repeatEveryMs: DAY, repeatAt: until })),
   'the lease of a dead worker': {
     pauseMs: LEASE_MS,
     begin(clock) {

@@ -193,8 +193,14 @@ async function findRecord(loaded: LoadedConfig, path: string, sha256: string): P
       return { record, reason: 'the database has no backup with this name or this sha256' }
     })
   } catch (error) {
-    return { record: undefined, reason: errorMessage(error).replace(/\.$/, '') }
+    return { record: undefined, reason: reasonOf(error) }
   }
+}
+
+/** Where there is no database yet, the remedy of its error, to create one, would be in the way of a restoration. */
+function reasonOf(error: unknown): string {
+  const missing = error instanceof AppError ? error.values?.['missing'] : undefined
+  return missing === undefined ? errorMessage(error).replace(/\.$/, '') : `there is ${String(missing)}`
 }
 
 /** `platform data restore`: replaces the database, which no process may serve, by a verified backup. */

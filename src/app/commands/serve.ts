@@ -41,6 +41,7 @@ async function serveUntilSignal(
 ): Promise<void> {
   using serviceManager = connectServiceManager(context.env, logger)
   const stopped = stopSignal()
+  surviveHangup(logger)
   const platform = await start(context, loaded, logger)
   logger.info({ addresses: platform.addresses }, 'started')
   serviceManager.ready()
@@ -51,6 +52,13 @@ async function serveUntilSignal(
   clearTimeout(busCheck)
   clearTimeout(release)
   await stopInTime(platform, logger)
+}
+
+/** Who sends SIGHUP wants files to be read again, with TLS or without; its default would end the program. */
+function surviveHangup(logger: Logger): void {
+  process.on('SIGHUP', () =>
+    logger.info({}, 'SIGHUP: certificates are read again; a changed configuration needs a restart'),
+  )
 }
 
 /** A failed start is logged too: an operator searches the service's journal for JSON lines, not for standard error. */

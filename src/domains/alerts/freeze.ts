@@ -2,7 +2,7 @@ import { HOUR } from '../../kernel/time.ts'
 import type { Alert, Freeze, Swing } from './model.ts'
 
 /** An alert is frozen until an hour has passed without a swing (docs/specification.md, Alerts). */
-const FREEZE_MS = HOUR
+export const FREEZE_MS = HOUR
 const WINDOW_MS = HOUR
 const SWINGS_TO_FREEZE = 4
 

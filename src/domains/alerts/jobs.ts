@@ -21,7 +21,7 @@ export function alertTimeJob(alerts: Pick<Alerts, 'changeDue' | 'pruneGroups'>):
       await runBatches(signal, async () => {
         const { due, changed } = await alerts.changeDue(CHANGE_BATCH)
         // Alerts that other transactions have locked are left for the next run.
-        return due === CHANGE_BATCH && changed > 0
+        return due >= CHANGE_BATCH && changed > 0
       })
       if (!signal.aborted) await alerts.pruneGroups()
     },

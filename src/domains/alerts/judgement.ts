@@ -1,6 +1,7 @@
 import { counted } from '../../kernel/counted.ts'
+import { isDueAt } from '../../kernel/time.ts'
 import type { AlertEvent } from './events.ts'
-import { addSwing, freezeFor, isSwing, prolong } from './freeze.ts'
+import { addSwing, FREEZE_MS, freezeFor, isSwing, prolong } from './freeze.ts'
 import {
   levelOf,
   NOTICE_MS,
@@ -119,6 +120,24 @@ export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
   return afterTime(alert, cause.at, (current) =>
     current.status === 'frozen' ? [unfreeze(current, cause)] : [],
   )
+}
+
+/**
+ * The alert with those of its times that were written before the clock was set back as due now: they are further away than they
+ * ever are at first. When it expires is a time of its reporter.
+ */
+export function withFarTimesDue(alert: Alert, at: number, acknowledgeForMs: number): Alert {
+  const { acknowledgedUntil, repeatAt, repeatEveryMs, freeze } = alert
+  return {
+    ...alert,
+    acknowledgedUntil: nearTime(acknowledgedUntil, at, acknowledgeForMs),
+    repeatAt: nearTime(repeatAt, at, repeatEveryMs ?? 0),
+    freeze: freeze && { ...freeze, until: nearTime(freeze.until, at, FREEZE_MS) },
+  }
+}
+
+function nearTime<T extends number | null>(time: T, at: number, longestMs: number): T | number {
+  return time !== null && isDueAt(time, at, longestMs) ? Math.min(time, at) : time
 }
 
 /** Judges the changes that are due at this time; none if nothing is due. */

@@ -17,6 +17,7 @@ import { inTransactions, onEveryDialect } from '../../../test/support/store.ts'
 import type { OrderDeps } from '../orders/index.ts'
 import { SEVERITIES, severityOf, type AlertView, type Report } from './model.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
 import { noNotifications } from './occasion.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 
@@ -301,6 +302,24 @@ onEveryDialect('an event of an alert', (dialect) => {
     await assert.rejects(failing.recover(alert.id, 'anna'), /outbox is full/)
     await assert.rejects(failing.report({ ...FAILED, level: 'CLOSE' }, 'anna'), /outbox is full/)
     assert.deepEqual(await world.alerts.get(alert.id), alert)
+  })
+})
+
+onEveryDialect('an alert whose times were written before the clock was set back', (dialect) => {
+  it('changes at once, and at a start; other alerts stay as they are', async () => {
+    await using world = await alertWorld(dialect)
+    const acknowledged = (await world.report(FAILED)).alert
+    await world.alerts.acknowledge(acknowledged.id, null, 'anna')
+    const statuses = async () => (await allOf(world.alerts)).map(({ status }) => status)
+    // The look of the start.
+    assert.deepEqual(await world.alerts.changeDue(10), { due: 0, changed: 0 })
+    world.clock.jump(-MINUTE)
+    assert.deepEqual(await world.alerts.changeDue(10), { due: 0, changed: 0 })
+    assert.deepEqual(await statuses(), ['acknowledged'])
+    world.clock.jump(-8 * HOUR)
+    assert.deepEqual(await world.alerts.changeDue(10), { due: 1, changed: 1 })
+    assert.deepEqual(await statuses(), ['firing'])
+    assert.deepEqual(await world.alerts.changeDue(10), { due: 0, changed: 0 })
   })
 })
 

@@ -6,10 +6,12 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { CLOCK_DIFFERENCE_MS } from '../../kernel/time.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
+import { FREEZE_MS } from './freeze.ts'
 import { inhibitedIdOf } from './inhibition.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
@@ -20,6 +22,7 @@ import {
   judgeReport,
   judgeTime,
   judgeUnfreeze,
+  withFarTimesDue,
   type AlertChange,
   type Cause,
   type HistoryEntry,
@@ -52,6 +55,7 @@ import {
   insertHistory,
   listAlerts,
   listDueAlerts,
+  listFarAlerts,
   listFiring,
   listHistory,
   listTruncated,
@@ -93,6 +97,8 @@ export class Alerts implements RecoverableAlerts {
   readonly #deps: AlertDeps
   readonly #reports: Counter
   readonly #changes: Counter
+  /** How far the wall clock is ahead of the monotonic one, as it was when alerts were last searched for far times. */
+  #aheadMs = Number.POSITIVE_INFINITY
 
   constructor(deps: AlertDeps) {
     this.#deps = deps
@@ -214,20 +220,35 @@ export class Alerts implements RecoverableAlerts {
 
   /** Changes one batch of alerts whose time has come; returns how many were due and how many it has changed. */
   async changeDue(limit: number): Promise<{ due: number; changed: number }> {
-    const { clock, store } = this.#deps
+    const { acknowledgeForMs, clock, store } = this.#deps
     // The read is outside the write queue: a run without due alerts writes nothing.
-    const due = await listDueAlerts(store.read, clock.now(), limit)
+    const due = [...(await listDueAlerts(store.read, clock.now(), limit)), ...(await this.#listFar(limit))]
     if (due.length === 0) return { due: 0, changed: 0 }
     return store.write(async (tx) => {
       let changed = 0
       for (const locked of await lockFree(tx, due)) {
         const alert = await this.#withGroupEnd(tx, locked)
-        const judgements = judgeTime(alert, clock.now())
+        const judgements = judgeTime(withFarTimesDue(alert, clock.now(), acknowledgeForMs), clock.now())
         await this.#apply(tx, alert, judgements, WORKER)
         if (judgements.length > 0 || alert !== locked) changed++
       }
       return { due: due.length, changed }
     })
+  }
+
+  /** The alerts whose times a former clock has put too far away: read at the start, and when the clock was set back. */
+  async #listFar(limit: number): Promise<string[]> {
+    const { acknowledgeForMs, clock, store } = this.#deps
+    const aheadMs = clock.now() - clock.monotonic()
+    if (aheadMs > this.#aheadMs - CLOCK_DIFFERENCE_MS) {
+      this.#aheadMs = Math.max(aheadMs, this.#aheadMs)
+      return []
+    }
+    const now = clock.now() + CLOCK_DIFFERENCE_MS
+    const times = { now, acknowledgedUntil: now + acknowledgeForMs, frozenUntil: now + FREEZE_MS }
+    const far = await listFarAlerts(store.read, { ...times, limit })
+    if (far.length < limit) this.#aheadMs = aheadMs
+    return far
   }
 
   /** Decides again about the notifications of the firing alerts that an ended silence has matched. */

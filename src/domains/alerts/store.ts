@@ -146,6 +146,29 @@ const due = statement<{ now: number; limit: number }, { id: string }>((on, value
     .limit(value('limit')),
 )
 
+interface FarTimes {
+  readonly now: number
+  readonly acknowledgedUntil: number
+  readonly frozenUntil: number
+  readonly limit: number
+}
+
+const tooFar = statement<FarTimes, { id: string }>((on, value) =>
+  on
+    .selectFrom('alerts')
+    .select('id')
+    .where('due_at', '>', value('now'))
+    .where((row) =>
+      row.or([
+        row('acknowledged_until', '>', value('acknowledgedUntil')),
+        row.and([row('status', '=', 'frozen'), row('due_at', '>', value('frozenUntil'))]),
+        row(sql<number>`repeat_at - repeat_every_ms`, '>', value('now')),
+      ]),
+    )
+    .orderBy('due_at')
+    .limit(value('limit')),
+)
+
 const firing = statement<{ after: number; limit: number }, AlertView & { seq: number }>((on, value) =>
   on
     .selectFrom('alerts')
@@ -217,6 +240,11 @@ export async function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefi
 /** The ids of alerts whose time has come, the longest overdue first. */
 export async function listDueAlerts(queries: Queries, now: number, limit: number): Promise<string[]> {
   return (await queries.run(due, { now, limit })).map(({ id }) => id)
+}
+
+/** The ids of alerts with a time that is later than those, which was written before the clock was set back. */
+export async function listFarAlerts(queries: Queries, times: FarTimes): Promise<string[]> {
+  return (await queries.run(tooFar, times)).map(({ id }) => id)
 }
 
 /** Locks alerts, except those that another transaction has locked. */

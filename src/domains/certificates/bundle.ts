@@ -58,6 +58,7 @@ function factsOf(certificates: Certificates, links: readonly ChainLink[]): Certi
     chain: chain.map((each) => ({
       fingerprintSha256: each.fingerprintSha256,
       subject: each.subject,
+      issuer: each.issuer,
       notAfter: each.notAfter,
     })),
     warnings: warningsOf({ certificates, links, expiresFirst }),

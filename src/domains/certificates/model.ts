@@ -25,6 +25,8 @@ export type CertificateWarning = (typeof CERTIFICATE_WARNINGS)[number]
 export interface ChainMember {
   readonly fingerprintSha256: string
   readonly subject: string
+  /** Left out in what an older release has registered. */
+  readonly issuer?: string
   readonly notAfter: number
 }
 

@@ -47,7 +47,15 @@ export const CertificateSchema = Fields(
     }),
     is_ca: Type.Boolean(),
     chain: Type.Array(
-      Fields({ fingerprint_sha256: Fingerprint, subject: DistinguishedName, not_after: Timestamp }),
+      Fields({
+        fingerprint_sha256: Fingerprint,
+        subject: DistinguishedName,
+        issuer: Type.Optional({
+          ...DistinguishedName,
+          description: 'RFC 4514. Left out if an older release has registered it.',
+        }),
+        not_after: Timestamp,
+      }),
       { description: 'The other certificates of the PEM, in their order.' },
     ),
     status: Status,

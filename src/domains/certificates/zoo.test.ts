@@ -237,8 +237,8 @@ test('the facts are the ones that openssl x509 prints', async () => {
     [['shop.example.com', '*.example.com', '192.0.2.1', '2001:db8::1'], ISSUED_AT, ISSUED_AT + 365 * DAY],
   )
   assert.deepEqual(
-    facts.chain.map((each) => [each.subject, each.notAfter]),
-    [['CN=intermediate,O=Zoo', LONG]],
+    facts.chain.map((each) => [each.subject, each.issuer, each.notAfter]),
+    [['CN=intermediate,O=Zoo', 'CN=root,O=Zoo', LONG]],
   )
   assert.deepEqual([facts.endsAt, facts.expiresFirst], [facts.notAfter, fingerprintSha256])
 })

@@ -99,7 +99,7 @@ export interface Execution {
   readonly createdAt: number
   readonly startedAt: number | null
   readonly finishedAt: number | null
-  /** When it expires without an approval; null if it needs none. */
+  /** When it expires without an approval, or once it is queued without a start; null if it was queued by an older release. */
   readonly expiresAt: number | null
 }
 
@@ -139,15 +139,14 @@ export interface NewExecution {
   readonly requestedBy: string
   /** See {@link Execution}. */
   readonly requesterRoles: Execution['requesterRoles']
+  readonly status: 'awaiting_approval' | 'queued'
   readonly createdAt: number
-  /** When it expires without an approval; null if it needs none. */
-  readonly expiresAt: number | null
+  readonly expiresAt: number
 }
 
 export function newExecution(request: NewExecution): ExecutionView {
   return {
     ...request,
-    status: request.expiresAt === null ? 'queued' : 'awaiting_approval',
     statusReason: null,
     approvals: [],
     exitCode: null,

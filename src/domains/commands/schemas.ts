@@ -151,7 +151,9 @@ export const ExecutionSchema = Fields(
     expires_at: Nullable<string>({
       ...NullableTimestamp,
       type: 'string',
-      description: 'When it expires without an approval; null if it needs none.',
+      description:
+        'When it expires: without an approval, or, once it is queued, without a start (`commands.start_within`). Null if an ' +
+        'older release has queued it.',
     }),
   },
   { $id: 'Execution' },

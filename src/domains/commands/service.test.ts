@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ADMIN, caller, commandWorld, DEVOPS } from '../../../test/support/commands.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { ROLES, type Role } from '../../kernel/identity.ts'
-import { HOUR } from '../../kernel/time.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
 import { EXECUTION_STATUSES, type ExecutionStatus } from './model.ts'
 
 const REASON = { params: {}, reason: 'The shop is slow.' }
@@ -27,7 +27,7 @@ onEveryDialect('the requests for commands', (dialect) => {
     await using w = await commandWorld(dialect)
     await assert.rejects(w.commands.request('restart', NO_REASON, DEVOPS), { code: 'forbidden' })
     const execution = await w.commands.request('restart', { params: { unit: 'db' }, reason: null }, ADMIN)
-    assert.equal(execution.status, 'queued')
+    assert.deepEqual([execution.status, execution.expiresAt], ['queued', w.clock.now() + HOUR])
     assert.deepEqual(await w.commands.execution(execution.id, ADMIN), execution)
     assert.deepEqual(w.events, [{ type: 'command.requested', data: execution }])
   })
@@ -40,8 +40,9 @@ onEveryDialect('the requests for commands', (dialect) => {
     await assert.rejects(w.commands.decide(id, 'approved', null, ADMIN), { code: 'own_request' })
     await assert.rejects(w.commands.decide(id, 'approved', null, DEVOPS), { code: 'forbidden' })
     await assert.rejects(w.commands.cancel(id, ADMIN), { code: 'invalid_transition' })
+    w.clock.advance(MINUTE)
     const approved = await w.commands.decide(id, 'approved', 'Go ahead.', OTHER_ADMIN)
-    assert.equal(approved.status, 'queued')
+    assert.deepEqual([approved.status, approved.expiresAt], ['queued', w.clock.now() + HOUR])
     assert.deepEqual(approved.approvals, [
       { at: w.clock.now(), by: 'eve', decision: 'approved', comment: 'Go ahead.', roles: ['admin'] },
     ])

@@ -130,7 +130,7 @@ export class Commands {
     { params, reason }: ExecutionRequest,
     identity: Identity,
   ): Promise<ExecutionView> {
-    const { clock, secrets, approvalTtlMs } = this.#deps
+    const { clock, secrets, approvalTtlMs, rules } = this.#deps
     const command = await this.#requireRunnable(tx, commandId, identity)
     const checked = checkParameters(command.params, params)
     const needsApproval = command.approval === 'two_person'
@@ -143,8 +143,9 @@ export class Commands {
       reason,
       requestedBy: identity.id,
       requesterRoles: await this.#rolesWithoutUser(tx, identity),
+      status: needsApproval ? 'awaiting_approval' : 'queued',
       createdAt,
-      expiresAt: needsApproval ? createdAt + approvalTtlMs : null,
+      expiresAt: needsApproval ? createdAt + approvalTtlMs : rules.expiryOf(createdAt),
     })
     await insertExecution(tx, execution, secrets.seal(execution.id, checked.secrets))
     await this.#deps.journal.recordRequest(tx, execution)
@@ -223,7 +224,8 @@ export class Commands {
     const at = this.#deps.clock.now()
     const roles = await this.#rolesWithoutUser(tx, identity)
     const approvals = [...execution.approvals, { at, by: identity.id, decision, comment, roles }]
-    if (!(await recordDecision(tx, id, status, approvals, at)))
+    const expiresAt = this.#deps.rules.expiryOf(at)
+    if (!(await recordDecision(tx, { id, status, approvals, at, expiresAt })))
       throw await this.#lostDecision(tx, id, status, at)
     const decided = await requireExecution(tx, id)
     await this.#deps.journal.recordDecision(tx, decided, decision, identity.id)

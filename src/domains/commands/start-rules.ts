@@ -1,14 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Role } from '../../kernel/identity.ts'
-import { MINUTE, isDueAt } from '../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, isDueAt } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { CommandJournal } from './journal.ts'
 import type { Execution, StatusReason } from './model.ts'
 import { mayDecide, mayRun, presentRoles, type CommandAccount } from './policy.ts'
 import { endForReason, findExecution, readPolicy } from './store.ts'
-
-// The api that queues and the worker that begins may have clocks that differ by less.
-const CLOCK_DIFFERENCE_MS = MINUTE
 
 export interface StartRulesDeps {
   readonly clock: Clock
@@ -44,6 +41,11 @@ export class StartRules {
     this.#deps = deps
   }
 
+  /** When an execution that is queued at that time expires without a start. */
+  expiryOf(queuedAt: number): number {
+    return queuedAt + this.#deps.startWithinMs
+  }
+
   /** What was queued at the first time or before has waited too long; after the second, before the clock was set back. */
   get queueLimits(): { readonly before: number; readonly after: number } {
     const now = this.#deps.clock.now()
@@ -75,8 +77,7 @@ export class StartRules {
 
   #isOverdue({ status, queuedAt }: WaitingExecution): boolean {
     const { clock, startWithinMs } = this.#deps
-    const longestMs = startWithinMs + CLOCK_DIFFERENCE_MS
-    return status === 'queued' && isDueAt(queuedAt + startWithinMs, clock.now(), longestMs)
+    return status === 'queued' && isDueAt(this.expiryOf(queuedAt), clock.now(), startWithinMs)
   }
 
   /** Whether its requester may not run the command by now, or who has approved it may not decide on it. */

@@ -45,11 +45,16 @@ const find = statement<{ id: string }, StoredExecution>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-interface DecisionChange {
+interface Decision {
   readonly id: string
-  readonly status: ExecutionStatus
+  readonly status: 'queued' | 'rejected'
   readonly approvals: readonly ApprovalRecord[]
   readonly at: number
+  /** When it expires without a start, if it is approved. */
+  readonly expiresAt: number
+}
+
+interface DecisionChange extends Decision {
   readonly finishedAt: number | null
   readonly secrets: null
 }
@@ -60,6 +65,7 @@ const approve = statement<DecisionChange>((on, value) =>
     .set({
       ...executions.set(value, 'status', 'approvals'),
       queued_at: value('at'),
+      expires_at: value('expiresAt'),
     })
     .where('id', '=', value('id'))
     .where('status', '=', 'awaiting_approval')
@@ -177,15 +183,9 @@ export async function listExecutions(
 }
 
 /** Compare-and-set: `false`, and nothing changes, when it does not wait for an approval, or waits too long. */
-export async function recordDecision(
-  tx: Tx,
-  id: string,
-  status: 'queued' | 'rejected',
-  approvals: readonly ApprovalRecord[],
-  at: number,
-): Promise<boolean> {
-  const change = { id, status, approvals, at, finishedAt: at, secrets: null }
-  return (await tx.change(status === 'queued' ? approve : reject, change)) === 1
+export async function recordDecision(tx: Tx, decision: Decision): Promise<boolean> {
+  const change = { ...decision, finishedAt: decision.at, secrets: null }
+  return (await tx.change(decision.status === 'queued' ? approve : reject, change)) === 1
 }
 
 /** Compare-and-set: `false`, and nothing changes, when it is not queued. */
@@ -269,7 +269,7 @@ export function listExpired(queries: Queries, now: number, limit: number): Promi
   return queries.run(expired, { now, limit })
 }
 
-/** Compare-and-set; `expires_at` never changes. */
+/** Compare-and-set; `expires_at` does not change while it waits for an approval. */
 export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
   const end = { from: 'awaiting_approval', status: 'expired', statusReason: null, cancelledBy: null } as const
   return (await tx.change(endWaiting, { ...end, id, finishedAt: now })) === 1

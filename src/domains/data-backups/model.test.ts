@@ -54,6 +54,12 @@ const DUE: readonly (readonly [
   ['the first one', undefined, 24 * HOUR, true],
   ['one before the end of the period', { status: 'completed', createdAt: 1 }, 24 * HOUR, false],
   ['one at the end of the period', { status: 'completed', createdAt: 0 }, 24 * HOUR, true],
+  [
+    'one right after that of a host whose clock is a little ahead',
+    { status: 'completed', createdAt: 24 * HOUR + MINUTE / 2 },
+    24 * HOUR,
+    false,
+  ],
   ['one while another runs', { status: 'running', createdAt: 0 }, MINUTE, false],
   ['one right after a failed one', { status: 'failed', createdAt: 24 * HOUR - MINUTE }, 24 * HOUR, false],
   ['one half an hour after a failed one', { status: 'failed', createdAt: 23.5 * HOUR }, 24 * HOUR, true],

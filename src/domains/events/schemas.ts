@@ -7,6 +7,7 @@ export const EventQuery = Fields({
   subjects: Type.Optional(
     Type.String({
       pattern: `^${SUBJECT}(?:,${SUBJECT})*$`,
+      patternFault: ['not_subjects'],
       maxLength: 1_024,
       description:
         'Subjects separated by commas, each exact (`order.paid`) or a prefix that ends in `*` (`order.*`). Left out: ' +

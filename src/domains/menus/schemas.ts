@@ -11,7 +11,7 @@ const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
 const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
 const Path = Nullable<string>({
   ...Type.String({
-    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$'),
+    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
     maxLength: 256,
     description: 'Begins with `/`.',
     examples: ['/products'],

@@ -2,16 +2,7 @@ import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import {
-  checked,
-  Fields,
-  Id,
-  Nullable,
-  NullableTimestamp,
-  OneOf,
-  Text,
-  Timestamp,
-} from '../../wire/schemas.ts'
+import { checked, Fields, Id, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
 // Tokens of visible characters separated by dots, without the wildcards of subscriptions; `$` is reserved by the server.
@@ -23,9 +14,9 @@ const DOCUMENTED_SUBJECT = `^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]
 
 const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({
-  ...checked(SUBJECT, DOCUMENTED_SUBJECT),
+  ...checked(SUBJECT, DOCUMENTED_SUBJECT, 'not_a_subject'),
   maxLength: 255,
-  description: 'A subject to publish on: tokens separated by dots, no wildcards, not beginning with `$`.',
+  description: 'One subject: tokens separated by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],
 })
 // NATS sends headers as lines, and interprets names that begin with `Nats-`. A name of 1 to 64 characters leaves that
@@ -39,8 +30,13 @@ const HEADER_NAME = `^(?:${[
 ].join('|')})$`
 const Headers = Type.Record(
   Type.String({ pattern: HEADER_NAME }),
-  Type.String({ maxLength: 1_024, pattern: '^[\\t\\x20-\\x7e]*$' }),
-  { maxProperties: 32, additionalProperties: false, description: 'Headers of the bus message.' },
+  Type.String({ maxLength: 1_024, pattern: '^[\\t\\x20-\\x7e]*$', patternFault: ['not_a_header_value'] }),
+  {
+    maxProperties: 32,
+    additionalProperties: false,
+    nameFault: ['not_a_header_name'],
+    description: 'Headers of the bus message.',
+  },
 )
 const Payload = Type.Unknown({ description: 'Any JSON value.' })
 
@@ -65,7 +61,7 @@ export const PublishBody = Fields({ subject: Subject, payload: Payload, headers:
 
 export const MessageQuery = Fields({
   status: Type.Optional(Status),
-  subject: Type.Optional(Text({ minLength: 1, maxLength: 255 })),
+  subject: Type.Optional(Subject),
   ...TimedPageQuery,
 })
 

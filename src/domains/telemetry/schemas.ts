@@ -11,6 +11,7 @@ const MAX_MEMBERS = 200_000
 
 const AgentId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
+  patternFault: ['not_an_agent_id'],
   description: 'The last part of the subject of its events; 1 to 64 of `A-Z a-z 0-9 _ -`.',
   examples: ['press-7'],
 })

@@ -9,6 +9,7 @@ const UserId = Type.String({ description: 'UUIDv7 (RFC 9562).' })
 const Name = PathName(USER_NAME_CHARACTERS, 254, {
   description: '1 to 254 of `A-Z a-z 0-9 . _ @ + -`, not `.` or `..`; unique, ignoring case.',
   examples: ['ada'],
+  patternFault: ['not_a_name'],
 })
 const Role = OneOf(ROLES, 'The permissions of the user.')
 const GivenRoles = Type.Array(Role, { minItems: 1, maxItems: 16 })
@@ -41,6 +42,7 @@ const MAX_NAMES = 50
 export const UserNamesQuery = Fields({
   ids: Type.String({
     pattern: `^${ID}(?:,${ID}){0,${MAX_NAMES - 1}}$`,
+    patternFault: ['not_ids', { maximum: MAX_NAMES }],
     description: `Ids of users, separated by commas, at most ${MAX_NAMES}.`,
   }),
 })

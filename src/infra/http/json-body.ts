@@ -15,7 +15,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, parseBody(request.headers, body as Buffer))
+      const checkSchema = request.getValidationFunction('body')
+      done(null, parseBody(request.headers, body as Buffer, checkSchema))
     } catch (error) {
       done(error as Error)
     }
@@ -28,7 +29,10 @@ export function acceptBytes(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
+/** Returns a fault as `error`. */
+type CheckSchema = (value: unknown) => unknown
+
+function parseBody(headers: IncomingHttpHeaders, body: Buffer, checkSchema?: CheckSchema): unknown {
   const wrongCoding = codingFault(headers, body)
   if (wrongCoding) throw wrongCoding
   if (body.length === 0) return undefined
@@ -38,7 +42,7 @@ function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
   if (scan.mostMembers > MEMBER_LIMIT)
     throw validationFailed([fieldFault('', 'too_many_fields', { maximum: MEMBER_LIMIT })])
   const value = parseJson(text)
-  const found = valueFault(text, value, scan)
+  const found = valueFault(value, scan) ?? inexactNumber(text, scan, () => checkSchema?.(value))
   if (found) throw found
   return value
 }
@@ -76,11 +80,9 @@ function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | und
 }
 
 /**
- * JSON that two readers could understand differently, or that could not be passed on as it came: nested without end,
- * with a duplicate member, or with a number that no double represents.
+ * JSON that two readers could understand differently: nested without end, or with a duplicate member.
  */
-function valueFault(text: string, value: unknown, scan: JsonScan): AppError | undefined {
-  const { members, depth, lostAt } = scan
+function valueFault(value: unknown, { members, depth }: JsonScan): AppError | undefined {
   if (depth > DEPTH_LIMIT) return validationFailed([fieldFault('', 'too_deep', { maximum: DEPTH_LIMIT })])
   // Without a member there is nothing to compare.
   let isDangerous = false
@@ -90,8 +92,14 @@ function valueFault(text: string, value: unknown, scan: JsonScan): AppError | un
   const kept = members === 0 ? 0 : countMembers(value, visit)
   if (isDangerous) return DANGEROUS_MEMBER
   // The value has kept one of the members with the same name.
-  if (members > kept) return malformedJson('The body names a member of an object twice.')
+  return members > kept ? malformedJson('The body names a member of an object twice.') : undefined
+}
+
+/** A number that no double represents could not be passed on as it came. A field with a limit of its own names that one. */
+function inexactNumber(text: string, { lostAt }: JsonScan, checkSchema: () => unknown): Error | undefined {
   if (lostAt === undefined) return undefined
+  const checked = checkSchema()
+  if (typeof checked === 'object' && checked !== null && 'error' in checked) return checked.error as Error
   return validationFailed([fieldFault(pathAt(text, lostAt).join('.'), 'not_exact')])
 }
 

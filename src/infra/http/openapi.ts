@@ -181,8 +181,14 @@ function referring(schema: unknown): unknown {
   return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersReferring(schema)
 }
 
+interface UndocumentedMembers {
+  readonly documentedPattern?: string
+  readonly patternFault?: unknown
+  readonly nameFault?: unknown
+}
+
 function membersReferring(schema: object): Record<string, unknown> {
-  const { documentedPattern, ...members } = schema as { readonly documentedPattern?: string }
+  const { documentedPattern, patternFault: _, nameFault: __, ...members } = schema as UndocumentedMembers
   const documented = documentedPattern === undefined ? members : { ...members, pattern: documentedPattern }
   return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, referring(member)]))
 }

@@ -2,7 +2,8 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { validationFailed } from '../../kernel/errors.ts'
-import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail, type FaultCode } from '../../kernel/faults.ts'
+import type { PatternFault } from '../../wire/schemas.ts'
 import { schemaErrors, type SchemaError } from './schema-errors.ts'
 
 /** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
@@ -17,7 +18,7 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
-    const details = describe(value, '').flatMap(detailsOf)
+    const details = describe(value, '').flatMap((error) => detailsOf(schema, error))
     throw invalidPart(
       part,
       distinct(part === 'query' ? details.map((each) => ofParameter(each, value)) : details),
@@ -108,10 +109,15 @@ const LIMITS: Readonly<Record<string, readonly [FaultCode, limit: string]>> = {
   maximum: ['too_large', 'maximum'],
 }
 
+type Fault = PatternFault['patternFault']
+
 /** The error of a whole object names its members; each of them becomes a detail of its own. */
-function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError): ErrorDetail[] {
+function detailsOf(
+  schema: TSchema,
+  { keyword, instancePath, message, params = {} }: SchemaError,
+): ErrorDetail[] {
   const path = memberPath(instancePath)
-  const found = (code: FaultCode, values?: ErrorValues) => [fieldFault(path, code, values)]
+  const found = (...fault: Fault) => [fieldFault(path, ...fault)]
   switch (keyword) {
     case 'required':
       return textsOf(params, 'requiredProperties').map((name) =>
@@ -119,7 +125,7 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
       )
     // One error for each unknown field, before the one that summarizes them.
     case 'boolean':
-      return found('unknown_field')
+      return found(...(schemaAt(schema, instancePath.replace(/\/[^/]*$/, '')).nameFault ?? UNKNOWN_FIELD))
     case 'additionalProperties':
     case '~guard':
       return []
@@ -128,7 +134,7 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
     case 'format':
       return found('not_a_time')
     case 'pattern':
-      return found('wrong_form', { pattern: textsOf(params, 'pattern').join('') })
+      return found(...(schemaAt(schema, instancePath).patternFault ?? wrongForm(params)))
     case 'uniqueItems':
       return found('not_unique')
     case 'type':
@@ -138,6 +144,33 @@ function detailsOf({ keyword, instancePath, message, params = {} }: SchemaError)
   return code && name
     ? found(code, { [name]: Number(textsOf(params, 'limit')) })
     : found('invalid', { reason: message })
+}
+
+const UNKNOWN_FIELD: Fault = ['unknown_field']
+
+function wrongForm(params: object): Fault {
+  return ['wrong_form', { pattern: textsOf(params, 'pattern').join('') }]
+}
+
+interface Describing {
+  readonly properties?: Readonly<Record<string, Describing>>
+  readonly patternProperties?: Readonly<Record<string, Describing>>
+  readonly items?: Describing
+  readonly patternFault?: Fault
+  /** That of a name that `patternProperties` does not allow. */
+  readonly nameFault?: Fault
+}
+
+/** What describes the value at a JSON pointer (RFC 6901). */
+function schemaAt(schema: TSchema, pointer: string): Describing {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<Describing>(
+      ({ properties, patternProperties, items }, name) =>
+        properties?.[name] ?? Object.values(patternProperties ?? {})[0] ?? items ?? {},
+      schema,
+    )
 }
 
 /** `['integer', 'null']` → `an integer or null` */

@@ -80,6 +80,70 @@ test('a plus sign that became a space is named', async () => {
   assert.match(String(body['message']), /write \+ as %2B/)
 })
 
+const MESSAGE = { subject: 'shop.opened', payload: 1 }
+
+/** What a pattern, or a limit of the field, refuses is said in words. */
+const SENTENCES: readonly (readonly [request: string, body: unknown, code: string, message: string])[] = [
+  [
+    'POST /orders',
+    { ...ORDER, order_id: '..' },
+    'not_an_id',
+    'order_id must be 1 to 64 of A-Z, a-z, 0-9, ., _',
+  ],
+  ['POST /orders', { ...ORDER, platform: 'a\0' }, 'not_text', 'platform must not contain NUL'],
+  [
+    'POST /users',
+    { name: 'a b', password: 'a good long one 7', roles: ['admin'] },
+    'not_a_name',
+    'name must be 1 to',
+  ],
+  ['GET /users/names?ids=1', undefined, 'not_ids', 'ids must be 1 to 50 ids of users'],
+  [
+    'POST /messages/publish',
+    { ...MESSAGE, subject: 'shop.*' },
+    'not_a_subject',
+    'subject must be one subject',
+  ],
+  ['GET /messages?subject=order.*', undefined, 'not_a_subject', 'subject must be one subject'],
+  ['GET /events?subjects=order.*.paid', undefined, 'not_subjects', 'subjects must be subjects separated by'],
+  [
+    'POST /messages/publish',
+    { ...MESSAGE, headers: { 'Nats-Msg-Id': '1' } },
+    'not_a_header_name',
+    'headers.Nats-Msg-Id must be named with 1 to 64',
+  ],
+  [
+    'POST /messages/publish',
+    { ...MESSAGE, headers: { a: 'é' } },
+    'not_a_header_value',
+    'headers.a must have only',
+  ],
+  ['POST /api/v1/telemetry', { agent_id: 'a.b', data: {} }, 'not_an_agent_id', 'agent_id must be 1 to 64'],
+  [
+    'PUT /menus',
+    { items: [{ id: 'a', title: 'A', path: 'a' }] },
+    'not_a_menu_path',
+    'items.0.path must begin with "/"',
+  ],
+]
+for (const [request, given, code, message] of SENTENCES) {
+  test(`${request} refuses a wrong form in words: ${code}`, async () => {
+    const [method = '', path = ''] = request.split(' ')
+    const { status, body } = await send(method, path, given)
+    const details = body['details'] as { code: string }[]
+    assert.deepEqual([status, details.map((each) => each.code)], [400, [code]])
+    assert.ok(String(body['message']).startsWith(message), String(body['message']))
+  })
+}
+
+test('a number too large for its field is told the limit of that field', async () => {
+  for (const amount of ['9007199254740993', '9007199254740992', '1e30']) {
+    const text = JSON.stringify(ORDER).replace('"amount_cents":1', `"amount_cents":${amount}`)
+    const answer = await send('POST', '/orders', text, { 'content-type': 'application/json' })
+    assert.equal(answer.body['message'], 'amount_cents must be <= 9007199254740991.', amount)
+  }
+})
+
 test('the patterns of the document need neither the flag u nor an engine with look-ahead', async () => {
   const text = JSON.stringify((await send('GET', '/openapi.json')).body)
   const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
