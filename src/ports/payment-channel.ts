@@ -170,3 +170,16 @@ export class ChannelError extends Error {
     this.code = options.code
   }
 }
+
+/** What an adapter needs to know of its channel. */
+export interface ChannelSettings {
+  readonly name: string
+  readonly kind: ChannelKind
+  readonly apiUrl: string
+  /** ISO 4217, upper case, with two decimals. */
+  readonly currency: string
+  /** Where the provider reports to: `<public_url>/payments/callbacks/<name>`. */
+  readonly callbackUrl: string
+  /** The variables of the secrets file; `X_FILE` is here as `X`, with the text of its file. */
+  readonly secrets: Readonly<Record<string, string>>
+}
