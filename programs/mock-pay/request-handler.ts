@@ -30,6 +30,8 @@ interface Handled {
 }
 
 const BODY_LIMIT_BYTES = 64 * 1_024
+// Only the path and the query are read.
+const BASE = 'http://mock'
 const NO_CHANGES: Changes = { extraCents: 0, bill: undefined, refundFails: false }
 
 /** Answers one request. Never rejects: that would end the process. */
@@ -55,7 +57,9 @@ export async function handleRequest(
 async function handle(context: HandlerContext, request: IncomingMessage): Promise<Handled> {
   const body = await readBody(request)
   if (body === undefined) return { endpoint: 'none', outcome: TOO_LARGE }
-  const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://mock')
+  const target = request.url ?? '/'
+  if (!URL.canParse(target, BASE)) return { endpoint: 'none', outcome: NOT_FOUND }
+  const { pathname: path, searchParams: query } = new URL(target, BASE)
   const received = { method: request.method ?? '', path, query, headers: request.headers, body }
   const page = pageOf(context, received)
   if (page) return { endpoint: 'page', outcome: page }

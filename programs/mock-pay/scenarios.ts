@@ -13,10 +13,10 @@ interface Rules {
 
 /** All scenarios, in the order of docs/guide/mock-pay.md. */
 export const SCENARIOS = {
-  delay: { on: OPERATIONS, delayMs: 2 * SECOND },
-  slow: { on: CALLS, delayMs: 12 * SECOND },
   '429': { on: CALLS },
   '500': { on: CALLS },
+  delay: { on: OPERATIONS, delayMs: 2 * SECOND },
+  slow: { on: CALLS, delayMs: 12 * SECOND },
   reset: { on: CALLS },
   fail: { on: CALLS },
   early: { on: ['create'] },

@@ -14,8 +14,15 @@ const BODY = Buffer.from('{"id":"evt_1"}')
 const TIME = 1_700_000_000
 const V1 = 'c89214b5b5da833daed6f0b8c5bb6bd58cea9022bd80ccc78230f3942d632925'
 
-const verify = (header: string | undefined, { secrets = ['whsec_test'], now = TIME * 1_000 } = {}) =>
-  verifySignature(header === undefined ? {} : { 'stripe-signature': header }, BODY, { secrets, now })
+interface Verifying {
+  readonly secrets?: readonly string[]
+  readonly now?: number
+}
+
+const verify = (
+  header: string | undefined,
+  { secrets = ['whsec_test'], now = TIME * 1_000 }: Verifying = {},
+) => verifySignature(header === undefined ? {} : { 'stripe-signature': header }, BODY, { secrets, now })
 
 test('the documented signature is accepted, as one of several and of several secrets', () => {
   verify(`t=${TIME},v1=${V1}`)
@@ -36,14 +43,7 @@ for (const [name, header, options] of [
   ['too old', `t=${TIME},v1=${V1}`, { now: (TIME + 301) * 1_000 }],
 ] as const)
   test(`a signature that is ${name} is refused`, () => {
-    assert.throws(
-      () =>
-        verify(
-          header,
-          options && { ...options, ...('secrets' in options && { secrets: [...options.secrets] }) },
-        ),
-      BadSignature,
-    )
+    assert.throws(() => verify(header, options), BadSignature)
   })
 
 const payment = (now: number) => ({
