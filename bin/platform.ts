@@ -312,6 +312,13 @@ function program(): Command {
     .action(async () => (await import('../programs/mock-drive/index.ts')).runMockDrive(context))
 
   platform
+    .command('mock-pay')
+    .description(
+      'run a mock of Stripe, WeChat Pay and Alipay on this host; configured by environment variables only',
+    )
+    .action(async () => (await import('../programs/mock-pay/index.ts')).runMockPay(context))
+
+  platform
     .command('ticket-notify')
     .argument('[arguments...]')
     .description(
