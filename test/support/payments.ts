@@ -1,7 +1,7 @@
 import { Payments, type Payment, type Reconciliation } from '../../src/domains/payments/index.ts'
 import { Reconciliations } from '../../src/domains/payments/reconciliation/service.ts'
 import { paymentQueue, refundQueue, setPaymentDue, setRefundDueAt } from '../../src/domains/payments/store.ts'
-import { Orders, type Order } from '../../src/domains/orders/index.ts'
+import { Orders } from '../../src/domains/orders/index.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../../src/kernel/time.ts'
@@ -37,8 +37,8 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
   const orders = new Orders({
     ...base,
     expiryMs: EXPIRY_MS,
-    events: { append: append as (tx: never, event: DomainEvent<Order>) => Promise<void> },
-    alerts: { raise: raise as never },
+    events: { append },
+    alerts: { raise },
     payments: lazy,
   })
   const channel = new MemoryChannel(clock)

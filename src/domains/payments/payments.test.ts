@@ -150,7 +150,7 @@ onEveryDialect('payments', (dialect) => {
     const kinds = await Promise.all(
       [first, second].map(async ({ id }) => (await w.payments.get(id)).attention),
     )
-    assert.deepEqual(kinds.toSorted(), ['duplicate', null])
+    assert.deepEqual(new Set(kinds), new Set(['duplicate', null]))
     assert.equal((await w.orders.history('o-1')).length, 2)
   })
 

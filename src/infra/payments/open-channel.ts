@@ -1,11 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts'
 import type { ChannelKind, ChannelSettings, PaymentChannel } from '../../ports/payment-channel.ts'
-
-interface ChannelDeps {
-  readonly clock: Clock
-  /** Whose days a bill is of, where the provider has none of its own. */
-  readonly timeZone: string
-}
+import type { ChannelDeps } from './settings.ts'
 
 interface Adapter {
   create(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel | Promise<PaymentChannel>
