@@ -7,6 +7,7 @@ import { DIFFERENCE_KINDS, RECONCILIATION_STATUSES } from './model.ts'
 
 const BookDate = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+  maxLength: 10,
   description: 'A day in the time zone of the books.',
   examples: ['2026-01-31'],
 })
