@@ -78,6 +78,8 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly maxBodyBytes?: number
   /** Whether a supervisor calls it every few seconds: it is not measured, and logged for developers only. */
   readonly isProbe?: true
+  /** Whether the body is bytes of any media type, which the operation reads itself: a `Buffer`. */
+  readonly takesRawBody?: true
   /** Whether a request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true
   /** False where a request that is sent twice changes something twice, although its method is idempotent. */

@@ -68,7 +68,8 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
-      if (!body) refuseFields(request.body)
+      if (route.takesRawBody) request.body ??= Buffer.alloc(0)
+      else if (!body) refuseFields(request.body)
       return respond(request, reply)
     },
   })

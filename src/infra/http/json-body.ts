@@ -22,6 +22,12 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   })
 }
 
+/** A body is bytes, whatever its media type. */
+export function acceptBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
 function parseBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
   const wrongCoding = codingFault(headers, body)
   if (wrongCoding) throw wrongCoding

@@ -28,12 +28,13 @@ export interface PassOnOptions {
   readonly countRefusal: CountRefusal
 }
 
-/** What a browser or a client calls before it has a token. */
+/** What a browser or a client calls before it has a token, and what providers call that have none. */
 const WITHOUT_TOKEN = [
   { method: 'POST', url: '/auth/login' },
   { method: 'GET', url: '/auth/oauth/login' },
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
+  { method: 'POST', url: '/payments/callbacks/:channel' },
 ] as const
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
