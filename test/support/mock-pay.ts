@@ -43,7 +43,7 @@ const PEMS = (prefix: string) => ({
 })
 
 /** The settings of a channel whose provider is a mock with the documented test values. */
-export function mockChannelSettings(kind: Channel, url: string): ChannelSettings {
+function mockChannelSettings(kind: Channel, url: string): ChannelSettings {
   const keys = kind === 'stripe' ? {} : PEMS(kind.toUpperCase())
   return {
     name: kind,

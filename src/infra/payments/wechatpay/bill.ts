@@ -81,7 +81,7 @@ function damaged(name: string, why: string): ChannelError {
 }
 
 /** A backtick stands before each cell, so that spreadsheets do not change numbers; a free text may have a comma. */
-export function parseCells(line: string): string[] {
+function parseCells(line: string): string[] {
   return line.startsWith('`') ? line.slice(1).split(',`') : line.replace(/^\uFEFF/, '').split(',')
 }
 
