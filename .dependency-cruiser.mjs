@@ -10,7 +10,7 @@ const CONFIG = '^src/config/'
 // Contains the type of a transaction, the only export of the store that routes and ports use.
 const TRANSACTION = '^src/store/store[.]ts$'
 const PROGRAM_INDEX = '^programs/([^/]+/(index|declared-alerts)|mock-server/value-error)[.]ts$'
-// What the programs mock-oidc and mock-drive have in common.
+// What the mock programs have in common.
 const MOCK_SERVER = '^programs/mock-server/'
 // Locks and replaced files, for the programs that keep some.
 const SHARED_FILES = '^programs/files/'

@@ -66,7 +66,8 @@ async function openOrders(stack: AsyncDisposableStack, dataDir: string): Promise
   stack.defer(() => store.close())
   const [events, alerts] = [{ append: async () => {} }, { raise: async () => {} }]
   const parts = { clock: systemClock, logger: silentLogger, metrics: noMetrics, expiryMs: 1, events, alerts }
-  return new Orders({ ...parts, store })
+  const payments = { orderLeftPending: async () => {}, askBeforeExpiry: async () => {} }
+  return new Orders({ ...parts, store, payments })
 }
 
 async function timeScans(orders: Orders, forMs: number): Promise<number> {

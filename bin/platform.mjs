@@ -7,7 +7,7 @@ import { findRuntime, installedPackages } from '../scripts/runtime.mjs'
 import { SetupError } from '../scripts/setup-error.mjs'
 
 /** Commands that must not write any file. */
-const WITHOUT_FILES = ['mock-oidc', 'mock-drive']
+const WITHOUT_FILES = ['mock-oidc', 'mock-drive', 'mock-pay']
 
 /** @param {string[]} args */
 async function main(args) {

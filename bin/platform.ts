@@ -254,6 +254,18 @@ function program(): Command {
     .addOption(configFile())
     .action(async (user, id, options) => (await tokenCommands()).revokeApiToken(context, user, id, options))
 
+  const payments = platform.command('payments').description('payments of orders').helpCommand(false)
+  payments
+    .command('reconcile')
+    .description('compare the payments of a day with the books of their provider; exit code 1 if they differ')
+    .requiredOption('--channel <name>', 'the payment channel')
+    .requiredOption('--date <date>', 'a day that is over, YYYY-MM-DD')
+    .option('--file <bill>', 'a bill that was downloaded, instead of asking the provider')
+    .addOption(configFile())
+    .action(async (options) => {
+      exitCode = await (await import('../src/app/commands/payments.ts')).reconcilePayments(context, options)
+    })
+
   const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
   alerts
     .command('test-robot')
@@ -310,6 +322,13 @@ function program(): Command {
       'run a mock of the cloud drive for backups on this host; configured by environment variables only',
     )
     .action(async () => (await import('../programs/mock-drive/index.ts')).runMockDrive(context))
+
+  platform
+    .command('mock-pay')
+    .description(
+      'run a mock of Stripe, WeChat Pay and Alipay on this host; configured by environment variables only',
+    )
+    .action(async () => (await import('../programs/mock-pay/index.ts')).runMockPay(context))
 
   platform
     .command('ticket-notify')

@@ -20,7 +20,7 @@ const THREADS = {
 
 /** The file that users start. The compile cache keeps only modules that are loaded after it was enabled. */
 const PROGRAM = `#!/usr/bin/env node
-if (!['mock-oidc', 'mock-drive'].includes(process.argv[2])) require('node:module').enableCompileCache()
+if (!['mock-oidc', 'mock-drive', 'mock-pay'].includes(process.argv[2])) require('node:module').enableCompileCache()
 require('./lib/main.cjs')
 `
 

@@ -21,11 +21,13 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { RotatedKeys } from '../kernel/secret.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
+import type { PaymentChannel } from '../ports/payment-channel.ts'
 import { createLease } from '../store/lease.ts'
 import { readOnly } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import type { Route } from '../wire/route.ts'
 import { openCurrentDatabase } from './database.ts'
+import { openChannels } from './payment-channels.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { hasSigningKey, openSigningKeys } from './signing-keys.ts'
 import { VERSION } from './version.ts'
@@ -76,7 +78,8 @@ export async function openBase(
   resources.defer(() => bus.close())
   // Read now, so that an unreadable key makes the start fail and not a request.
   const keys = await openSigningKeys(config, database)
-  const domains = openDomains({ config, logger, metrics, store, bus, keys }, resources)
+  const channels = await openChannels(config, resources)
+  const domains = openDomains({ config, logger, metrics, store, bus, keys, channels }, resources)
   const lifecycle = new Lifecycle()
   const checkStore = () => store.check()
   const health = operationsRoutes({
@@ -95,6 +98,7 @@ export async function openBase(
 
 interface BaseParts extends Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'> {
   readonly keys: RotatedKeys
+  readonly channels: ReadonlyMap<string, PaymentChannel>
 }
 
 const GUESSABLE_KEY =
@@ -105,12 +109,21 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
   const deliveries = { delivery, telemetryDelivery }
-  const { config, store, logger, metrics, keys } = parts
+  const { config, store, logger, metrics, keys, channels } = parts
   if (keys.some((key) => isGuessable(key.reveal()))) logger.warn({}, GUESSABLE_KEY)
   if (!config.readOnly) keepKeyOfIdentities(config, identityKeyOf(keys[0].reveal()), logger)
   const signingKeys = () => keys
   const clock = systemClock
-  const domains = createDomains({ config, store, clock, logger, metrics, ...deliveries, signingKeys })
+  const domains = createDomains({
+    config,
+    store,
+    clock,
+    logger,
+    metrics,
+    ...deliveries,
+    signingKeys,
+    channels,
+  })
   exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.

@@ -14,6 +14,7 @@ import { menusDomain } from '../domains/menus/index.ts'
 import { messagesDomain } from '../domains/messages/index.ts'
 import { ordersDomain } from '../domains/orders/index.ts'
 import { overviewDomain } from '../domains/overview/index.ts'
+import { paymentsDomain } from '../domains/payments/index.ts'
 import { poolDomain } from '../domains/pool/index.ts'
 import { sessionsDomain } from '../domains/sessions/index.ts'
 import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
@@ -35,7 +36,9 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { RotatedKeys } from '../kernel/secret.ts'
 import type { RecoverableAlerts } from '../ports/alerts.ts'
 import type { EventSink } from '../ports/events.ts'
+import type { OrderPayments } from '../ports/order-payments.ts'
 import type { Delivery } from '../ports/outbox.ts'
+import type { PaymentChannel } from '../ports/payment-channel.ts'
 import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts } from '../wire/domain.ts'
@@ -51,6 +54,7 @@ export const DOMAINS = [
   messagesDomain,
   alertsDomain,
   ordersDomain,
+  paymentsDomain,
   usersDomain,
   poolDomain,
   sessionsDomain,
@@ -96,13 +100,25 @@ export interface DomainsOptions {
   readonly telemetryDelivery: Delivery
   /** The keys of the tokens; called when the first token is signed or verified. */
   readonly signingKeys: () => RotatedKeys
+  /** The open payment channels by name; left out: none. */
+  readonly channels?: ReadonlyMap<string, PaymentChannel>
 }
 
 export type Domains = ReturnType<typeof createDomains>
 
 /** Creates the domains of a process, once, and passes to each one the ports that it needs. */
 export function createDomains(options: DomainsOptions) {
-  const { config, store, clock, logger, metrics, delivery, telemetryDelivery, signingKeys } = options
+  const {
+    config,
+    store,
+    clock,
+    logger,
+    metrics,
+    delivery,
+    telemetryDelivery,
+    signingKeys,
+    channels = NO_CHANNELS,
+  } = options
   const platform = { store, clock, logger, metrics }
   // Messages raise alerts and alerts write messages, so `alerts` is looked up at the time of the call.
   const lazyAlerts: RecoverableAlerts = {
@@ -126,13 +142,30 @@ export function createDomains(options: DomainsOptions) {
     declared: new DeclaredAlerts(DECLARED_ALERTS),
     ...alertSettings(config),
   })
+  // Payments pay orders, and orders close payments.
+  const lazyPayments: OrderPayments = {
+    orderLeftPending: (tx, orderId) => payments.payments.orderLeftPending(tx, orderId),
+    askBeforeExpiry: (orderIds) => payments.payments.askBeforeExpiry(orderIds),
+  }
   const orders = ordersDomain.create({
     ...platform,
     events: eventsOf(ordersDomain),
     alerts: alerts.alerts,
+    payments: lazyPayments,
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
     archiveAfterMs: config.orders.archiveAfterMs,
+  })
+  const payments = paymentsDomain.create({
+    ...platform,
+    events: eventsOf(paymentsDomain),
+    alerts: alerts.alerts,
+    orders: orders.orders,
+    channels,
+    currency: config.payments.currency,
+    timeZone: config.payments.timeZone,
+    reconcileAt: config.payments.reconcileAt,
+    refundLate: config.payments.refundLate,
   })
   const tokens = lazyTokens(() =>
     createTokens({ secrets: signingKeys(), clock, ttlMs: config.auth.tokenTtlMs }),
@@ -218,7 +251,17 @@ export function createDomains(options: DomainsOptions) {
     'data-backups': dataBackups,
     telemetry,
   }
-  const created = { messages, orders, users, 'sign-in': signIn, pool, sessions, events, ...management }
+  const created = {
+    messages,
+    orders,
+    payments,
+    users,
+    'sign-in': signIn,
+    pool,
+    sessions,
+    events,
+    ...management,
+  }
   const commands = commandsDomain.create({
     ...platform,
     ...commandSettings(config),
@@ -231,6 +274,8 @@ export function createDomains(options: DomainsOptions) {
   const overview = createOverview({ ...created, commands }, { store, clock })
   return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
 }
+
+const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
   const { approvalTtlMs, startWithinMs, programs, environment } = commands

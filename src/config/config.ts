@@ -7,6 +7,7 @@ import {
 } from './backup-templates.ts'
 import { programEnvironment, type CommandsConfig } from './commands.ts'
 import { ConfigError, type Problem } from './config-error.ts'
+import { channelProblems, type PaymentChannelConfig } from './payments.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
@@ -38,6 +39,7 @@ type Nested<Flat> = {
 export type Config = Nested<{ [K in SettingKey as PropertyOf<K>]: ValueOf<Settings[K]> }> & {
   readonly commands: CommandsConfig
   readonly backup: { readonly templates: AlertTemplates }
+  readonly payments: { readonly channels: readonly PaymentChannelConfig[] }
 }
 
 /** One setting as it is in effect, for people. */
@@ -64,6 +66,13 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
     ...unknownMembers(SETTING_TABLE, options.env),
     ...[...resolved.values()].flatMap(({ problem }) => problem ?? []),
   ]
+  const valueOf = (key: string) => resolved.get(key)?.value
+  problems.push(
+    ...channelProblems(file.channels, {
+      currency: valueOf('payments.currency'),
+      publicUrl: valueOf('payments.public_url'),
+    }),
+  )
   const texts = [...file.templates, ...environmentTemplates(options.env, problems)]
   if (problems.length > 0) throw new ConfigError(problems)
   const config: Record<string, unknown> = {}
@@ -73,16 +82,20 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
     return { key, text: textOf(setting, value), source }
   })
   setAt(config, 'commands.programs', file.commands)
+  setAt(config, 'payments.channels', file.channels)
   setAt(config, 'commands.environment', programEnvironment(options.env))
   const templates = groupTemplates(texts)
   setAt(config, 'backup.templates', templates)
   const commands = file.commands.map(({ id, run, source }) => {
     return { key: `commands.${id}`, text: JSON.stringify(run), source }
   })
+  const channels = file.channels.map(({ name, kind, source }) => {
+    return { key: `payments.channels.${name}`, text: kind, source }
+  })
   return deepFreeze({
     config: config as Config,
     file: file.path,
-    settings: [...settings, ...effective(texts), ...commands],
+    settings: [...settings, ...effective(texts), ...commands, ...channels],
   })
 }
 

@@ -13,7 +13,7 @@ const TABLE: SettingTable = {
 function problems(env: Readonly<Record<string, string>>): string[] {
   const resolved = resolveSettings(
     TABLE,
-    { values: new Map(), commands: [], templates: [], problems: [] },
+    { values: new Map(), commands: [], templates: [], channels: [], problems: [] },
     { env, cwd: '/' },
   )
   return [...resolved.values()].flatMap(({ problem }) =>

@@ -12,6 +12,7 @@ import {
   type ListenAddress,
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
+import { PAYMENT_SETTINGS } from './payments.ts'
 import { isLoopbackHost } from '../kernel/loopback-host.ts'
 import { signingKeys } from './signing-keys.ts'
 import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'
@@ -400,6 +401,7 @@ const SETTINGS = {
     description:
       'Where people open the console, such as `https://shop.example.org`: the beginning of the addresses that are shown to them.',
   }),
+  ...PAYMENT_SETTINGS,
   'data.backup_every': setting(durationFrom(SECOND), {
     description: 'How often the worker makes a backup of the database. Unset, it makes none.',
   }),

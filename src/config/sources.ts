@@ -108,5 +108,5 @@ function readAt(path: string, cwd: string): FirstFile | undefined {
 }
 
 function noFile(problems: readonly Problem[]): FirstFile {
-  return { path: undefined, values: new Map(), commands: [], templates: [], problems }
+  return { path: undefined, values: new Map(), commands: [], templates: [], channels: [], problems }
 }

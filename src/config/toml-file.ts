@@ -3,6 +3,7 @@ import { parse, TomlError } from 'smol-toml'
 import type { ProgramCommand } from '../kernel/command.ts'
 import { parseTemplate, type TemplateText } from './backup-templates.ts'
 import { parseCommand } from './commands.ts'
+import { parsePaymentChannel, type PaymentChannelConfig } from './payments.ts'
 import type { Problem } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
@@ -15,11 +16,13 @@ export interface TomlFile {
   readonly commands: readonly (ProgramCommand & { readonly source: string })[]
   /** The texts of the tables `[backup.templates."<alert>"]`. */
   readonly templates: readonly TemplateText[]
+  /** The tables `[payments.channels.<name>]`. */
+  readonly channels: readonly PaymentChannelConfig[]
   readonly problems: readonly Problem[]
 }
 
 const KEYS = new Set(Object.keys(SETTING_TABLE))
-const TABLES = new Set([...[...KEYS].flatMap(tablesAround), 'backup.templates'])
+const TABLES = new Set([...[...KEYS].flatMap(tablesAround), 'backup.templates', 'payments.channels'])
 
 function tablesAround(key: string): string[] {
   const parts = key.split('.')
@@ -53,7 +56,13 @@ function readableFor(path: string): string {
 }
 
 function unusable(source: string, expected: string, got?: string): TomlFile {
-  return { values: new Map(), commands: [], templates: [], problems: [{ source, key: '', expected, got }] }
+  return {
+    values: new Map(),
+    commands: [],
+    templates: [],
+    channels: [],
+    problems: [{ source, key: '', expected, got }],
+  }
 }
 
 function parseToml(bytes: Uint8Array, source: string): TomlFile {
@@ -77,6 +86,7 @@ function readDocument(document: object, text: string, file: string): TomlFile {
   const values = new Map<string, { value: unknown; source: string }>()
   const commands: TomlFile['commands'][number][] = []
   const templates: TemplateText[] = []
+  const channels: PaymentChannelConfig[] = []
   const problems: Problem[] = []
   for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
@@ -86,9 +96,12 @@ function readDocument(document: object, text: string, file: string): TomlFile {
       const command = parseCommand(path[1], value, sourceOf, problems)
       if (command) commands.push({ ...command, source })
     } else if (isTemplate(path)) templates.push(...parseTemplate(path[2], value, sourceOf, problems))
-    else problems.push({ source, key, expected: expectedInstead(path) })
+    else if (isChannel(path)) {
+      const channel = parsePaymentChannel(path[2], value, sourceOf, problems)
+      if (channel) channels.push(channel)
+    } else problems.push({ source, key, expected: expectedInstead(path) })
   }
-  return { values, commands, templates, problems }
+  return { values, commands, templates, channels, problems }
 }
 
 /** A value that is no table is a setting with a wrong name. */
@@ -102,6 +115,10 @@ function isCommandName(path: KeyPath): boolean {
 
 function isTemplate(path: KeyPath): path is readonly [string, string, string] {
   return path.length === 3 && path[0] === 'backup' && path[1] === 'templates'
+}
+
+function isChannel(path: KeyPath): path is readonly [string, string, string] {
+  return path.length === 3 && path[0] === 'payments' && path[1] === 'channels'
 }
 
 /** Everything in a document but the tables that hold settings. */

@@ -78,7 +78,7 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly maxBodyBytes?: number
   /** Whether a supervisor calls it every few seconds: it is not measured, and logged for developers only. */
   readonly isProbe?: true
-  /** Whether the body is bytes of any type, which `request.body` has as a Buffer; undefined without a body. */
+  /** Whether the body is bytes of any media type, which the operation reads itself: a `Buffer`. */
   readonly takesRawBody?: true
   /** Whether a request without a body counts as one with an empty object. */
   readonly isBodyOptional?: true

@@ -14,6 +14,8 @@ import { listAudit } from '../../src/domains/sessions/audit.ts'
 import { listSessions } from '../../src/domains/sessions/store.ts'
 import { listAgents } from '../../src/domains/telemetry/store.ts'
 import { listComments, listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
+import { listDifferences, listReconciliations } from '../../src/domains/payments/reconciliation/store.ts'
+import { listPayments, listRefunds } from '../../src/domains/payments/store.ts'
 import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
@@ -121,6 +123,47 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'expiring certificates by their end',
     (on) => listCertificates(on, { status: 'expiring', expiresBefore: 9 }, 1, SOONEST_END),
     /^SEARCH certificates USING INDEX certificates_by_end \(not_after>\? AND not_after<\?\)$/,
+  ],
+  [
+    'payments',
+    (on) => listPayments(on, {}, NEWEST),
+    /^SEARCH payments USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  ...(
+    [
+      ['order_id', { orderId: 'o-1' }],
+      ['channel', { channel: 'wechat' }],
+      ['status', { status: 'open' }],
+    ] as const
+  ).map(
+    ([column, filter]) =>
+      [
+        `payments by ${column}`,
+        (on: Queries) => listPayments(on, filter, NEWEST),
+        new RegExp(
+          `^SEARCH payments USING INDEX payments_by_${column} \\(${column}=\\? AND (seq|rowid)<\\?\\)$`,
+        ),
+      ] as const,
+  ),
+  [
+    'payments that need a person',
+    (on) => listPayments(on, { attention: 'any' }, NEWEST),
+    /^SEARCH payments USING INDEX payments_with_attention \(seq<\?\)$/,
+  ],
+  [
+    'refunds of a payment',
+    (on) => listRefunds(on, { paymentId: 'p-1' }, NEWEST),
+    /^SEARCH payment_refunds USING INDEX payment_refunds_by_payment \(payment_id=\? AND seq<\?\)$/,
+  ],
+  [
+    'reconciliations',
+    (on) => listReconciliations(on, NEWEST),
+    /^SEARCH payment_reconciliations USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  [
+    'differences of a reconciliation',
+    (on) => listDifferences(on, { reconciliationId: 'r-1' }, OLDEST),
+    /^SEARCH payment_differences USING INDEX payment_differences_by_run \(reconciliation_id=\? AND seq>\?\)$/,
   ],
   [
     'data backups',

@@ -5,12 +5,19 @@ import { noMetrics } from '../../src/kernel/metrics.ts'
 import { MINUTE } from '../../src/kernel/time.ts'
 import type { PlatformAlert } from '../../src/ports/alerts.ts'
 import type { DomainEvent } from '../../src/ports/events.ts'
+import type { OrderPayments } from '../../src/ports/order-payments.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 import { inTransactions, testStore } from './store.ts'
 
 export const EXPIRY_MS = 15 * MINUTE
 export const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
+
+/** A platform without payment channels. */
+export const NO_PAYMENTS: OrderPayments = {
+  orderLeftPending: () => Promise.resolve(),
+  askBeforeExpiry: () => Promise.resolve(),
+}
 
 /** The moves that bring a new order into a status. */
 const MOVES_TO: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
@@ -40,6 +47,7 @@ export async function orderWorld(dialect: DialectName, clock: FakeClock = fakeCl
       },
     },
     alerts: { raise: async (tx, alert) => tx.afterCommit(() => alerts.push(alert)) },
+    payments: NO_PAYMENTS,
   })
   const orders = inTransactions(store, service, 'create', 'move')
   const orderIn = async (status: OrderStatus, orderId = `in-${status}`) => {

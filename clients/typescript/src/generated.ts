@@ -4,6 +4,11 @@ export interface Schemas {
   Message: { readonly "id": string; readonly "subject": string; readonly "payload": unknown; readonly "headers": { readonly [name: string]: string }; readonly "status": "pending" | "delivered" | "dead"; readonly "attempts": number; readonly "last_error": string | null; readonly "created_at": string; readonly "delivered_at": string | null }
   Order: { readonly "order_id": string; readonly "platform": string; readonly "amount_cents": number; readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "expires_at": string; readonly "created_at": string; readonly "updated_at": string; readonly "paid_at": string | null; readonly "shipped_at": string | null; readonly "completed_at": string | null; readonly "expired_at": string | null }
   CreatedOrder: { readonly "order_id": string; readonly "platform": string; readonly "amount_cents": number; readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "expires_at": string; readonly "created_at": string; readonly "updated_at": string; readonly "paid_at": string | null; readonly "shipped_at": string | null; readonly "completed_at": string | null; readonly "expired_at": string | null; readonly "warning"?: { readonly "code": "expires_at_in_past"; readonly "message": string } }
+  NewPayment: { readonly "id": string; readonly "order_id": string | null; readonly "channel": string; readonly "status": "creating" | "open" | "paid" | "closed" | "failed"; readonly "amount_cents": number; readonly "currency": string; readonly "number": string; readonly "provider_id": string | null; readonly "refunded_cents": number; readonly "attention": string | null; readonly "created_at": string; readonly "paid_at": string | null; readonly "closed_at": string | null; readonly "failed_reason": string | null; readonly "action"?: { readonly "type": "redirect" | "qr_code"; readonly "url": string; readonly "expires_at": string } | null }
+  Payment: { readonly "id": string; readonly "order_id": string | null; readonly "channel": string; readonly "status": "creating" | "open" | "paid" | "closed" | "failed"; readonly "amount_cents": number; readonly "currency": string; readonly "number": string; readonly "provider_id": string | null; readonly "refunded_cents": number; readonly "attention": string | null; readonly "created_at": string; readonly "paid_at": string | null; readonly "closed_at": string | null; readonly "failed_reason": string | null }
+  Refund: { readonly "id": string; readonly "payment_id": string; readonly "channel": string; readonly "number": string; readonly "status": "pending" | "succeeded" | "failed"; readonly "amount_cents": number; readonly "reason": string; readonly "provider_id": string | null; readonly "failed_reason": string | null; readonly "created_at": string; readonly "created_by": string; readonly "finished_at": string | null }
+  Reconciliation: { readonly "id": string; readonly "channel": string; readonly "date": string; readonly "status": "running" | "matched" | "differs" | "failed"; readonly "matched": number; readonly "differences": number; readonly "error": string | null; readonly "created_at": string; readonly "finished_at": string | null; readonly "requested_by": string }
+  PaymentDifference: { readonly "kind": "missing_here" | "missing_there" | "amount_differs" | "status_differs"; readonly "type": "payment" | "refund"; readonly "number": string; readonly "payment_id": string | null; readonly "here_status": string | null; readonly "here_cents": number | null; readonly "there_status": string | null; readonly "there_cents": number | null; readonly "provider_id": string | null }
   Login: { readonly "access_token": string; readonly "token_type": "Bearer"; readonly "expires_in": number; readonly "user": Schemas['User'] }
   User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
@@ -59,6 +64,34 @@ export interface Operations {
   moveOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired" }; answer: Schemas['Order'] }
   /** Every change of one order, oldest first. */
   getOrderHistory: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "from": string | null; readonly "to": "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "actor": string })[] } }
+  /** Take a payment for an order. */
+  createPayment: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "channel": string; readonly "return_url"?: string }; answer: Schemas['NewPayment'] }
+  /** List the payments of an order, newest first. */
+  listPaymentsOfOrder: { path: { readonly "order_id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Payment'])[]; readonly "next_cursor": string | null } }
+  /** List payments, newest first. */
+  listPayments: { path: undefined; query: { readonly "status"?: "creating" | "open" | "paid" | "closed" | "failed"; readonly "channel"?: string; readonly "order_id"?: string; readonly "attention"?: "late" | "duplicate" | "amount_mismatch" | "unknown_order" | "any"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Payment'])[]; readonly "next_cursor": string | null } }
+  /** Read one payment. */
+  getPayment: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Payment'] }
+  /** Everything that has happened to one payment, oldest first. */
+  getPaymentHistory: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "change": string; readonly "actor": string; readonly "note": string | null })[] } }
+  /** Close an open payment, at the provider too. */
+  closePayment: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: Schemas['Payment'] }
+  /** Refund a payment, in part or all that is left. */
+  createRefund: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "amount_cents"?: number; readonly "reason": string }; answer: Schemas['Refund'] }
+  /** List the refunds of a payment, newest first. */
+  listRefunds: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Refund'])[]; readonly "next_cursor": string | null } }
+  /** End what needs a person of a payment. */
+  resolvePayment: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "note": string }; answer: Schemas['Payment'] }
+  /** Take a callback of a payment provider. */
+  receivePaymentCallback: { path: { readonly "channel": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
+  /** Compare the payments of a day with the books of the provider. */
+  reconcilePayments: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "channel": string; readonly "date": string }; answer: Schemas['Reconciliation'] }
+  /** List reconciliations, newest first. */
+  listReconciliations: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Reconciliation'])[]; readonly "next_cursor": string | null } }
+  /** Read one reconciliation. */
+  getReconciliation: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Reconciliation'] }
+  /** List the differences of a reconciliation, with both sides of each. */
+  listPaymentDifferences: { path: { readonly "id": string }; query: { readonly "kind"?: "missing_here" | "missing_there" | "amount_differs" | "status_differs"; readonly "limit"?: number; readonly "cursor"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['PaymentDifference'])[]; readonly "next_cursor": string | null } }
   /** Get a token for a name and a password. */
   login: { path: undefined; query: undefined; headers: undefined; body: { readonly "username": string; readonly "password": string }; answer: Schemas['Login'] }
   /** End the token that the request is sent with. */
@@ -253,6 +286,20 @@ export const OPERATIONS = {
   getOrder: {"method":"GET","path":"/orders/{order_id}","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
   moveOrder: {"method":"PUT","path":"/orders/{order_id}","access":["admin","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getOrderHistory: {"method":"GET","path":"/orders/{order_id}/history","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  createPayment: {"method":"POST","path":"/orders/{order_id}/payments","access":["admin","service"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listPaymentsOfOrder: {"method":"GET","path":"/orders/{order_id}/payments","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listPayments: {"method":"GET","path":"/payments","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getPayment: {"method":"GET","path":"/payments/{id}","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getPaymentHistory: {"method":"GET","path":"/payments/{id}/history","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  closePayment: {"method":"POST","path":"/payments/{id}/close","access":["admin","service"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  createRefund: {"method":"POST","path":"/payments/{id}/refunds","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listRefunds: {"method":"GET","path":"/payments/{id}/refunds","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  resolvePayment: {"method":"POST","path":"/payments/{id}/resolve","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  receivePaymentCallback: {"method":"POST","path":"/payments/callbacks/{channel}","access":"public","answer":"none","isKeyed":false,"isRepeatable":false},
+  reconcilePayments: {"method":"POST","path":"/payments/reconciliations","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  listReconciliations: {"method":"GET","path":"/payments/reconciliations","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getReconciliation: {"method":"GET","path":"/payments/reconciliations/{id}","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listPaymentDifferences: {"method":"GET","path":"/payments/reconciliations/{id}/differences","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   login: {"method":"POST","path":"/auth/login","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
   logout: {"method":"POST","path":"/auth/logout","access":"authenticated","answer":"none","isKeyed":true,"isRepeatable":true},
   getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},

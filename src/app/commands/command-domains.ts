@@ -13,6 +13,8 @@ interface CommandDomainsOptions {
   readonly store: Store
   /** Left out by commands that sign nothing. */
   readonly signingKeys?: DomainsOptions['signingKeys']
+  /** Left out by commands that call no payment provider. */
+  readonly channels?: DomainsOptions['channels']
 }
 
 /** The domains for a command, with the store that they use: read-only where the platform is. */
@@ -20,11 +22,12 @@ export function commandDomains({
   config,
   store: opened,
   signingKeys = () => [new Secret('')],
+  channels = new Map(),
 }: CommandDomainsOptions): { readonly store: Store; readonly domains: Domains } {
   const store = config.readOnly ? readOnly(opened) : opened
   const silent = { clock: systemClock, logger: silentLogger, metrics: noMetrics }
   const deliveries = { delivery: NO_DELIVERY, telemetryDelivery: NO_DELIVERY }
-  return { store, domains: createDomains({ config, store, ...silent, ...deliveries, signingKeys }) }
+  return { store, domains: createDomains({ config, store, ...silent, ...deliveries, signingKeys, channels }) }
 }
 
 /** A command leaves its events in the outbox; a running process delivers them. */

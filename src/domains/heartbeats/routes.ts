@@ -210,7 +210,7 @@ const RECORDED: Answer = {
 }
 
 function pingOf({ params, body, remoteAddress }: RouteRequest<{ token: string }, unknown, unknown>) {
-  return { token: params.token, remoteAddress, body: Buffer.isBuffer(body) ? textOf(body) : '' }
+  return { token: params.token, remoteAddress, body: textOf(body as Buffer) }
 }
 
 /** The text that is kept: whole characters, and none that a database refuses. */

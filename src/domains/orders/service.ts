@@ -6,6 +6,7 @@ import type { Page } from '../../kernel/page.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
+import type { OrderPayments } from '../../ports/order-payments.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { ORDER_ALERTS } from './alerts.ts'
 import { archiveOrders, listArchivable } from './archive.ts'
@@ -48,6 +49,7 @@ export interface OrderDeps {
   readonly expiryMs: number
   readonly events: EventSink<Order>
   readonly alerts: PlatformAlerts
+  readonly payments: OrderPayments
 }
 
 const WORKER = 'worker'
@@ -127,12 +129,25 @@ export class Orders {
     }
   }
 
+  /** In a transaction; undefined if there is no such order. */
+  find(tx: Tx, orderId: string): Promise<Order | undefined> {
+    return findOrder(tx, orderId)
+  }
+
+  /** Moves a pending order to paid; `false` if there is no such order, or it is not pending. */
+  async pay(tx: Tx, orderId: string, actor: string): Promise<boolean> {
+    const order = await findOrder(tx, orderId)
+    if (order?.status !== 'pending') return false
+    return (await this.#move(tx, order, 'paid', actor, this.#deps.clock.now())) !== undefined
+  }
+
   /** Expires one batch of overdue pending orders; returns how many it has read and how many it has expired. */
   async expireDue(limit: number): Promise<{ due: number; expired: number }> {
-    const { store, clock } = this.#deps
+    const { store, clock, payments } = this.#deps
     // The read is outside the write queue: a scan without due orders writes nothing.
     const due = await listDue(store.read, clock.now(), limit)
     if (due.length === 0) return { due: 0, expired: 0 }
+    await payments.askBeforeExpiry(due.map(({ orderId }) => orderId))
     return store.write(async (tx) => {
       // The clock may have been set back since the read.
       const now = clock.now()
@@ -193,9 +208,10 @@ export class Orders {
     actor: string,
     at: number,
   ): Promise<Order | undefined> {
-    const { events, alerts } = this.#deps
+    const { events, alerts, payments } = this.#deps
     const next = applyMove(order, to, at)
     if (!(await moveOrder(tx, order.status, next, actor))) return undefined
+    if (order.status === 'pending') await payments.orderLeftPending(tx, order.orderId)
     await events.append(tx, eventOf(next))
     if (to === 'expired') await alerts.raise(tx, timeoutAlert(next))
     tx.afterCommit(() => this.#record(next, actor))

@@ -26,7 +26,6 @@ import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
 import { unauthenticated, type Identify } from './identity.ts'
-import { acceptBytes } from './json-body.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import type { LongResponses } from './long-responses.ts'
 import { sendStream } from './stream-response.ts'
@@ -58,14 +57,6 @@ const NO_QUERY = Fields({})
 
 /** Adds an operation to the server. */
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
-  if (!route.takesRawBody) return addOperation(app, route, options)
-  void app.register(async (scope) => {
-    acceptBytes(scope)
-    addOperation(scope, route, options)
-  })
-}
-
-function addOperation(app: FastifyInstance, route: Route, options: RouteOptions): void {
   const { params, query = NO_QUERY, body } = route
   const respond = isStream(route) ? streamer(route, options) : responder(route, options)
   app.route({
@@ -77,7 +68,8 @@ function addOperation(app: FastifyInstance, route: Route, options: RouteOptions)
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
-      if (!body && !route.takesRawBody) refuseFields(request.body)
+      if (route.takesRawBody) request.body ??= Buffer.alloc(0)
+      else if (!body) refuseFields(request.body)
       return respond(request, reply)
     },
   })

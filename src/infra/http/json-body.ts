@@ -23,7 +23,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   })
 }
 
-/** A body is bytes of any type, or nothing. */
+/** A body is bytes, whatever its media type. */
 export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))

@@ -28,12 +28,13 @@ export interface PassOnOptions {
   readonly countRefusal: CountRefusal
 }
 
-/** What a browser or a client calls before it has a token, and what knows a secret of its own. */
+/** What a browser or a client calls before it has a token, and what knows a secret of its own or signs. */
 const WITHOUT_TOKEN = [
   { method: 'POST', url: '/auth/login' },
   { method: 'GET', url: '/auth/oauth/login' },
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
+  { method: 'POST', url: '/payments/callbacks/:channel' },
   { method: ['GET', 'HEAD', 'POST'], url: '/ping/*' },
 ] satisfies readonly { method: HTTPMethods | HTTPMethods[]; url: string }[]
 

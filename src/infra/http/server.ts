@@ -28,7 +28,7 @@ import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
 import type { Identify } from './identity.ts'
-import { acceptJsonOnly } from './json-body.ts'
+import { acceptBytes, acceptJsonOnly } from './json-body.ts'
 import { LongResponses } from './long-responses.ts'
 import { limitRate } from './rate-limit.ts'
 import { requestIdOf } from './request-id.ts'
@@ -154,8 +154,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
   const methodsAt = methodTable(routes)
   refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
+  const routeOptions = { ...options, countRefusal, longResponses }
   await app.register(async (scope) => {
-    for (const route of routes) addRoute(scope, route, { ...options, countRefusal, longResponses })
+    acceptBytes(scope)
+    for (const route of routes.filter(({ takesRawBody }) => takesRawBody))
+      addRoute(scope, route, routeOptions)
+  })
+  await app.register(async (scope) => {
+    for (const route of routes.filter(({ takesRawBody }) => !takesRawBody))
+      addRoute(scope, route, routeOptions)
     refuseShadowed(scope, routes, countRefusal)
   })
   if (api) {

@@ -7,6 +7,11 @@ const OLDEST = ['oldest', 1] as const
 const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, value: string | number]>> = {
   listMessages: ['messages', ...NEWEST],
   listOrders: ['orders', ...NEWEST],
+  listPayments: ['payments', ...NEWEST],
+  listPaymentsOfOrder: ['payments', ...NEWEST],
+  listRefunds: ['payment_refunds', ...NEWEST],
+  listReconciliations: ['payment_reconciliations', ...NEWEST],
+  listPaymentDifferences: ['payment_differences', ...OLDEST],
   listUsers: ['users', ...NEWEST],
   listApiTokens: ['api_tokens', ...NEWEST],
   listVpnSessions: ['vpn_sessions', ...NEWEST],
@@ -30,7 +35,7 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
 
 // Their sample names an object that does not exist, which is said first.
 const OF_AN_OBJECT =
-  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listTicketComments|getTicketHistory)$/
+  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listTicketComments|getTicketHistory|listPaymentsOfOrder|listRefunds|listPaymentDifferences)$/
 
 /** A cursor of that operation. */
 export function cursorOf(operation: string): string {

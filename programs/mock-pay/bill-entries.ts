@@ -1,0 +1,43 @@
+import { HOUR } from '../../src/kernel/time.ts'
+import type { Book, MockPayment, MockRefund } from './book.ts'
+import type { Channel } from './provider.ts'
+
+/** A row of a bill, before the provider has written it. */
+export interface BillEntry {
+  readonly payment: MockPayment
+  readonly refund: MockRefund | undefined
+  readonly amountCents: number
+  /** Of Beijing: `2026-01-31 10:00:00`. */
+  readonly localTime: string
+}
+
+const localTime = (at: number) => new Date(at + 8 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
+
+/** What a provider in China has of a day. */
+export function billEntries(book: Book, channel: Channel, date: string): BillEntry[] {
+  return book
+    .payments()
+    .filter((payment) => payment.channel === channel && payment.paidAt !== undefined)
+    .flatMap((payment) => [
+      {
+        payment,
+        refund: undefined,
+        amountCents: payment.amountCents,
+        localTime: localTime(payment.paidAt ?? 0),
+      },
+      ...payment.refunds.map((refund) => ({
+        payment,
+        refund,
+        amountCents: refund.amountCents,
+        localTime: localTime(refund.createdAt),
+      })),
+    ])
+    .filter((entry) => entry.localTime.startsWith(`${date} `))
+}
+
+/** The first row is missing, the next one has a cent more. */
+export function differing(entries: readonly BillEntry[]): BillEntry[] {
+  return entries
+    .slice(1)
+    .map((entry, index) => (index === 0 ? { ...entry, amountCents: entry.amountCents + 1 } : entry))
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+
+/** A JSON object; undefined for another text. */
+export function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Cents as a decimal text with two places. */
+export function decimal(cents: number): string {
+  const digits = String(Math.abs(cents)).padStart(3, '0')
+  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/
+
+/**
+ * The last part of an address for callbacks, which names the channel; undefined for an address that a provider refuses: it
+ * is https without a query. On loopback http will do.
+ */
+export function callbackNameOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, search, hostname, pathname } = new URL(text)
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))
+  return isAllowed && search === '' ? pathname.split('/').at(-1) : undefined
+}
+
+export function randomDigits(count: number): string {
+  return Array.from(randomBytes(count), (byte) => byte % 10).join('')
+}

@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Answer } from './answers.ts'
+import type { PaymentEvent } from './book.ts'
+
+export const CHANNELS = ['stripe', 'wechatpay', 'alipay'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** What scenarios are for. A question about a refund is a query, too. */
+export const OPERATIONS = ['create', 'query', 'close', 'refund', 'callback', 'bill'] as const
+export type Operation = (typeof OPERATIONS)[number]
+
+export interface ProviderRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export interface Endpoint {
+  /** Undefined for the download of a bill, whose scenario the request for its address has taken. */
+  readonly operation: Exclude<Operation, 'callback'> | undefined
+  /** May throw a `Refusal`. */
+  answer(changes: Changes): Answer
+}
+
+/** What scenarios change of an answer. */
+export interface Changes {
+  /** Cents that are added to the amount of a query. */
+  readonly extraCents: number
+  readonly bill: 'none' | 'differs' | undefined
+  /** The refund is taken, and fails afterwards. */
+  readonly refundFails: boolean
+}
+
+export type Fault = '429' | '500' | 'fail'
+
+export interface CallbackRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** One of the three providers: its rules, its signatures and its texts. The book is shared. */
+export interface Provider {
+  readonly channel: Channel
+  /** The endpoint of a request; undefined for a path of another provider. May throw a `Refusal`, as for a wrong key. */
+  endpointOf(request: ProviderRequest): Endpoint | undefined
+  /** An answer without the call. Stripe repeats a 500 for its idempotency key. */
+  fault(request: ProviderRequest, fault: Fault): Answer
+  /** The callback of an event, signed at `signedAt`; undefined where the provider sends none. */
+  callbackOf(event: PaymentEvent, options: CallbackOptions): CallbackRequest | undefined
+  /** Whether the answer to a callback acknowledges it. */
+  isAcknowledged(status: number, body: string): boolean
+}
+
+export interface CallbackOptions {
+  /** In epoch milliseconds. */
+  readonly signedAt: number
+  readonly isForged: boolean
+  readonly extraCents: number
+}

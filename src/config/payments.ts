@@ -1,0 +1,213 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { parseEnv } from 'node:util'
+import { resolve, dirname } from 'node:path'
+import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { httpUrl } from './address-types.ts'
+import { timeOfDay, timeZone } from './backup-types.ts'
+import type { Problem } from './config-error.ts'
+import { readPrivateText, unusableFile } from './private-file.ts'
+import { setting } from './setting.ts'
+import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
+import { choice, resolvePath, trueOrFalse, valueType } from './value-types.ts'
+
+export const CHANNEL_KINDS = ['stripe', 'wechatpay', 'alipay'] as const
+type ChannelKind = (typeof CHANNEL_KINDS)[number]
+
+/** A table `[payments.channels.<name>]`. */
+export interface PaymentChannelConfig {
+  readonly name: string
+  readonly kind: ChannelKind
+  readonly secretsFile: string
+  /** Empty: that of the kind. */
+  readonly apiUrl: string
+  /** Its place, for people. */
+  readonly source: string
+}
+
+/** The variables of the secrets file of a kind; one that ends in `_FILE` names a file with a key in PEM. */
+const SECRETS: Readonly<Record<ChannelKind, readonly string[]>> = {
+  stripe: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+  wechatpay: [
+    'WECHATPAY_MCHID',
+    'WECHATPAY_APPID',
+    'WECHATPAY_APIV3_KEY',
+    'WECHATPAY_SERIAL_NO',
+    'WECHATPAY_PRIVATE_KEY_FILE',
+    'WECHATPAY_PUBLIC_KEY_ID',
+    'WECHATPAY_PUBLIC_KEY_FILE',
+  ],
+  alipay: ['ALIPAY_APP_ID', 'ALIPAY_SELLER_ID', 'ALIPAY_PRIVATE_KEY_FILE', 'ALIPAY_PUBLIC_KEY_FILE'],
+}
+
+const APIV3_KEY = 'WECHATPAY_APIV3_KEY'
+const APIV3_KEY_BYTES = 32
+const MAX_SECRETS_BYTES = 65_536
+const CHANNEL_NAME = /^[a-z][a-z0-9_-]{0,31}$/
+const CNY_ONLY: readonly ChannelKind[] = ['wechatpay', 'alipay']
+
+const TWO_DECIMALS = 2
+// Providers count these in whole units, or demand them so, whatever ISO 4217 says.
+const WHOLE_UNITS = ['HUF', 'ISK', 'TWD', 'UGX']
+
+const currency = valueType({
+  name: 'currency',
+  expected: 'a currency of ISO 4217 with two decimals, such as CNY or EUR',
+  parse: (text) => (hasTwoDecimals(text) ? text : undefined),
+})
+
+function hasTwoDecimals(code: string): boolean {
+  if (!/^[A-Z]{3}$/.test(code) || WHOLE_UNITS.includes(code)) return false
+  if (!Intl.supportedValuesOf('currency').includes(code)) return false
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code })
+  return format.resolvedOptions().maximumFractionDigits === TWO_DECIMALS
+}
+
+const publicUrl = valueType({
+  name: 'URL',
+  expected:
+    'an https:// address, or an http:// address with a loopback host, without credentials, query or fragment',
+  parse(text) {
+    const address = httpUrl.parse(text, '')
+    const { protocol, hostname } = new URL(address ?? 'http://invalid')
+    return protocol === 'https:' || isLoopbackHost(hostname) ? address : undefined
+  },
+})
+
+/** The settings of payments; the channels are tables of their own. */
+export const PAYMENT_SETTINGS = {
+  'payments.currency': setting(currency, {
+    description: 'The currency of all orders, with two decimals. WeChat Pay and Alipay take CNY only.',
+    default: 'CNY',
+  }),
+  'payments.public_url': setting(publicUrl, {
+    description:
+      'Where providers reach `/payments/callbacks/<channel>` of the api or the gateway: https, except on this machine. Payment channels need it.',
+  }),
+  'payments.time_zone': setting(timeZone, {
+    description:
+      'The time zone of `payments.reconcile_at`, and of the days of Stripe; the books of WeChat Pay and Alipay have the days of Beijing.',
+    default: 'Asia/Shanghai',
+  }),
+  'payments.reconcile_at': setting(timeOfDay, {
+    description: 'When the worker compares the day before with the books of the providers.',
+    default: '10:30', // docs/specification.md, Payments
+  }),
+  'payments.refund_late': setting(trueOrFalse, {
+    description: 'Refund payments that came late or twice without a person.',
+    default: 'false',
+  }),
+} as const satisfies Record<string, unknown>
+
+const kindReader: ValueReader<ChannelKind> = {
+  expected: choice(CHANNEL_KINDS).expected,
+  read: (value) => CHANNEL_KINDS.find((kind) => kind === value),
+}
+
+const pathReader: ValueReader<string> = {
+  expected: 'a path outside of /proc',
+  read: (value) => (typeof value === 'string' ? resolvePath(value, process.cwd()) : undefined),
+}
+
+const urlReader: ValueReader<string> = {
+  expected: publicUrl.expected,
+  read: (value) => (typeof value === 'string' ? publicUrl.parse(value, '') : undefined),
+}
+
+/** Reads the table `[payments.channels.<name>]`; undefined if it has a problem, which is added to `problems`. */
+export function parsePaymentChannel(
+  name: string,
+  value: unknown,
+  sourceOf: SourceOf,
+  problems: Problem[],
+): PaymentChannelConfig | undefined {
+  const before = problems.length
+  const path = ['payments', 'channels', name]
+  const entry = new TableReader(path, value, sourceOf, problems)
+  if (!CHANNEL_NAME.test(name))
+    entry.fault(
+      [],
+      'a name of 1 to 32 small letters, digits, hyphens or underscores that begins with a letter',
+    )
+  entry.refuseOthers('kind', 'secrets_file', 'api_url')
+  for (const [needed, { expected }] of [
+    ['kind', kindReader],
+    ['secrets_file', pathReader],
+  ] as const)
+    if (entry.isTable && !entry.has(needed)) entry.fault([needed], expected)
+  const kind = entry.read('kind', kindReader)
+  const secretsFile = entry.read('secrets_file', pathReader)
+  const apiUrl = entry.read('api_url', urlReader) ?? ''
+  if (problems.length > before || kind === undefined || secretsFile === undefined) return undefined
+  return { name, kind, secretsFile, apiUrl, source: sourceOf(path) }
+}
+
+/** What is wrong with the channels in view of the other settings. */
+export function channelProblems(
+  channels: readonly PaymentChannelConfig[],
+  settings: { readonly currency: unknown; readonly publicUrl: unknown },
+): Problem[] {
+  return channels.flatMap(({ name, kind, source }) => {
+    const key = `payments.channels.${name}`
+    const needsUrl = { source, key, expected: 'payments.public_url beside it' }
+    const needsCny = {
+      source,
+      key: `${key}.kind`,
+      expected: `a kind that takes payments.currency, ${String(settings.currency)}; ${kind} takes CNY only`,
+    }
+    return [
+      ...(settings.publicUrl === undefined ? [needsUrl] : []),
+      ...(CNY_ONLY.includes(kind) && settings.currency !== undefined && settings.currency !== 'CNY'
+        ? [needsCny]
+        : []),
+    ]
+  })
+}
+
+/**
+ * The variables of the secrets file of a channel; `X_FILE` is here as `X`, with the text of its file. Throws a
+ * {@link ConfigError} that names the file and the variable, never a value.
+ */
+export function readChannelSecrets({
+  name,
+  kind,
+  secretsFile,
+}: PaymentChannelConfig): Record<string, string> {
+  const key = `payments.channels.${name}.secrets_file`
+  const given = parseEnv(readPrivateText(secretsFile, key, MAX_SECRETS_BYTES))
+  const secrets: Record<string, string> = {}
+  for (const variable of SECRETS[kind]) {
+    const value = given[variable]
+    if (value === undefined || value === '')
+      throw unusableFile(secretsFile, key, `a line ${variable}=…`, 'none')
+    if (variable === APIV3_KEY && Buffer.byteLength(value) !== APIV3_KEY_BYTES)
+      throw unusableFile(
+        secretsFile,
+        key,
+        `${variable} of ${APIV3_KEY_BYTES} bytes`,
+        `${Buffer.byteLength(value)} bytes`,
+      )
+    if (variable.endsWith('_FILE'))
+      secrets[variable.slice(0, -'_FILE'.length)] = readKey(secretsFile, key, variable, value)
+    else secrets[variable] = value
+  }
+  return secrets
+}
+
+/** A relative path begins at the secrets file. */
+function readKey(secretsFile: string, key: string, variable: string, value: string): string {
+  const path = resolve(dirname(secretsFile), value)
+  const isPrivate = variable.includes('_PRIVATE_')
+  const text = readPrivateText(path, `${key}: ${variable}`, MAX_SECRETS_BYTES)
+  try {
+    const { asymmetricKeyType } = isPrivate ? createPrivateKey(text) : createPublicKey(text)
+    if (asymmetricKeyType === 'rsa') return text
+  } catch {
+    // The error of the parser may quote the key.
+  }
+  throw unusableFile(
+    path,
+    `${key}: ${variable}`,
+    `an RSA ${isPrivate ? 'private' : 'public'} key in PEM`,
+    'another text',
+  )
+}

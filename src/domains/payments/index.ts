@@ -1,0 +1,72 @@
+import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { PAYMENT_ALERTS } from './alerts.ts'
+import { PAYMENT_EVENTS } from './events.ts'
+import { callbackPruneJob, paymentAgeJob } from './jobs.ts'
+import type { Payment } from './model.ts'
+import { PAYMENT_ERRORS, PAYMENT_READERS, paymentRoutes } from './routes.ts'
+import { encodePayment } from './schemas.ts'
+import type { Reconciliation } from './reconciliation/model.ts'
+import { RECONCILIATION_READERS, reconciliationRoutes } from './reconciliation/routes.ts'
+import { encodeReconciliation } from './reconciliation/schemas.ts'
+import { Reconciliations } from './reconciliation/service.ts'
+import { reconciliationJob, reconciliationRunner } from './reconciliation/worker.ts'
+import { Payments, type PaymentDeps } from './service.ts'
+import { names } from './tables.ts'
+import { paymentRunner, refundRunner } from './worker.ts'
+
+export type { Payment } from './model.ts'
+export type { Reconciliation } from './reconciliation/model.ts'
+export { Payments, type PaymentDeps } from './service.ts'
+
+interface ReconciliationSettings {
+  readonly timeZone: string
+  readonly reconcileAt: string
+}
+
+const { channel_not_found, reconciliation_not_found, reconciliation_running } = PAYMENT_ERRORS
+const RECONCILIATION_ERRORS = {
+  missing: { reconciliation_not_found },
+  request: { channel_not_found, reconciliation_running },
+}
+
+/** Payments of orders through providers (docs/specification.md, Payments). */
+export const paymentsDomain = defineDomain({
+  name: 'payments',
+  tables: names,
+  events: PAYMENT_EVENTS,
+  eventReaders: PAYMENT_READERS,
+  eventReadersOf: { [PAYMENT_EVENTS.reconciled]: RECONCILIATION_READERS },
+  errors: PAYMENT_ERRORS,
+  alerts: PAYMENT_ALERTS,
+  encodeEvent: (data: Payment | Reconciliation) =>
+    'date' in data ? encodeReconciliation(data) : encodePayment(data),
+  create: (deps: PaymentDeps & ReconciliationSettings) => {
+    const payments = new Payments({
+      ...deps,
+      wakePayments: () => paymentWork.wake(),
+      wakeRefunds: () => refundWork.wake(),
+    })
+    const paymentWork = paymentRunner(payments, deps)
+    const refundWork = refundRunner(payments, deps)
+    const reconciliations = new Reconciliations({
+      ...deps,
+      channel: (name) => payments.channel(name),
+      wake: () => reconciliationWork.wake(),
+    })
+    const reconciliationWork = reconciliationRunner(reconciliations, deps)
+    // Without channels there is nothing to do.
+    const isUsed = deps.channels.size > 0
+    const runners = isUsed ? [paymentWork, refundWork, reconciliationWork] : []
+    return {
+      payments,
+      reconciliations,
+      routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations, RECONCILIATION_ERRORS)],
+      jobs: {
+        api: isUsed ? [paymentAgeJob(payments, deps.metrics)] : [],
+        worker: isUsed ? [callbackPruneJob(payments), reconciliationJob(reconciliations)] : [],
+      },
+      // Also in the api: a payment must not wait for a worker that does not run.
+      runners: { api: runners, worker: runners },
+    } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
+  },
+})

@@ -1,0 +1,33 @@
+import { runBatches, type Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { HOUR, SECOND } from '../../kernel/time.ts'
+import type { Payments } from './service.ts'
+
+const PRUNE_BATCH = 500
+const COUNT_EVERY_MS = 30 * SECOND
+
+/** Forgets callbacks that no provider repeats any more. */
+export function callbackPruneJob(payments: Pick<Payments, 'prune'>): Job {
+  return {
+    name: 'payment-callback-prune',
+    everyMs: HOUR,
+    run: (signal) => runBatches(signal, async () => (await payments.prune(PRUNE_BATCH)) === PRUNE_BATCH),
+  }
+}
+
+/** Updates the gauge of payments whose creation is unclear. */
+export function paymentAgeJob(payments: Pick<Payments, 'oldestCreatingMs'>, metrics: Metrics): Job {
+  const oldest = metrics.gauge({
+    name: 'payment_oldest_creating_seconds',
+    help: 'Age of the oldest payment that a provider has not clearly created, read every 30 s; 0 if there is none.',
+  })
+  oldest.clear()
+  return {
+    name: 'payment-age',
+    everyMs: COUNT_EVERY_MS,
+    gauges: [oldest],
+    async run() {
+      oldest.set((await payments.oldestCreatingMs()) / SECOND)
+    },
+  }
+}

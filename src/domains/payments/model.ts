@@ -1,0 +1,197 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
+import type { PaymentReference, ProviderRefund } from '../../ports/payment-channel.ts'
+
+/** The states of a payment (docs/specification.md, Payments). */
+export const PAYMENT_STATUSES = ['creating', 'open', 'paid', 'closed', 'failed'] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+/** The allowed moves. Money can come for a payment that was closed, or whose creation was unclear. */
+export const PAYMENT_MOVES: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  creating: ['open', 'paid', 'closed', 'failed'],
+  open: ['paid', 'closed', 'failed'],
+  paid: [],
+  closed: ['paid'],
+  failed: ['paid'],
+}
+
+/** Why a paid payment needs a person. */
+export const ATTENTIONS = ['late', 'duplicate', 'amount_mismatch', 'unknown_order'] as const
+export type Attention = (typeof ATTENTIONS)[number]
+
+/** All times are epoch milliseconds, UTC. */
+export interface Payment {
+  readonly id: string
+  /** Null for money without an order. */
+  readonly orderId: string | null
+  readonly channel: string
+  readonly status: PaymentStatus
+  readonly amountCents: number
+  readonly currency: string
+  /** Its name at the provider. */
+  readonly number: string
+  readonly providerId: string | null
+  readonly paidCents: number | null
+  readonly refundedCents: number
+  readonly attention: Attention | null
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly paidAt: number | null
+  readonly closedAt: number | null
+  readonly failedReason: string | null
+  readonly actionType: 'redirect' | 'qr_code' | null
+  readonly actionUrl: string | null
+  readonly actionExpiresAt: number | null
+  readonly orderEndsAt: number | null
+  readonly isClosing: boolean
+}
+
+/** One entry of the history of a payment. */
+export interface PaymentChange {
+  readonly at: number
+  readonly change: string
+  readonly actor: string
+  readonly note: string | null
+}
+
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const
+export type RefundStatus = (typeof REFUND_STATUSES)[number]
+
+/** A provider may take a refund back days after it has succeeded. */
+export const REFUND_MOVES: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
+  pending: ['succeeded', 'failed'],
+  succeeded: ['failed'],
+  failed: [],
+}
+
+export interface Refund {
+  readonly id: string
+  readonly paymentId: string
+  readonly channel: string
+  readonly number: string
+  readonly status: RefundStatus
+  readonly amountCents: number
+  readonly reason: string
+  readonly providerId: string | null
+  readonly failedReason: string | null
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly finishedAt: number | null
+  readonly isSent: boolean
+}
+
+export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
+  return PAYMENT_MOVES[from].includes(to)
+}
+
+export function isUnfinished({ status }: Pick<Payment, 'status'>): boolean {
+  return status === 'creating' || status === 'open'
+}
+
+/** An id as the name at a provider: 32 hex digits. */
+export function numberOf(id: string): string {
+  return id.replaceAll('-', '')
+}
+
+/** A payment as its provider knows it. */
+export function referenceOf({
+  number,
+  providerId,
+  amountCents,
+  currency,
+}: Pick<Payment, 'number' | 'providerId' | 'amountCents' | 'currency'>): PaymentReference {
+  return { number, providerId: providerId ?? undefined, amountCents, currency }
+}
+
+/** What happened to the order of a payment that was paid. */
+export type OrderOutcome = 'paid' | 'paid_otherwise' | 'ended' | 'missing'
+
+/** What a person must look at, of a payment whose money has come; null if nothing. */
+export function attentionOf(outcome: OrderOutcome, isPaidByAnother: boolean): Attention | null {
+  if (outcome === 'paid') return null
+  if (outcome === 'missing') return 'unknown_order'
+  return outcome === 'paid_otherwise' && isPaidByAnother ? 'duplicate' : 'late'
+}
+
+/** A call whose outcome is not known is repeated for so long: providers forget a number after 24 hours. */
+export const REPEAT_FOR_MS = 23 * HOUR
+
+/** The request of the client makes the first call; after this time the runner repeats it. */
+export const REQUEST_MS = 15 * SECOND
+
+const UNCLEAR_PAUSES_MS = [5 * SECOND, 10 * SECOND, 20 * SECOND]
+const LONGEST_UNCLEAR_PAUSE_MS = 40 * SECOND
+const CLOSE_AGAIN_AFTER_MS = 30 * SECOND
+const PAYMENT_LOOKS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE]
+/** No payment waits longer for its next query. */
+export const LONGEST_PAYMENT_PAUSE_MS = 15 * MINUTE
+// A payer who was there in the last second has paid then.
+const AFTER_EXPIRY_MS = 10 * SECOND
+
+/** The pause before a call without a clear answer is repeated. */
+export function unclearPauseMs(attempts: number): number {
+  return UNCLEAR_PAUSES_MS[attempts - 1] ?? LONGEST_UNCLEAR_PAUSE_MS
+}
+
+/** Whether the link or code of a payment can no longer be paid. */
+export function isActionDead({ actionExpiresAt }: Pick<Payment, 'actionExpiresAt'>, now: number): boolean {
+  return actionExpiresAt === null || actionExpiresAt + AFTER_EXPIRY_MS <= now
+}
+
+/**
+ * When the runner looks at a payment again; null if never. A closed one is asked for until its code is dead: a provider may
+ * have no trade yet for a code that can still be paid.
+ */
+export function nextLookAt(
+  payment: Pick<
+    Payment,
+    'status' | 'isClosing' | 'createdAt' | 'closedAt' | 'orderEndsAt' | 'actionExpiresAt'
+  >,
+  now: number,
+  attempts: number,
+): number | null {
+  const { status, isClosing, createdAt, closedAt, orderEndsAt } = payment
+  if (status === 'creating') return now + unclearPauseMs(attempts)
+  if (status === 'open')
+    return isClosing || isActionDead(payment, now)
+      ? now + CLOSE_AGAIN_AFTER_MS
+      : firstLook(payment, createdAt, [orderEndsAt], now)
+  if (status === 'closed' && closedAt !== null && !isActionDead(payment, now))
+    return firstLook(payment, closedAt, [], now)
+  return null
+}
+
+function firstLook(
+  { actionExpiresAt }: Pick<Payment, 'actionExpiresAt'>,
+  since: number,
+  others: readonly (number | null)[],
+  now: number,
+): number {
+  const end = actionExpiresAt === null ? null : actionExpiresAt + AFTER_EXPIRY_MS
+  const looks = [...PAYMENT_LOOKS_MS.map((after) => since + after), ...others, end]
+  const later = looks.filter((at) => at !== null && at > now) as number[]
+  return Math.min(now + LONGEST_PAYMENT_PAUSE_MS, ...later)
+}
+
+const REFUND_LOOKS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE]
+const REFUND_LOOK_EVERY_MS = HOUR
+const REFUND_LOOKS_FOR_MS = 7 * DAY
+export const LONGEST_REFUND_PAUSE_MS = REFUND_LOOK_EVERY_MS
+
+/** When the runner asks for a refund again; null when it gives up, and a person must look. */
+export function nextRefundLookAt(
+  { status, isSent, createdAt }: Pick<Refund, 'status' | 'isSent' | 'createdAt'>,
+  now: number,
+  attempts: number,
+): number | null {
+  if (status !== 'pending') return null
+  if (!isSent) return now < createdAt + REPEAT_FOR_MS ? now + unclearPauseMs(attempts) : null
+  if (now >= createdAt + REFUND_LOOKS_FOR_MS) return null
+  const looks = REFUND_LOOKS_MS.map((after) => createdAt + after).filter((at) => at > now)
+  return Math.min(now + REFUND_LOOK_EVERY_MS, ...looks)
+}
+
+/** The status that a provider's answer gives a refund; undefined if it gives none. */
+export function refundMove(refund: Refund, { status }: ProviderRefund): RefundStatus | undefined {
+  if (status === 'unknown' || status === 'pending') return undefined
+  return REFUND_MOVES[refund.status].includes(status) ? status : undefined
+}

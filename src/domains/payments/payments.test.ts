@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { paymentWorld } from '../../../test/support/payments.ts'
+import { EXPIRY_MS, WANTED } from '../../../test/support/orders.ts'
+import { onEveryDialect } from '../../../test/support/store.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
+import { PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
+
+const FIRST_PAGE = { limit: 100 }
+
+onEveryDialect('payments', (dialect) => {
+  test('a payment is created at the provider after it is stored, and answers what the payer does', async () => {
+    await using w = await paymentWorld(dialect)
+    const payment = await w.open()
+    assert.deepEqual(
+      [payment.status, payment.amountCents, payment.currency, payment.refundedCents, payment.attention],
+      ['open', 4_990, 'CNY', 0, null],
+    )
+    assert.match(payment.number, /^[0-9a-f]{32}$/)
+    assert.equal(payment.actionUrl, `https://pay.example.org/${payment.number}`)
+    assert.deepEqual(w.channel.calls, [`create ${payment.number}`])
+    const again = await w.write((tx) => w.payments.create(tx, { orderId: 'o-1', channel: 'memory' }, 'shop'))
+    assert.deepEqual([again.payment.id, again.outcome], [payment.id, 'existing'])
+  })
+
+  test('only a pending order of an amount that the provider takes can be paid, on a channel that exists', async () => {
+    await using w = await paymentWorld(dialect)
+    const create = (orderId: string, channel = 'memory') =>
+      w.write((tx) => w.payments.create(tx, { orderId, channel }, 'shop'))
+    await assert.rejects(create('none'), { code: 'order_not_found' })
+    for (const [orderId, amountCents] of [
+      ['free', 0],
+      ['dear', 2_000_000_000],
+    ] as const) {
+      await w.write((tx) => w.orders.create(tx, { ...WANTED, orderId, amountCents }, 'shop'))
+      await assert.rejects(create(orderId), { code: 'amount_not_payable' })
+    }
+    await assert.rejects(create('free', 'other'), { code: 'channel_not_found', message: /there are memory/ })
+    await w.write((tx) => w.orders.move(tx, 'dear', 'paid', 'ada'))
+    await assert.rejects(create('dear'), { code: 'invalid_transition' })
+    assert.deepEqual(w.channel.calls, [])
+  })
+
+  test('an unclear creation is repeated with the same number and parameters until it is clear', async () => {
+    await using w = await paymentWorld(dialect)
+    w.channel.faults.push(
+      { call: 'create', outcome: 'unclear', isDone: true },
+      { call: 'create', outcome: 'unclear', isDone: false },
+    )
+    const unclear = await w.open()
+    assert.equal(unclear.status, 'creating')
+    for (let runs = 0; runs < 2; runs++) {
+      w.clock.advance(40 * SECOND)
+      await w.runDue()
+    }
+    assert.equal((await w.payments.get(unclear.id)).status, 'open')
+    assert.deepEqual(
+      w.channel.calls,
+      Array.from({ length: 3 }, () => `create ${unclear.number}`),
+    )
+    assert.equal(w.channel.payments.size, 1)
+  })
+
+  test('a creation that is unclear for 23 hours, or refused, has failed, and its money still counts', async () => {
+    await using w = await paymentWorld(dialect)
+    w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: true })
+    const unclear = await w.open()
+    w.clock.advance(23 * HOUR)
+    await w.runDue()
+    const failed = await w.payments.get(unclear.id)
+    assert.deepEqual([failed.status, failed.failedReason], ['failed', 'unclear'])
+    await w.receive(w.channel.pay(unclear.number))
+    assert.equal((await w.payments.get(unclear.id)).status, 'paid')
+    w.channel.faults.push({ call: 'create', outcome: 'refused', isDone: false })
+    assert.equal((await w.open('o-2')).failedReason, 'FAULT')
+  })
+
+  test('a callback pays the order once, however often it comes', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    const callback = w.channel.pay(number)
+    const answers = await Promise.all(
+      [callback, callback, { ...callback, eventId: 'e-other' }].map(w.receive),
+    )
+    assert.deepEqual(answers[0], w.channel.acknowledgement)
+    assert.equal((await w.payments.get(id)).status, 'paid')
+    const history = await w.orders.history('o-1')
+    assert.deepEqual(
+      history.map(({ to, actor }) => [to, actor]),
+      [
+        ['pending', 'shop'],
+        ['paid', 'payment:memory'],
+      ],
+    )
+    assert.equal(w.events.filter((type) => type === 'payment.paid').length, 1)
+    assert.deepEqual(w.alerts, [])
+    assert.deepEqual(
+      (await w.payments.history(id)).map(({ change }) => change),
+      ['created', 'open', 'paid'],
+    )
+  })
+
+  test('a callback with a wrong signature stores nothing, and raises one alert an hour', async () => {
+    await using w = await paymentWorld(dialect)
+    const verify = () => w.payments.verify('memory', { 'x-signature': 'bad' }, Buffer.from('{"'))
+    await assert.rejects(verify(), { code: 'bad_signature', kind: 'unauthenticated' })
+    await assert.rejects(verify(), { code: 'bad_signature' })
+    assert.deepEqual(w.alerts, ['payment.bad_signature:memory WARNING'])
+    w.clock.advance(HOUR)
+    await assert.rejects(verify(), { code: 'bad_signature' })
+    assert.equal(w.alerts.length, 2)
+  })
+
+  for (const [kind, arrange, orderStatus] of [
+    ['late', 'expired', 'expired'],
+    ['late', 'paid', 'paid'],
+    ['amount_mismatch', 'wrong amount', 'pending'],
+  ] as const) {
+    test(`money for an order that is ${arrange} needs attention: ${kind}; resolving ends it`, async () => {
+      await using w = await paymentWorld(dialect)
+      const { id, number } = await w.open()
+      if (arrange !== 'wrong amount') await w.write((tx) => w.orders.move(tx, 'o-1', arrange, 'ada'))
+      await w.receive(w.channel.pay(number, arrange === 'wrong amount' ? 1 : undefined))
+      const payment = await w.payments.get(id)
+      assert.deepEqual([payment.status, payment.attention], ['paid', kind])
+      assert.equal((await w.orders.get('o-1')).status, orderStatus)
+      const ofPayment = () => w.alerts.filter((each) => each.startsWith(`payment.${kind}:${id}`))
+      assert.equal(ofPayment().length, 1)
+      const listed = await w.payments.list({ attention: 'any' }, FIRST_PAGE)
+      assert.deepEqual(
+        listed.items.map((each) => each.id),
+        [id],
+      )
+      const resolved = await w.write((tx) => w.payments.resolve(tx, id, 'Served by hand.', 'ada'))
+      assert.equal(resolved.attention, null)
+      assert.equal(ofPayment().at(-1), `payment.${kind}:${id} CLOSE`)
+    })
+  }
+
+  test('of two payments of one order that are both paid, the second is a duplicate, also at the same time', async () => {
+    await using w = await paymentWorld(dialect)
+    const first = await w.open()
+    await w.write((tx) => w.payments.requestClose(tx, first.id, 'ada'))
+    await w.payments.close(first.id)
+    const { payment } = await w.write((tx) =>
+      w.payments.create(tx, { orderId: 'o-1', channel: 'memory' }, 'shop'),
+    )
+    const second = await w.payments.complete(payment.id)
+    await Promise.all([first, second].map(({ number }) => w.receive(w.channel.pay(number))))
+    const kinds = await Promise.all(
+      [first, second].map(async ({ id }) => (await w.payments.get(id)).attention),
+    )
+    assert.deepEqual(new Set(kinds), new Set(['duplicate', null]))
+    assert.equal((await w.orders.history('o-1')).length, 2)
+  })
+
+  test('money with our mark for an unknown payment is kept without an order', async () => {
+    await using w = await paymentWorld(dialect)
+    const callback = w.channel.pay('0123456789abcdef0123456789abcdef', 500)
+    await w.receive(callback)
+    await w.receive({ ...callback, eventId: 'again' })
+    const { items } = await w.payments.list({ attention: 'unknown_order' }, FIRST_PAGE)
+    assert.deepEqual(
+      items.map(({ orderId, status, amountCents }) => [orderId, status, amountCents]),
+      [[null, 'paid', 500]],
+    )
+    assert.equal(w.alerts.length, 1)
+  })
+
+  test('a lost callback is made up for by queries after 1, 5 and 15 minutes', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    for (const minutes of [1, 4]) {
+      await w.runDue()
+      w.clock.advance(minutes * MINUTE)
+      await w.runDue()
+    }
+    assert.equal(w.channel.calls.filter((call) => call === `query ${number}`).length, 2)
+    w.channel.pay(number)
+    w.clock.advance(10 * MINUTE)
+    await w.runDue()
+    assert.equal((await w.payments.get(id)).status, 'paid')
+    assert.equal((await w.orders.get('o-1')).status, 'paid')
+  })
+
+  test('an order that ends otherwise closes its open payment at the provider', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+    w.channel.faults.push({ call: 'close', outcome: 'unclear', isDone: false })
+    await w.runDue()
+    assert.equal((await w.payments.get(id)).status, 'open')
+    w.clock.advance(30 * SECOND)
+    await w.runDue()
+    assert.equal((await w.payments.get(id)).status, 'closed')
+    assert.equal(w.channel.payments.get(number)?.status, 'closed')
+  })
+
+  test('the payer who was faster than the closing has paid', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.write((tx) => w.payments.requestClose(tx, id, 'ada'))
+    w.channel.pay(number)
+    assert.equal((await w.payments.close(id)).status, 'paid')
+    assert.equal((await w.orders.get('o-1')).status, 'paid')
+  })
+
+  test('the worker asks for an open payment before its order expires, and does not wait longer than 5 seconds', async () => {
+    await using w = await paymentWorld(dialect)
+    const { number } = await w.open()
+    await w.open('o-2')
+    w.channel.pay(number)
+    w.clock.advance(EXPIRY_MS)
+    await w.orders.expireDue(100)
+    assert.deepEqual(
+      [(await w.orders.get('o-1')).status, (await w.orders.get('o-2')).status],
+      ['paid', 'expired'],
+    )
+    await w.open('o-3')
+    w.channel.query = () => new Promise(() => undefined)
+    w.clock.advance(EXPIRY_MS)
+    const expiry = w.orders.expireDue(100)
+    await w.clock.pass(5 * SECOND)
+    await expiry
+    assert.equal((await w.orders.get('o-3')).status, 'expired')
+  })
+
+  test('refunds never exceed what was paid, and each goes to the provider under its own number', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    const refund = (amountCents?: number) =>
+      w.write((tx) => w.payments.refunds.create(tx, id, { amountCents, reason: 'broken' }, 'ada'))
+    await assert.rejects(refund(), { code: 'invalid_transition' })
+    await w.receive(w.channel.pay(number))
+    const outcomes = await Promise.allSettled([3_000, 3_000].map(refund))
+    assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+    await assert.rejects(refund(1_991), { code: 'refund_too_large', message: /1990 cents are left/ })
+    w.channel.faults.push({ call: 'refund', outcome: 'unclear', isDone: true })
+    await w.runRefunds()
+    w.clock.advance(40 * SECOND)
+    await w.runRefunds()
+    assert.equal((await w.payments.get(id)).refundedCents, 3_000)
+    await refund()
+    await w.runRefunds()
+    assert.equal((await w.payments.get(id)).refundedCents, 4_990)
+    assert.deepEqual(
+      [...w.channel.refunds.values()].map(({ cents }) => cents),
+      [3_000, 1_990],
+    )
+    await assert.rejects(refund(), { code: 'refund_too_large' })
+    assert.equal(w.events.filter((type) => type === 'payment.refunded').length, 2)
+  })
+
+  test('a refund that the provider takes back days later fails with an alert, and can be made again', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.receive(w.channel.pay(number))
+    const refund = () => w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'))
+    const first = await refund()
+    await w.runRefunds()
+    w.clock.advance(3 * DAY)
+    await w.receive(w.channel.refundCallback(first.number, 'failed'))
+    assert.equal((await w.payments.get(id)).refundedCents, 0)
+    assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+    await refund()
+    await w.runRefunds()
+    assert.equal((await w.payments.get(id)).refundedCents, 4_990)
+    assert.deepEqual(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
+  })
+
+  test('a pending refund is asked for, and given up after 7 days with an alert', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.receive(w.channel.pay(number))
+    w.channel.refundStatus = 'pending'
+    await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'))
+    await w.runRefunds()
+    for (const minutes of [1, 4, 10, 15]) {
+      w.clock.advance(minutes * MINUTE)
+      await w.runRefunds()
+    }
+    assert.equal(w.channel.calls.filter((call) => call.startsWith('queryRefund')).length, 4)
+    w.clock.advance(7 * DAY)
+    await w.runRefunds()
+    assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+  })
+
+  test('with refund_late a late payment is refunded by itself, once, and its alert ends', async () => {
+    await using w = await paymentWorld(dialect, { refundLate: true })
+    const { id, number } = await w.open()
+    await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+    const callback = w.channel.pay(number)
+    await Promise.all([callback, { ...callback, eventId: 'other' }].map(w.receive))
+    await w.runRefunds()
+    await w.runRefunds()
+    const { refundedCents, attention } = await w.payments.get(id)
+    assert.deepEqual([refundedCents, attention, w.channel.refunds.size], [4_990, null, 1])
+    assert.equal(w.alerts.at(-1), `payment.late:${id} CLOSE`)
+  })
+})
+
+test('a paid payment stays paid, and every other status can become paid', () => {
+  for (const status of PAYMENT_STATUSES)
+    assert.equal(PAYMENT_MOVES[status].includes('paid'), status !== 'paid')
+})

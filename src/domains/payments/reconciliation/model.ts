@@ -1,0 +1,112 @@
+import type { BillRow } from '../../../ports/payment-channel.ts'
+
+export const RECONCILIATION_STATUSES = ['running', 'matched', 'differs', 'failed'] as const
+export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number]
+
+export const DIFFERENCE_KINDS = ['missing_here', 'missing_there', 'amount_differs', 'status_differs'] as const
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
+
+/** What a row of the books is about. */
+export type Side = BillRow['type']
+
+/** The comparison of one day of a channel with the books of its provider. */
+export interface Reconciliation {
+  readonly id: string
+  readonly channel: string
+  /** `YYYY-MM-DD` in the time zone of the books. */
+  readonly date: string
+  readonly status: ReconciliationStatus
+  readonly matched: number
+  readonly differences: number
+  /** Null unless it has failed. */
+  readonly error: string | null
+  readonly createdAt: number
+  readonly finishedAt: number | null
+  readonly requestedBy: string
+}
+
+/** One row on which the two sides differ; null for what a side does not have. */
+export interface Difference {
+  readonly kind: DifferenceKind
+  readonly type: Side
+  readonly number: string
+  readonly paymentId: string | null
+  readonly hereStatus: string | null
+  readonly hereCents: number | null
+  readonly thereStatus: string | null
+  readonly thereCents: number | null
+  readonly providerId: string | null
+}
+
+/** A payment or refund of ours, as it is compared. */
+export interface OwnRow {
+  readonly type: Side
+  readonly number: string
+  readonly paymentId: string
+  readonly status: string
+  readonly cents: number
+}
+
+/** The error of a day of which the provider has no bill although we have rows. */
+export const NO_BILL = 'no_bill'
+
+const AS_THERE: Readonly<Record<string, BillRow['status']>> = {
+  paid: 'succeeded',
+  succeeded: 'succeeded',
+  creating: 'pending',
+  open: 'pending',
+  pending: 'pending',
+}
+
+/** The difference between a row of the bill and ours; undefined if they match. */
+export function compareRows(there: BillRow, here: OwnRow | undefined): Difference | undefined {
+  const kind = here ? kindOf(there, here) : 'missing_here'
+  if (kind === undefined) return undefined
+  return {
+    kind,
+    type: there.type,
+    number: there.number,
+    paymentId: here?.paymentId ?? null,
+    hereStatus: here?.status ?? null,
+    hereCents: here?.cents ?? null,
+    thereStatus: there.status,
+    thereCents: there.amountCents,
+    providerId: there.providerId ?? null,
+  }
+}
+
+function kindOf(there: BillRow, here: OwnRow): DifferenceKind | undefined {
+  if (there.amountCents !== here.cents) return 'amount_differs'
+  const status = AS_THERE[here.status] ?? 'failed'
+  // What was pending when the bill was made may have succeeded since.
+  const isLater = there.status === 'pending' && status === 'succeeded'
+  return status === there.status || isLater ? undefined : 'status_differs'
+}
+
+export function missingThere({ type, number, paymentId, status, cents }: OwnRow): Difference {
+  const there = { thereStatus: null, thereCents: null, providerId: null }
+  return { kind: 'missing_there', type, number, paymentId, hereStatus: status, hereCents: cents, ...there }
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/** The first and the next day's first millisecond of a day; undefined for a text that is no date. */
+export function dayRange(date: string, timeZone: string): { from: number; to: number } | undefined {
+  if (!DATE.test(date)) return undefined
+  try {
+    const day = Temporal.PlainDate.from(date, { overflow: 'reject' })
+    const start = (each: Temporal.PlainDate) => each.toZonedDateTime({ timeZone }).epochMilliseconds
+    return { from: start(day), to: start(day.add({ days: 1 })) }
+  } catch {
+    return undefined
+  }
+}
+
+/** The day some days before `now`, and the time of the day, `HH:MM`. */
+export function localDay(now: number, timeZone: string, daysAgo = 0): { date: string; time: string } {
+  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone)
+  return {
+    date: local.toPlainDate().subtract({ days: daysAgo }).toString(),
+    time: local.toPlainTime().toString({ smallestUnit: 'minute' }),
+  }
+}

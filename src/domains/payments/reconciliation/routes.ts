@@ -1,0 +1,94 @@
+import { JsonText } from '../../../kernel/json-text.ts'
+import { OLDEST_FIRST } from '../../../kernel/page.ts'
+import { encodeCursor } from '../../../wire/cursor.ts'
+import type { ErrorCodes } from '../../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../../wire/page.ts'
+import { ok, route, type Route } from '../../../wire/route.ts'
+import { IdParams } from '../../../wire/schemas.ts'
+import { TimedQuery } from '../schemas.ts'
+import { differencesCsv } from './csv.ts'
+import {
+  DifferencePage,
+  DifferenceQuery,
+  encodeDifference,
+  encodeReconciliation,
+  NewReconciliationBody,
+  ReconciliationPage,
+  ReconciliationSchema,
+} from './schemas.ts'
+import type { Reconciliations } from './service.ts'
+
+/** Who may read what was compared, and its events. */
+export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
+const ADMIN = ['admin'] as const
+const CSV = 'text/csv'
+
+/** docs/specification.md, HTTP API */
+export function reconciliationRoutes(
+  reconciliations: Reconciliations,
+  errors: { readonly missing: ErrorCodes; readonly request: ErrorCodes },
+): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/payments/reconciliations',
+      operation: 'reconcilePayments',
+      tag: 'Payments',
+      summary: 'Compare the payments of a day with the books of the provider',
+      access: ADMIN,
+      body: NewReconciliationBody,
+      answers: { 202: { description: 'The reconciliation, running.', schema: ReconciliationSchema } },
+      errors: errors.request,
+      change: async (tx, { body: { channel, date }, identity }) => {
+        const row = await reconciliations.request(tx, channel, date, identity.id)
+        return { status: 202, body: new JsonText(encodeReconciliation(row)) }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/payments/reconciliations',
+      operation: 'listReconciliations',
+      tag: 'Payments',
+      summary: 'List reconciliations, newest first',
+      access: RECONCILIATION_READERS,
+      query: TimedQuery,
+      answers: { 200: { description: 'A page of reconciliations.', schema: ReconciliationPage } },
+      read: async ({ query }) =>
+        ok(encodePage(await reconciliations.list(parsePage(query)), encodeReconciliation)),
+    }),
+    route({
+      method: 'GET',
+      path: '/payments/reconciliations/:id',
+      operation: 'getReconciliation',
+      tag: 'Payments',
+      summary: 'Read one reconciliation',
+      access: RECONCILIATION_READERS,
+      params: IdParams,
+      answers: { 200: { description: 'The reconciliation.', schema: ReconciliationSchema } },
+      errors: errors.missing,
+      read: async ({ params }) =>
+        ok(new JsonText(encodeReconciliation(await reconciliations.get(params.id)))),
+    }),
+    route({
+      method: 'GET',
+      path: '/payments/reconciliations/:id/differences',
+      operation: 'listPaymentDifferences',
+      tag: 'Payments',
+      summary: 'List the differences of a reconciliation, with both sides of each',
+      description:
+        'With `Accept: text/csv` the page is CSV; `X-Next-Cursor` is then the cursor of the next one.',
+      access: RECONCILIATION_READERS,
+      params: IdParams,
+      query: DifferenceQuery,
+      answers: { 200: { description: 'A page of differences.', schema: DifferencePage } },
+      errors: errors.missing,
+      read: async ({ params, query, headers }) => {
+        const filter = { reconciliationId: params.id, kind: query.kind }
+        const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
+        if (!headers.accept?.includes(CSV)) return ok(encodePage(page, encodeDifference))
+        const next = page.next && { 'x-next-cursor': encodeCursor(page.next) }
+        return ok(differencesCsv(page.items), { 'content-type': `${CSV}; charset=utf-8`, ...next })
+      },
+    }),
+  ]
+}

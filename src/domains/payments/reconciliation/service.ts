@@ -1,0 +1,342 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
+import { AppError, errorMessage, invalidField, notFound } from '../../../kernel/errors.ts'
+import { newId } from '../../../kernel/ids.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import { OLDEST_FIRST, type Page, type PageRequest } from '../../../kernel/page.ts'
+import { isDueAt, MINUTE, HOUR } from '../../../kernel/time.ts'
+import type { RecoverableAlerts } from '../../../ports/alerts.ts'
+import type { EventSink } from '../../../ports/events.ts'
+import type { BillRow, PaymentChannel } from '../../../ports/payment-channel.ts'
+import { newHolder } from '../../../store/holder.ts'
+import { queuedWork } from '../../../store/work-queue.ts'
+import type { Store, Tx } from '../../../store/store.ts'
+import { PAYMENT_ALERTS } from '../alerts.ts'
+import { PAYMENT_EVENTS } from '../events.ts'
+import {
+  compareRows,
+  dayRange,
+  localDay,
+  missingThere,
+  NO_BILL,
+  type Difference,
+  type Reconciliation,
+} from './model.ts'
+import { NumberSet } from './number-set.ts'
+import {
+  clearDayAlerts,
+  deleteDifferences,
+  findNewestOfDay,
+  findOwnRows,
+  findReconciliation,
+  finishReconciliation,
+  insertDifferences,
+  insertReconciliation,
+  listDifferences,
+  listReconciliations,
+  ownRowsOf,
+  releaseReconciliation,
+  type DifferenceFilter,
+  type ReconciliationRow,
+} from './store.ts'
+
+export interface ReconciliationOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: EventSink<Reconciliation>
+  readonly alerts: RecoverableAlerts
+  readonly channels: ReadonlyMap<string, PaymentChannel>
+  /** Rejects with `channel_not_found`. */
+  readonly channel: (name: string) => PaymentChannel
+  /** Of the installation: the days of Stripe, and when the daily one begins. */
+  readonly timeZone: string
+  /** `HH:MM` */
+  readonly reconcileAt: string
+  /** Runs requested ones; called after the commit. */
+  readonly wake: () => void
+}
+
+export type ReconciliationResult =
+  | { readonly status: 'matched' | 'differs'; readonly matched: number; readonly differences: number }
+  | { readonly status: 'failed'; readonly error: string }
+
+interface Comparison {
+  readonly row: ReconciliationRow
+  readonly numbers: NumberSet
+  matched: number
+  differences: number
+}
+
+const WORKER = 'worker'
+// docs/specification.md, Payments: the books of WeChat Pay and Alipay have the days of Beijing
+const BEIJING = 'Asia/Shanghai'
+// A bound for the variables of a statement, and for the time of a turn of the event loop.
+const BATCH = 500
+const RETRY_AFTER_MS = 30 * MINUTE
+const GIVE_UP_AT = '18:00'
+/** Days that a worker which was away makes up for. */
+const DAYS_BACK = 3
+const COMMAND_LEASE_MS = HOUR
+const LONGEST_ERROR = 500
+
+/** Comparisons of a day's payments with the books of their provider. */
+export class Reconciliations {
+  readonly #options: ReconciliationOptions
+
+  constructor(options: ReconciliationOptions) {
+    this.#options = options
+  }
+
+  /** Requests a reconciliation, which a worker makes. Rejects with `channel_not_found`, `validation_failed` and `reconciliation_running`. */
+  async request(tx: Tx, channel: string, date: string, actor: string): Promise<ReconciliationRow> {
+    const row = await this.#insert(tx, channel, date, actor, {})
+    tx.afterCommit(() => this.#options.wake())
+    return row
+  }
+
+  /** Makes a reconciliation now, with the file of a bill or that of the provider. Rejects as {@link request}. */
+  async runNow(
+    channel: string,
+    date: string,
+    file: string | undefined,
+    actor: string,
+  ): Promise<ReconciliationRow> {
+    const { clock, store } = this.#options
+    // If this process dies, a worker makes it after that time.
+    const lease = { leaseHolder: newHolder(), dueAt: clock.now() + COMMAND_LEASE_MS }
+    const row = await store.write((tx) => this.#insert(tx, channel, date, actor, lease))
+    const result = await this.run(row, undefined, file)
+    await store.write(async (tx) => {
+      await releaseReconciliation(tx, row.id)
+      await this.finish(tx, row, result)
+    })
+    return this.get(row.id)
+  }
+
+  async #insert(
+    tx: Tx,
+    name: string,
+    date: string,
+    actor: string,
+    lease: { leaseHolder?: string; dueAt?: number },
+  ): Promise<ReconciliationRow> {
+    const channel = this.#options.channel(name)
+    const now = this.#options.clock.now()
+    const range = dayRange(date, this.#timeZoneOf(channel))
+    if (!range || range.to > now)
+      throw invalidField('date', 'invalid', { reason: 'must be a day that is over, as YYYY-MM-DD' })
+    const row = {
+      ...queuedWork(now),
+      ...lease,
+      id: newId(),
+      channel: name,
+      date,
+      status: 'running' as const,
+      matched: 0,
+      differences: 0,
+      error: null,
+      createdAt: now,
+      finishedAt: null,
+      requestedBy: actor,
+      isAlerted: false,
+    }
+    if (await insertReconciliation(tx, row)) return { seq: 0, ...row }
+    throw new AppError(
+      'conflict',
+      'reconciliation_running',
+      `A reconciliation of the channel ${name} is running; wait for its end.`,
+    )
+  }
+
+  #timeZoneOf({ kind }: PaymentChannel): string {
+    return kind === 'stripe' ? this.#options.timeZone : BEIJING
+  }
+
+  /** Rejects with `reconciliation_not_found`. */
+  async get(id: string): Promise<ReconciliationRow> {
+    const row = await findReconciliation(this.#options.store.read, id)
+    if (!row) throw notFound('reconciliation', id)
+    return row
+  }
+
+  /** Newest first. */
+  list(page: PageRequest): Promise<Page<Reconciliation>> {
+    return listReconciliations(this.#options.store.read, page)
+  }
+
+  /** In the order in which they were found. Rejects with `reconciliation_not_found`. */
+  async differences(filter: DifferenceFilter, page: PageRequest): Promise<Page<Difference>> {
+    await this.get(filter.reconciliationId)
+    return listDifferences(this.#options.store.read, filter, { ...page, order: OLDEST_FIRST })
+  }
+
+  /** Compares the day, outside of any transaction. May run twice for one reconciliation: the second run begins anew. */
+  async run(
+    row: ReconciliationRow,
+    signal: AbortSignal | undefined,
+    file?: string,
+  ): Promise<ReconciliationResult> {
+    const { channels, logger, store } = this.#options
+    const channel = channels.get(row.channel)
+    if (!channel) return { status: 'failed', error: `The configuration has no channel ${row.channel}.` }
+    const comparison: Comparison = { row, numbers: new NumberSet(), matched: 0, differences: 0 }
+    try {
+      await store.write((tx) => deleteDifferences(tx, row.id))
+      const bill = file === undefined ? await channel.bill(row.date) : channel.billOf(file)
+      if (bill) await this.#compareBill(comparison, bill, signal)
+      const { isEmpty } = await this.#findMissing(comparison, channel, bill !== undefined, signal)
+      if (!bill && !isEmpty) return { status: 'failed', error: NO_BILL }
+    } catch (error) {
+      signal?.throwIfAborted()
+      logger.warn({ reconciliation_id: row.id, channel: row.channel, error }, 'a reconciliation has failed')
+      return { status: 'failed', error: errorMessage(error).slice(0, LONGEST_ERROR) }
+    }
+    const { matched, differences } = comparison
+    return { status: differences === 0 ? 'matched' : 'differs', matched, differences }
+  }
+
+  async #compareBill(
+    comparison: Comparison,
+    bill: AsyncIterable<BillRow>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    let batch: BillRow[] = []
+    for await (const row of bill) {
+      batch.push(row)
+      if (batch.length < BATCH) continue
+      signal?.throwIfAborted()
+      await this.#compareBatch(comparison, batch)
+      batch = []
+    }
+    await this.#compareBatch(comparison, batch)
+  }
+
+  async #compareBatch(comparison: Comparison, batch: readonly BillRow[]): Promise<void> {
+    if (batch.length === 0) return
+    const { row, numbers } = comparison
+    const own = await findOwnRows(
+      this.#options.store.read,
+      row.channel,
+      batch.map(({ number }) => number),
+    )
+    const found = batch.flatMap((there) => {
+      numbers.add(there.number)
+      const here = own.get(there.number)
+      return compareRows(there, here?.type === there.type ? here : undefined) ?? []
+    })
+    comparison.matched += batch.length - found.length
+    await this.#keep(comparison, found)
+  }
+
+  async #findMissing(
+    comparison: Comparison,
+    channel: PaymentChannel,
+    hasBill: boolean,
+    signal: AbortSignal | undefined,
+  ) {
+    const { row, numbers } = comparison
+    const range = dayRange(row.date, this.#timeZoneOf(channel))
+    if (!range) throw new Error(`The date ${row.date} does not exist.`)
+    let isEmpty = true
+    for await (const batch of ownRowsOf(
+      this.#options.store.read,
+      { channel: row.channel, ...range },
+      BATCH,
+    )) {
+      isEmpty = false
+      if (!hasBill) break
+      signal?.throwIfAborted()
+      await this.#keep(comparison, batch.filter(({ number }) => !numbers.has(number)).map(missingThere))
+    }
+    return { isEmpty }
+  }
+
+  async #keep(comparison: Comparison, found: readonly Difference[]): Promise<void> {
+    if (found.length === 0) return
+    comparison.differences += found.length
+    await this.#options.store.write((tx) => insertDifferences(tx, comparison.row.id, found))
+  }
+
+  /** Records the end, with its event and its alert. */
+  async finish(tx: Tx, row: ReconciliationRow, result: ReconciliationResult): Promise<void> {
+    const { clock, events } = this.#options
+    const now = clock.now()
+    const isAlerted = this.#needsAlert(row, result, now)
+    const ended = { ...row, ...BLANK, ...result, finishedAt: now, isAlerted }
+    if (!(await finishReconciliation(tx, ended))) return
+    await events.append(tx, { type: PAYMENT_EVENTS.reconciled, subject: row.id, data: ended })
+    if (isAlerted) await this.#raise(tx, ended)
+    else if (result.status === 'matched') await this.#recover(tx, ended)
+  }
+
+  /** A failure is retried until the evening. */
+  #needsAlert(
+    { requestedBy, date }: ReconciliationRow,
+    { status }: ReconciliationResult,
+    now: number,
+  ): boolean {
+    if (status === 'differs') return true
+    return status === 'failed' && requestedBy === WORKER && this.#isTooLate(date, now)
+  }
+
+  #isTooLate(date: string, now: number): boolean {
+    const { date: yesterday, time } = localDay(now, this.#options.timeZone, 1)
+    return date < yesterday || time >= GIVE_UP_AT
+  }
+
+  async #raise(tx: Tx, { id, channel, date, status, differences, error }: ReconciliationRow): Promise<void> {
+    const what = status === 'differs' ? `has ${differences} differences` : `has failed: ${error}`
+    await this.#options.alerts.raise(tx, {
+      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.reconciliation:*', channel),
+      source: 'platform.payments',
+      title: `The payments of ${date} on ${channel} are not reconciled`,
+      body: `The reconciliation ${id} ${what}. Look at its differences (GET /payments/reconciliations/${id}/differences), correct them, and reconcile the day again.`,
+      severity: 'ERROR',
+    })
+  }
+
+  async #recover(tx: Tx, { channel, date }: ReconciliationRow): Promise<void> {
+    const { cleared, others } = await clearDayAlerts(tx, channel, date)
+    if (!cleared || others) return
+    await this.#options.alerts.recoverIfRaised(tx, {
+      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.reconciliation:*', channel),
+      source: 'platform.payments',
+      title: `The payments on ${channel} are reconciled`,
+      body: `The day ${date} matches.`,
+    })
+  }
+
+  /** What the worker does from time to time: requests the reconciliations of the last days that are due. */
+  async requestDue(): Promise<void> {
+    const { channels, clock, reconcileAt, store, timeZone } = this.#options
+    const now = clock.now()
+    const isBeforeTime = localDay(now, timeZone).time < reconcileAt
+    for (const channel of channels.values())
+      for (let daysAgo = DAYS_BACK; daysAgo >= (isBeforeTime ? 2 : 1); daysAgo--) {
+        const { date } = localDay(now, this.#timeZoneOf(channel), daysAgo)
+        const newest = await findNewestOfDay(store.read, channel.name, date)
+        if (!isWanted(newest, now)) continue
+        await store.write((tx) => this.request(tx, channel.name, date, WORKER)).catch(ignoreRunning)
+      }
+  }
+}
+
+const BLANK = { matched: 0, differences: 0, error: null }
+
+function isWanted(newest: ReconciliationRow | undefined, now: number): boolean {
+  if (!newest) return true
+  const { status, isAlerted, finishedAt } = newest
+  return (
+    status === 'failed' &&
+    !isAlerted &&
+    finishedAt !== null &&
+    isDueAt(finishedAt + RETRY_AFTER_MS, now, RETRY_AFTER_MS)
+  )
+}
+
+/** Another one of the channel is running; the next scan looks again. */
+function ignoreRunning(error: unknown): void {
+  if (!(error instanceof AppError) || !['reconciliation_running', 'validation_failed'].includes(error.code))
+    throw error
+}

@@ -1,0 +1,286 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { AppError, errorMessage, invalidTransition, notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
+import type { EventSink } from '../../ports/events.ts'
+import { ChannelError, type PaymentChannel, type ProviderRefund } from '../../ports/payment-channel.ts'
+import { queuedWork } from '../../store/work-queue.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { PAYMENT_ALERTS } from './alerts.ts'
+import { PAYMENT_EVENTS } from './events.ts'
+import {
+  nextRefundLookAt,
+  numberOf,
+  REFUND_STATUSES,
+  refundMove,
+  referenceOf,
+  type Attention,
+  type Payment,
+  type RefundStatus,
+} from './model.ts'
+import {
+  appendChange,
+  findPayment,
+  findRefund,
+  insertRefund,
+  listRefunds,
+  lockPayment,
+  markRefundSent,
+  moveRefund,
+  reserveCents,
+  setRefundDueAt,
+  updateRefunded,
+  type ListedRefund,
+  type PaymentRow,
+  type RefundRow,
+} from './store.ts'
+
+interface RefundOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly events: EventSink<Payment>
+  readonly alerts: RecoverableAlerts
+  readonly channels: ReadonlyMap<string, PaymentChannel>
+  readonly wake: () => void
+}
+
+const LONGEST_REASON = 200
+
+/** The refunds of payments, each with a number of its own at the provider. */
+export class Refunds {
+  readonly #options: RefundOptions
+  readonly #changes: Counter
+
+  constructor(options: RefundOptions) {
+    this.#options = options
+    this.#changes = options.metrics.counter({
+      name: 'payment_refunds_total',
+      help: 'Refunds that entered a status.',
+      labels: ['channel', 'status'],
+    })
+    for (const channel of options.channels.keys())
+      for (const status of REFUND_STATUSES) this.#changes.increment({ channel, status }, 0)
+  }
+
+  /**
+   * Requests a refund, by default of all that is left; the runner makes it after the commit. Rejects with
+   * `payment_not_found`, `invalid_transition` and `refund_too_large`.
+   */
+  async create(
+    tx: Tx,
+    paymentId: string,
+    { amountCents, reason }: { readonly amountCents?: number | undefined; readonly reason: string },
+    actor: string,
+  ): Promise<RefundRow> {
+    const { clock, wake } = this.#options
+    const payment = await lockPayment(tx, paymentId)
+    if (!payment) throw notFound('payment', paymentId)
+    const cents = refundable(payment, amountCents)
+    const now = clock.now()
+    const id = newId()
+    const refund = {
+      ...queuedWork(now),
+      id,
+      paymentId,
+      channel: payment.channel,
+      number: numberOf(id),
+      status: 'pending' as RefundStatus,
+      amountCents: cents,
+      reason,
+      providerId: null,
+      failedReason: null,
+      createdAt: now,
+      createdBy: actor,
+      finishedAt: null,
+      isSent: false,
+    }
+    await reserveCents(tx, paymentId, cents)
+    await insertRefund(tx, refund)
+    await appendChange(tx, { paymentId, at: now, change: 'refund_requested', actor, note: `${cents} cents` })
+    tx.afterCommit(() => {
+      this.#changes.increment({ channel: payment.channel, status: 'pending' })
+      wake()
+    })
+    return { seq: 0, ...refund }
+  }
+
+  /** Newest first. Rejects with `payment_not_found`. */
+  async list(paymentId: string, page: PageRequest): Promise<Page<ListedRefund>> {
+    const { store } = this.#options
+    if (!(await findPayment(store.read, paymentId))) throw notFound('payment', paymentId)
+    return listRefunds(store.read, { paymentId }, page)
+  }
+
+  /** The next call for a refund, outside of any transaction; undefined if it brought no answer. */
+  async askProvider(refund: RefundRow): Promise<ProviderRefund | undefined> {
+    const { channels, logger, store } = this.#options
+    const channel = channels.get(refund.channel)
+    const payment = await findPayment(store.read, refund.paymentId)
+    if (!channel || !payment) return undefined
+    try {
+      return await this.#call(channel, refund, payment)
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error
+      const { outcome, code } = error
+      logger.warn(
+        { refund_id: refund.id, channel: channel.name, code, error },
+        'a provider has not made a refund',
+      )
+      if (outcome === 'unclear' || refund.isSent) return undefined
+      return { status: 'failed', providerId: undefined, reason: code ?? errorMessage(error) }
+    }
+  }
+
+  async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
+    const { number, amountCents, reason, providerId, isSent, createdAt } = refund
+    const payment = referenceOf(row)
+    if (isSent) {
+      const state = await channel.queryRefund({
+        number,
+        providerId: providerId ?? undefined,
+        payment,
+        amountCents,
+      })
+      const { clock } = this.#options
+      const mayRepeat =
+        nextRefundLookAt({ status: 'pending', isSent: false, createdAt }, clock.now(), 1) !== null
+      if (state.status !== 'unknown' || !mayRepeat) return state
+    }
+    return channel.refund({ number, payment, amountCents, reason })
+  }
+
+  /** Applies the provider's answer to a refund; `false` if it changes nothing. */
+  async apply(
+    tx: Tx,
+    number: string,
+    state: ProviderRefund,
+    actor: string,
+    channel: string,
+  ): Promise<boolean> {
+    // If another change wins the race, this one is checked again against the new status.
+    for (;;) {
+      const refund = await findRefund(tx, number)
+      if (!refund || refund.channel !== channel) return false
+      const status = refundMove(refund, state)
+      if (status === undefined) {
+        if (state.status === 'pending' && !refund.isSent)
+          await markRefundSent(tx, refund.id, state.providerId ?? null)
+        return false
+      }
+      if (await this.#move(tx, refund, status, state, actor)) return true
+    }
+  }
+
+  /** When the refund is due next, after an attempt. Raises an alert when the runner gives it up. */
+  async dueAfter(tx: Tx, refund: RefundRow, attempts: number): Promise<number | null> {
+    const current = await findRefund(tx, refund.number)
+    if (!current) return null
+    const dueAt = nextRefundLookAt(current, this.#options.clock.now(), attempts)
+    if (dueAt === null && current.status === 'pending') await this.#raise(tx, current, 'has no outcome')
+    return dueAt
+  }
+
+  async #move(
+    tx: Tx,
+    refund: RefundRow,
+    status: 'succeeded' | 'failed' | 'pending',
+    state: ProviderRefund,
+    actor: string,
+  ): Promise<boolean> {
+    const { clock, events } = this.#options
+    const now = clock.now()
+    const failedReason = status === 'failed' ? (state.reason ?? 'failed').slice(0, LONGEST_REASON) : null
+    const next = {
+      ...refund,
+      status,
+      failedReason,
+      providerId: state.providerId ?? refund.providerId,
+      finishedAt: now,
+      isSent: true,
+    }
+    // The payment is locked first, as in a request for a refund.
+    const payment = await lockPayment(tx, refund.paymentId)
+    if (!payment || !(await moveRefund(tx, refund.status, next))) return false
+    await setRefundDueAt(tx, refund.id, null)
+    const updated = settled(payment, refund, status)
+    await updateRefunded(tx, updated)
+    const change = status === 'succeeded' ? 'refunded' : 'refund_failed'
+    const note = failedReason ?? `${refund.amountCents} cents`
+    await appendChange(tx, { paymentId: payment.id, at: now, change, actor, note })
+    if (status === 'failed')
+      await this.#raise(tx, next, refund.status === 'succeeded' ? 'was taken back' : 'has failed')
+    else {
+      await events.append(tx, { type: PAYMENT_EVENTS.refunded, subject: payment.id, data: updated })
+      await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
+      if (payment.attention && !updated.attention)
+        await this.recover(tx, payment.attention, payment, 'The payment is refunded.')
+    }
+    tx.afterCommit(() => this.#changes.increment({ channel: refund.channel, status }))
+    return true
+  }
+
+  async #raise(
+    tx: Tx,
+    { id, number, paymentId, channel, failedReason }: RefundRow,
+    what: string,
+  ): Promise<void> {
+    const reason = failedReason === null ? '' : ` (${failedReason})`
+    await this.#options.alerts.raise(tx, {
+      alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.refund_failed:*', paymentId),
+      source: 'platform.payments',
+      title: `A refund ${what}`,
+      body: `The refund ${id} (${number} at ${channel}) of the payment ${paymentId} ${what}${reason}. Look at it at the provider, then refund again or resolve the payment.`,
+      severity: 'ERROR',
+    })
+  }
+
+  /** Ends an alert of a payment. */
+  async recover(
+    tx: Tx,
+    kind: Attention | 'refund_failed',
+    { id }: PaymentRow,
+    reason: string,
+  ): Promise<void> {
+    await this.#options.alerts.recoverIfRaised(tx, {
+      alarmId: declaredAlarmId(PAYMENT_ALERTS, `payment.${kind}:*`, id),
+      source: 'platform.payments',
+      title: `The payment ${id} needs nobody any more`,
+      body: reason,
+    })
+  }
+}
+
+/** The cents of a new refund. Throws `invalid_transition` and `refund_too_large`. */
+function refundable(payment: PaymentRow, amountCents: number | undefined): number {
+  const { status, paidCents, amountCents: wholeCents, reservedCents, id } = payment
+  if (status !== 'paid')
+    throw invalidTransition(
+      `A payment that is ${status} cannot be refunded; only a paid one can.`,
+      status,
+      [],
+    )
+  const left = (paidCents ?? wholeCents) - reservedCents
+  const cents = amountCents ?? left
+  if (cents > 0 && cents <= left) return cents
+  const message = `Of the payment ${id} ${left} cents are left to refund, fewer than ${Math.max(1, cents)}.`
+  throw new AppError('conflict', 'refund_too_large', message, { values: { left } })
+}
+
+/** The payment after a refund has entered a status. */
+function settled(payment: PaymentRow, refund: RefundRow, status: RefundStatus): PaymentRow {
+  const cents = refund.amountCents
+  if (status === 'succeeded') {
+    const refundedCents = payment.refundedCents + cents
+    const isWhole = refundedCents === (payment.paidCents ?? payment.amountCents)
+    return { ...payment, refundedCents, attention: isWhole ? null : payment.attention }
+  }
+  const reservedCents = payment.reservedCents - cents
+  const takenBack = refund.status === 'succeeded' ? cents : 0
+  return { ...payment, reservedCents, refundedCents: payment.refundedCents - takenBack }
+}

@@ -1,0 +1,87 @@
+import { MINUTE, SECOND, DAY } from '../../kernel/time.ts'
+import type { ProviderRefund } from '../../ports/payment-channel.ts'
+import { Runner, type RunnerOptions } from '../../store/runner.ts'
+import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
+import type { Payments, Step } from './service.ts'
+import {
+  paymentQueue,
+  refundQueue,
+  setPaymentDue,
+  setRefundDueAt,
+  type PaymentRow,
+  type RefundRow,
+} from './store.ts'
+
+export type RunnerDeps = Pick<RunnerOptions<PaymentRow, Step>, 'store' | 'clock' | 'logger' | 'metrics'>
+
+const LOOK_EVERY_MS = SECOND
+// A call lasts 10 seconds at most.
+const LEASE_MS = 30 * SECOND
+const CONCURRENCY = 16
+// The steps decide when to look again; only a defect makes one reject.
+const retryWith = (maximumMs: number) => ({ initialMs: MINUTE, maximumMs, giveUpAfterMs: 36_500 * DAY })
+const WORKER = 'worker'
+
+/** Makes the calls for payments that are due: repeats their creation, asks for them, closes them. */
+export function paymentRunner(
+  payments: Pick<Payments, 'askProvider' | 'applyStep' | 'dueAfter'>,
+  deps: RunnerDeps,
+): Runner<PaymentRow, Step> {
+  const retry = retryWith(LONGEST_PAYMENT_PAUSE_MS)
+  return new Runner<PaymentRow, Step>({
+    ...deps,
+    name: 'payments',
+    everyMs: LOOK_EVERY_MS,
+    leaseMs: LEASE_MS,
+    concurrency: CONCURRENCY,
+    retry,
+    claim: (tx, claim) => paymentQueue.claim(tx, claim),
+    renew: (tx, payment, lease) => paymentQueue.renew(tx, payment, lease),
+    work: (payment) => payments.askProvider(payment),
+    async settle(tx, payment, holder, outcome) {
+      if (outcome.status !== 'done') {
+        const dueAt = outcome.status === 'failed' ? deps.clock.now() + LONGEST_PAYMENT_PAUSE_MS : outcome.at
+        return paymentQueue.release(tx, payment, { holder, dueAt })
+      }
+      // First the lease: a payment that another process works on is left to it.
+      if (!(await paymentQueue.release(tx, payment, { holder, dueAt: null }))) return false
+      await payments.applyStep(tx, payment.id, outcome.result, actorOf(payment, outcome.result))
+      await setPaymentDue(tx, payment.id, await payments.dueAfter(tx, payment.id, payment.attempts))
+      return true
+    },
+  })
+}
+
+/** Money is taken in the name of the channel. */
+function actorOf({ channel }: PaymentRow, step: Step): string {
+  return step.type === 'state' ? `payment:${channel}` : WORKER
+}
+
+/** Makes refunds and asks for them. */
+export function refundRunner(
+  { refunds }: Pick<Payments, 'refunds'>,
+  deps: RunnerDeps,
+): Runner<RefundRow, ProviderRefund | undefined> {
+  return new Runner<RefundRow, ProviderRefund | undefined>({
+    ...deps,
+    name: 'payment-refunds',
+    everyMs: LOOK_EVERY_MS,
+    leaseMs: LEASE_MS,
+    concurrency: CONCURRENCY,
+    retry: retryWith(LONGEST_REFUND_PAUSE_MS),
+    claim: (tx, claim) => refundQueue.claim(tx, claim),
+    renew: (tx, refund, lease) => refundQueue.renew(tx, refund, lease),
+    work: (refund) => refunds.askProvider(refund),
+    async settle(tx, refund, holder, outcome) {
+      if (outcome.status !== 'done') {
+        const dueAt = outcome.status === 'failed' ? deps.clock.now() + LONGEST_REFUND_PAUSE_MS : outcome.at
+        return refundQueue.release(tx, refund, { holder, dueAt })
+      }
+      if (!(await refundQueue.release(tx, refund, { holder, dueAt: null }))) return false
+      if (outcome.result)
+        await refunds.apply(tx, refund.number, outcome.result, `payment:${refund.channel}`, refund.channel)
+      await setRefundDueAt(tx, refund.id, await refunds.dueAfter(tx, refund, refund.attempts))
+      return true
+    },
+  })
+}

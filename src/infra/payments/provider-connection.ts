@@ -1,0 +1,121 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request, type Dispatcher } from 'undici'
+import { SECOND } from '../../kernel/time.ts'
+import { ChannelError, type ChannelSettings } from '../../ports/payment-channel.ts'
+import type { ChannelDeps } from './settings.ts'
+
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface ProviderAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+// docs/specification.md, Payments: a call lasts at most 10 seconds.
+const TIMEOUT_MS = 10 * SECOND
+// Of one answer. A page of 100 balance transactions has some 400 KiB.
+const MAX_ANSWER_BYTES = 8 * 1_024 ** 2
+
+/** The HTTP connections to a provider. An error never has the address, a header or a body: they have secrets and names. */
+export class ProviderConnection {
+  readonly #name: string
+  readonly #own: Dispatcher | undefined
+  readonly #dispatcher: Dispatcher
+  readonly #timeoutMs: number
+
+  constructor({ name }: ChannelSettings, { dispatcher }: ChannelDeps, timeoutMs = TIMEOUT_MS) {
+    this.#name = name
+    this.#own = dispatcher === undefined ? new Agent({ connect: { timeout: timeoutMs } }) : undefined
+    this.#dispatcher = dispatcher ?? (this.#own as Dispatcher)
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** The whole answer, of any status. @throws ChannelError `unclear` */
+  async send(sent: ProviderRequest): Promise<ProviderAnswer> {
+    const signal = AbortSignal.timeout(this.#timeoutMs)
+    try {
+      const { statusCode, headers, body } = await this.#request(sent, signal)
+      return { status: statusCode, headers, body: await readAll(body) }
+    } catch (error) {
+      throw this.#unclear(error)
+    }
+  }
+
+  /** A file of any size. Each piece of it comes within the time of a call. @throws ChannelError `unclear` */
+  async *download(sent: ProviderRequest): AsyncGenerator<Buffer> {
+    try {
+      const { statusCode, body } = await this.#request(sent)
+      if (statusCode !== 200) {
+        await body.dump()
+        throw new ChannelError(
+          `${this.#name}: the download of the bill has the status ${statusCode}`,
+          'unclear',
+          {
+            code: String(statusCode),
+          },
+        )
+      }
+      for await (const chunk of body) yield chunk as Buffer
+    } catch (error) {
+      throw error instanceof ChannelError ? error : this.#unclear(error)
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#own?.close()
+  }
+
+  #request({ method, url, headers, body }: ProviderRequest, signal?: AbortSignal) {
+    return request(url, {
+      method,
+      headers: headers ?? {},
+      body: body ?? null,
+      signal: signal ?? null,
+      dispatcher: this.#dispatcher,
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+    })
+  }
+
+  /** The system's code says enough, and the messages of undici may have addresses. */
+  #unclear(error: unknown): ChannelError {
+    const code = error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : systemCode(error)
+    return new ChannelError(`${this.#name}: the provider gave no complete answer (${code})`, 'unclear', {
+      code,
+    })
+  }
+}
+
+function systemCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : 'failed'
+}
+
+async function readAll(body: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk as Buffer)
+    bytes += (chunk as Buffer).length
+    if (bytes > MAX_ANSWER_BYTES) throw Object.assign(new Error('too large'), { code: 'answer_too_large' })
+  }
+  return Buffer.concat(chunks, bytes)
+}
+
+/** Says nothing about the outcome: the provider is busy, or failed in the middle of it. */
+export function isUnclear(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+/** An answer that is not what a call promises. */
+export function unusableAnswer(name: string, what: string): ChannelError {
+  return new ChannelError(`${name}: expected ${what} in the answer of the provider`, 'unclear', {
+    code: 'unusable_answer',
+  })
+}

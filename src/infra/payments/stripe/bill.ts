@@ -1,0 +1,106 @@
+import { SECOND } from '../../../kernel/time.ts'
+import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
+import { parseCents } from '../cents.ts'
+import { integerOf, membersOf, textOf, type Members } from '../json.ts'
+import { linesOfFile } from '../lines.ts'
+import { toNumber } from '../marks.ts'
+import { unusableAnswer } from '../provider-connection.ts'
+import type { StripeApi } from './api.ts'
+import { toRefund } from './states.ts'
+
+// Of balance transactions. https://docs.stripe.com/reports/balance-transaction-types
+const TYPES: Readonly<Record<string, BillRow['type']>> = {
+  charge: 'payment',
+  payment: 'payment',
+  refund: 'refund',
+  payment_refund: 'refund',
+}
+
+/** The balance transactions of a day. */
+export async function* balanceRows(api: StripeApi, date: string, timeZone: string): AsyncGenerator<BillRow> {
+  const day = Temporal.PlainDate.from(date)
+  const [from, until] = [day, day.add({ days: 1 })].map(
+    (each) => each.toZonedDateTime({ timeZone }).epochMilliseconds / SECOND,
+  )
+  const range = `created[gte]=${from}&created[lt]=${until}`
+  for await (const transaction of api.list(`/v1/balance_transactions?${range}&expand[]=data.source`)) {
+    const row = toRow(transaction, api.name)
+    if (row) yield row
+  }
+}
+
+/** The amount of the charge, not that of the transaction, which is in the currency of the account. */
+function toRow(transaction: Members, name: string): BillRow | undefined {
+  const type = TYPES[textOf(transaction['type']) ?? '']
+  const source = membersOf(transaction['source'])
+  const number = toNumber(membersOf(source['metadata'])[MARKS[type ?? 'payment']])
+  if (type === undefined || number === undefined) return undefined
+  const amountCents = integerOf(source['amount'])
+  if (amountCents === undefined) throw unusableAnswer(name, `the amount of the source of ${number}`)
+  return { type, number, providerId: textOf(source['id']), status: toRefund(source).status, amountCents }
+}
+
+const MARKS = { payment: 'platform_payment', refund: 'platform_refund' } as const
+
+const UNUSABLE = { code: 'unusable_file' }
+
+const COLUMNS = {
+  category: 'reporting_category',
+  amount: 'customer_facing_amount',
+  payment: 'payment_metadata[platform_payment]',
+  refund: 'refund_metadata[platform_refund]',
+  charge: 'charge_id',
+  source: 'source_id',
+} as const
+
+/** The rows of the itemized report "balance change from activity" as CSV, with the metadata of this platform as columns. */
+export async function* reportRows(file: string, name: string): AsyncGenerator<BillRow> {
+  let indexes: Readonly<Record<keyof typeof COLUMNS, number>> | undefined
+  let record = ''
+  for await (const line of linesOfFile(file, 'utf-8')) {
+    record = record === '' ? line : `${record}\n${line}`
+    // A description may have line breaks.
+    if ((record.match(/"/g)?.length ?? 0) % 2 === 1) continue
+    const cells = parseQuotedCells(record)
+    record = ''
+    if (indexes === undefined) indexes = columnsOf(cells, name)
+    else {
+      const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name)
+      if (row) yield row
+    }
+  }
+}
+
+function columnsOf(header: readonly string[], name: string): Readonly<Record<keyof typeof COLUMNS, number>> {
+  const entries = Object.entries(COLUMNS).map(([key, title]) => {
+    const index = header.indexOf(title)
+    if (index < 0 && !['charge', 'source'].includes(key))
+      throw new ChannelError(
+        `${name}: expected the column ${title} in the file; download the itemized report "balance change from activity" with it`,
+        'refused',
+        UNUSABLE,
+      )
+    return [key, index]
+  })
+  return Object.fromEntries(entries) as Readonly<Record<keyof typeof COLUMNS, number>>
+}
+
+function toReportRow(cell: (column: keyof typeof COLUMNS) => string, name: string): BillRow | undefined {
+  const category = cell('category')
+  if (category !== 'charge' && category !== 'refund') return undefined
+  const type = category === 'charge' ? 'payment' : 'refund'
+  const number = toNumber(cell(type))
+  if (number === undefined) return undefined
+  const amountCents = parseCents(cell('amount'))
+  if (amountCents === undefined)
+    throw new ChannelError(`${name}: expected an amount in the row of ${number}`, 'refused', UNUSABLE)
+  const providerId = textOf(cell(type === 'payment' ? 'charge' : 'source'))
+  return { type, number, providerId, status: 'succeeded', amountCents: Math.abs(amountCents) }
+}
+
+/** The cells of a record. RFC 4180 */
+function parseQuotedCells(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
+  )
+}

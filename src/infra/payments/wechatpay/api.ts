@@ -1,0 +1,149 @@
+import { createPrivateKey, createPublicKey, randomBytes, sign, verify, type KeyObject } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '../../../kernel/clock.ts'
+import { SECOND } from '../../../kernel/time.ts'
+import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
+import { codeOf, parseMembers, type Members } from '../json.ts'
+import { isUnclear, ProviderConnection, type ProviderAnswer } from '../provider-connection.ts'
+import { secretOf, type ChannelDeps } from '../settings.ts'
+
+const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
+const MAXIMUM_AGE_MS = 300 * SECOND
+
+/** What the provider calls a thing that it does not have. */
+const NOT_THERE: readonly unknown[] = ['ORDER_NOT_EXIST', 'RESOURCE_NOT_EXISTS']
+
+/** Signed calls of the HTTP API of WeChat Pay, whose answers are signed too. */
+export class WechatPayApi {
+  readonly name: string
+  readonly #settings: ChannelSettings
+  readonly #clock: Clock
+  readonly #privateKey: KeyObject
+  readonly #publicKey: KeyObject
+  readonly #publicKeyId: string
+  readonly #connection: ProviderConnection
+
+  constructor(settings: ChannelSettings, deps: ChannelDeps) {
+    this.name = settings.name
+    this.#settings = settings
+    this.#clock = deps.clock
+    this.#privateKey = createPrivateKey(secretOf(settings, 'WECHATPAY_PRIVATE_KEY'))
+    this.#publicKey = createPublicKey(secretOf(settings, 'WECHATPAY_PUBLIC_KEY'))
+    this.#publicKeyId = secretOf(settings, 'WECHATPAY_PUBLIC_KEY_ID')
+    this.#connection = new ProviderConnection(settings, deps)
+  }
+
+  /** @throws ChannelError */
+  async post(path: string, body: string): Promise<Members> {
+    return this.#membersOf(await this.#call('POST', path, body))
+  }
+
+  /** @throws ChannelError */
+  async get(path: string): Promise<Members> {
+    return this.#membersOf(await this.#call('GET', path))
+  }
+
+  /** Undefined where the provider has none. @throws ChannelError */
+  async find(path: string): Promise<Members | undefined> {
+    try {
+      return await this.get(path)
+    } catch (error) {
+      if (error instanceof ChannelError && NOT_THERE.includes(error.code)) return undefined
+      throw error
+    }
+  }
+
+  /** A file at an address that the provider has given in a signed answer. It asks for our signature there, and gives none. */
+  download(url: string): AsyncGenerator<Buffer> {
+    const { pathname, search } = new URL(url)
+    return this.#connection.download({
+      method: 'GET',
+      url,
+      headers: this.#headersFor('GET', pathname + search, ''),
+    })
+  }
+
+  /**
+   * Checks the signature and the age of a callback or an answer.
+   *
+   * @throws BadSignature
+   */
+  verify(headers: IncomingHttpHeaders, body: Buffer): void {
+    const [timestamp, nonce, serial, signature] = ['timestamp', 'nonce', 'serial', 'signature'].map(
+      (each) => {
+        const value = headers[`wechatpay-${each}`]
+        if (typeof value !== 'string') throw new BadSignature(`the header Wechatpay-${each} is missing`)
+        return value
+      },
+    ) as [string, string, string, string]
+    if (serial !== this.#publicKeyId)
+      throw new BadSignature('Wechatpay-Serial is not the key in WECHATPAY_PUBLIC_KEY_ID')
+    const text = Buffer.concat([Buffer.from(`${timestamp}\n${nonce}\n`), body, Buffer.from('\n')])
+    if (!verify('sha256', text, this.#publicKey, Buffer.from(signature, 'base64')))
+      throw new BadSignature('Wechatpay-Signature is not of the key in WECHATPAY_PUBLIC_KEY_FILE')
+    // A timestamp that is no number has no age.
+    if (!(Math.abs(this.#clock.now() - Number(timestamp) * SECOND) <= MAXIMUM_AGE_MS))
+      throw new BadSignature(`Wechatpay-Timestamp is not within ${MAXIMUM_AGE_MS / SECOND} s of now`)
+  }
+
+  end(): Promise<void> {
+    return this.#connection.end()
+  }
+
+  #call(method: 'GET' | 'POST', path: string, body?: string): Promise<ProviderAnswer> {
+    return this.#connection.send({
+      method,
+      url: `${this.#settings.apiUrl}${path}`,
+      headers: this.#headersFor(method, path, body ?? ''),
+      ...(body !== undefined && { body }),
+    })
+  }
+
+  #headersFor(method: string, path: string, body: string): Readonly<Record<string, string>> {
+    const timestamp = String(Math.floor(this.#clock.now() / SECOND))
+    const nonce = randomBytes(16).toString('hex')
+    const text = [method, path, timestamp, nonce, body, ''].join('\n')
+    const fields = {
+      mchid: secretOf(this.#settings, 'WECHATPAY_MCHID'),
+      nonce_str: nonce,
+      timestamp,
+      serial_no: secretOf(this.#settings, 'WECHATPAY_SERIAL_NO'),
+      signature: sign('sha256', Buffer.from(text), this.#privateKey).toString('base64'),
+    }
+    const list = Object.entries(fields).map(([key, value]) => `${key}="${value}"`)
+    return {
+      authorization: `${SCHEME} ${list.join(',')}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+      // The key with which the answer is to be signed. A caller without a name is refused.
+      'wechatpay-serial': this.#publicKeyId,
+      'user-agent': 'backend-platform',
+    }
+  }
+
+  #membersOf({ status, headers, body }: ProviderAnswer): Members {
+    const members = parseMembers(body.toString('utf8'))
+    if (status === 200 || status === 204) {
+      this.#verifyAnswer(headers, body)
+      return members
+    }
+    const code = codeOf(members['code']) ?? String(status)
+    const isUnknown = isUnclear(status) || code === 'SYSTEM_ERROR'
+    throw new ChannelError(
+      `${this.name}: WeChat Pay answered ${status} (${code})`,
+      isUnknown ? 'unclear' : 'refused',
+      { code },
+    )
+  }
+
+  #verifyAnswer(headers: IncomingHttpHeaders, body: Buffer): void {
+    try {
+      this.verify(headers, body)
+    } catch (error) {
+      throw new ChannelError(`${this.name}: an answer of WeChat Pay is not signed by it`, 'unclear', {
+        code: 'bad_signature',
+        cause: error,
+      })
+    }
+  }
+}

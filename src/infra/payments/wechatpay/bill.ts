@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
+import { parseCents } from '../cents.ts'
+import { textOf } from '../json.ts'
+import { linesOf } from '../lines.ts'
+import { toNumber } from '../marks.ts'
+import { unusableAnswer } from '../provider-connection.ts'
+import type { WechatPayApi } from './api.ts'
+
+/** There is no bill: nothing happened on that day, or it is not made yet. */
+const NO_BILL: readonly unknown[] = ['NO_STATEMENT_EXIST', 'STATEMENT_CREATING']
+
+export async function readTradeBill(
+  api: WechatPayApi,
+  date: string,
+): Promise<AsyncIterable<BillRow> | undefined> {
+  const answer = await api
+    .get(`/v3/bill/tradebill?bill_date=${date}&bill_type=ALL&tar_type=GZIP`)
+    .catch((error: unknown) => {
+      if (error instanceof ChannelError && NO_BILL.includes(error.code)) return undefined
+      throw error
+    })
+  if (answer === undefined) return undefined
+  const [url, sha1] = [textOf(answer['download_url']), textOf(answer['hash_value'])]
+  if (url === undefined || sha1 === undefined || !URL.canParse(url))
+    throw unusableAnswer(api.name, 'download_url and hash_value')
+  return billRows(api.download(url), api.name, { sha1, isPacked: true })
+}
+
+const GZIP = 0x1f
+
+/** A bill as the provider gives it, packed or not. */
+export async function* rowsOfFile(file: string, name: string): AsyncGenerator<BillRow> {
+  let first = 0
+  for await (const chunk of createReadStream(file, { end: 0 })) first = (chunk as Buffer)[0] ?? 0
+  yield* billRows(createReadStream(file), name, { isPacked: first === GZIP })
+}
+
+interface Packing {
+  /** Of the unpacked file. */
+  readonly sha1?: string
+  readonly isPacked: boolean
+}
+
+/** The rows of ours in a bill. A bill that is damaged or cut off ends with an error after its rows. */
+export async function* billRows(
+  file: AsyncIterable<Uint8Array>,
+  name: string,
+  { sha1, isPacked }: Packing,
+): AsyncGenerator<BillRow> {
+  const hash = createHash('sha1')
+  const unpacked = isPacked ? gunzip(file, name) : file
+  yield* parseBill(linesOf(hashed(unpacked, hash), 'utf-8'), name)
+  if (sha1 !== undefined && hash.digest('hex') !== sha1.toLowerCase())
+    throw damaged(name, 'its SHA-1 is not the one that WeChat Pay gave')
+}
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: { update(chunk: Uint8Array): unknown }) {
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+async function* gunzip(file: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const unpacked = createGunzip()
+  // The error of either side is that of the other, which the loop throws.
+  pipeline(file, unpacked, () => undefined)
+  try {
+    for await (const chunk of unpacked) yield chunk as Buffer
+  } catch (error) {
+    throw error instanceof ChannelError ? error : damaged(name, 'it cannot be unpacked')
+  }
+}
+
+function damaged(name: string, why: string): ChannelError {
+  return new ChannelError(`${name}: the trade bill is damaged: ${why}`, 'unclear', { code: 'damaged_bill' })
+}
+
+/** A backtick stands before each cell, so that spreadsheets do not change numbers; a free text may have a comma. */
+function parseCells(line: string): string[] {
+  return line.startsWith('`') ? line.slice(1).split(',`') : line.replace(/^\uFEFF/, '').split(',')
+}
+
+const COLUMNS = {
+  number: '商户订单号',
+  id: '微信订单号',
+  state: '交易状态',
+  amount: '订单金额',
+  refundNumber: '商户退款单号',
+  refundId: '微信退款单号',
+  refundAmount: '申请退款金额',
+  refundState: '退款状态',
+} as const
+type Column = keyof typeof COLUMNS
+
+async function* parseBill(lines: AsyncIterable<string>, name: string): AsyncGenerator<BillRow> {
+  let indexes: Readonly<Record<Column, number>> | undefined
+  let rows = 0
+  let total: number | undefined
+  let isInTotals = false
+  for await (const line of lines) {
+    if (indexes === undefined) {
+      indexes = columnsOf(parseCells(line), name)
+    } else if (isInTotals) {
+      total ??= Number(parseCells(line)[0])
+    } else if (!line.startsWith('`')) {
+      // The names of the totals: the last line has their values, first the number of rows.
+      isInTotals = true
+    } else {
+      rows++
+      const row = toRow(parseCells(line), indexes, name)
+      if (row) yield row
+    }
+  }
+  if (rows !== total) throw damaged(name, `it has ${rows} rows, and its totals are of ${total ?? 'none'}`)
+}
+
+function columnsOf(header: readonly string[], name: string): Readonly<Record<Column, number>> {
+  const entries = Object.entries(COLUMNS).map(([key, title]) => {
+    const index = header.indexOf(title)
+    if (index < 0) throw damaged(name, `its header has no column ${title}`)
+    return [key, index]
+  })
+  return Object.fromEntries(entries) as Readonly<Record<Column, number>>
+}
+
+const REFUND_STATUSES: Readonly<Record<string, BillRow['status']>> = {
+  SUCCESS: 'succeeded',
+  PROCESSING: 'pending',
+  FAIL: 'failed',
+  CLOSED: 'failed',
+}
+
+function toRow(
+  cells: readonly string[],
+  indexes: Readonly<Record<Column, number>>,
+  name: string,
+): BillRow | undefined {
+  const cell = (column: Column) => cells[indexes[column]] ?? ''
+  const isRefund = cell('state') === 'REFUND' || cell('state') === 'REVOKED'
+  const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
+  if (number === undefined) return undefined
+  const amountCents = parseCents(cell(isRefund ? 'refundAmount' : 'amount'))
+  if (amountCents === undefined) throw damaged(name, `the row of ${number} has no amount`)
+  return {
+    type: isRefund ? 'refund' : 'payment',
+    number,
+    providerId: cell(isRefund ? 'refundId' : 'id') || undefined,
+    status: isRefund ? (REFUND_STATUSES[cell('refundState')] ?? 'pending') : 'succeeded',
+    amountCents,
+  }
+}
