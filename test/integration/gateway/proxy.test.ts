@@ -101,6 +101,7 @@ for (const [method, path] of [
   ['GET', '/auth/oauth/login?return_to=/'],
   ['GET', '/auth/oauth/callback?code=c&state=s'],
   ['POST', '/auth/oauth/redeem'],
+  ['POST', '/payments/callbacks/wechat'],
 ] as const) {
   test(`${method} ${path} is passed on without an identity, and cookies go both ways`, async (t) => {
     const { url, api } = await openWorld(t)
