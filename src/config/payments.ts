@@ -10,7 +10,7 @@ import { setting } from './setting.ts'
 import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
 import { choice, resolvePath, trueOrFalse, valueType } from './value-types.ts'
 
-export const CHANNEL_KINDS = ['stripe', 'wechatpay', 'alipay'] as const
+const CHANNEL_KINDS = ['stripe', 'wechatpay', 'alipay'] as const
 type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
 /** A table `[payments.channels.<name>]`. */

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
+/** Headers of a request, their names in lower case. */
+export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
  * A provider of payments, such as Stripe, with the account of this installation.
@@ -29,7 +30,7 @@ export interface PaymentChannel {
    *
    * @throws BadSignature
    */
-  verifyCallback(headers: IncomingHttpHeaders, body: Buffer): Callback
+  verifyCallback(headers: CallbackHeaders, body: Buffer): Callback
   /** The provider's answers to its callbacks. */
   readonly acknowledgement: CallbackAnswer
   /**

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { HOUR } from '../../src/kernel/time.ts'
 import {
@@ -6,6 +5,7 @@ import {
   ChannelError,
   type BillRow,
   type Callback,
+  type CallbackHeaders,
   type NewPayment,
   type NewRefund,
   type OpenedPayment,
@@ -94,7 +94,7 @@ export class MemoryChannel implements PaymentChannel {
     return this.#call('queryRefund', number, () => this.#refundOf(number))
   }
 
-  verifyCallback(headers: IncomingHttpHeaders, body: Buffer): Callback {
+  verifyCallback(headers: CallbackHeaders, body: Buffer): Callback {
     if (headers['x-signature'] !== SIGNATURE) throw new BadSignature('wrong')
     return JSON.parse(body.toString()) as Callback
   }

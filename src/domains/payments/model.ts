@@ -57,7 +57,7 @@ export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const
 export type RefundStatus = (typeof REFUND_STATUSES)[number]
 
 /** A provider may take a refund back days after it has succeeded. */
-export const REFUND_MOVES: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
+const REFUND_MOVES: Readonly<Record<RefundStatus, readonly RefundStatus[]>> = {
   pending: ['succeeded', 'failed'],
   succeeded: ['failed'],
   failed: [],
@@ -79,7 +79,7 @@ export interface Refund {
   readonly isSent: boolean
 }
 
-export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
+export function canMovePayment(from: PaymentStatus, to: PaymentStatus): boolean {
   return PAYMENT_MOVES[from].includes(to)
 }
 
@@ -128,7 +128,7 @@ export const LONGEST_PAYMENT_PAUSE_MS = 15 * MINUTE
 const AFTER_EXPIRY_MS = 10 * SECOND
 
 /** The pause before a call without a clear answer is repeated. */
-export function unclearPauseMs(attempts: number): number {
+function unclearPauseMs(attempts: number): number {
   return UNCLEAR_PAUSES_MS[attempts - 1] ?? LONGEST_UNCLEAR_PAUSE_MS
 }
 

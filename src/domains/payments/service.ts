@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import { AppError, errorMessage, invalidTransition, notFound } from '../../kernel/errors.ts'
@@ -15,6 +14,7 @@ import {
   ChannelError,
   type Callback,
   type CallbackAnswer,
+  type CallbackHeaders,
   type PaymentChannel,
   type ProviderPayment,
 } from '../../ports/payment-channel.ts'
@@ -24,7 +24,7 @@ import { PAYMENT_ALERTS } from './alerts.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import {
   attentionOf,
-  canMove,
+  canMovePayment,
   isUnfinished,
   nextLookAt,
   numberOf,
@@ -106,7 +106,7 @@ interface ServiceOptions extends PaymentDeps {
 }
 
 /** What a call to the provider has brought. */
-export type Step =
+export type CallOutcome =
   | { readonly type: 'opened'; readonly opened: Awaited<ReturnType<PaymentChannel['create']>> }
   | { readonly type: 'state'; readonly state: ProviderPayment; readonly isClose: boolean }
   | { readonly type: 'refused'; readonly reason: string }
@@ -238,7 +238,7 @@ export class Payments implements OrderPayments {
   }
 
   /** The next call for a payment, outside of any transaction; never rejects for what the provider does. */
-  async askProvider(payment: PaymentRow): Promise<Step> {
+  async askProvider(payment: PaymentRow): Promise<CallOutcome> {
     const { channels, clock, logger } = this.#options
     const channel = channels.get(payment.channel)
     if (!channel) return { type: 'unclear' }
@@ -260,7 +260,7 @@ export class Payments implements OrderPayments {
   }
 
   /** Applies what the provider has answered to the payment as it is now. */
-  async applyStep(tx: Tx, id: string, step: Step, actor: string): Promise<void> {
+  async applyStep(tx: Tx, id: string, step: CallOutcome, actor: string): Promise<void> {
     if (step.type === 'unclear') return
     if (step.type === 'state') {
       const { state, isClose } = step
@@ -372,7 +372,7 @@ export class Payments implements OrderPayments {
   }
 
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
-  async verify(name: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Callback> {
+  async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
     const channel = this.channel(name)
     try {
       return channel.verifyCallback(headers, body)
@@ -469,7 +469,7 @@ export class Payments implements OrderPayments {
     for (;;) {
       const payment = await findPayment(tx, id)
       const { status } = state
-      if (!payment || status === 'open' || status === 'unknown' || !canMove(payment.status, status))
+      if (!payment || status === 'open' || status === 'unknown' || !canMovePayment(payment.status, status))
         return false
       const isMoved =
         status === 'paid'
@@ -623,7 +623,7 @@ export class Payments implements OrderPayments {
   }
 }
 
-async function call(channel: PaymentChannel, payment: PaymentRow, now: number): Promise<Step> {
+async function call(channel: PaymentChannel, payment: PaymentRow, now: number): Promise<CallOutcome> {
   const reference = referenceOf(payment)
   const isCreating = payment.status === 'creating'
   if (isCreating && !payment.isClosing)
@@ -656,7 +656,7 @@ function blankPayment(now: number) {
   }
 }
 
-export function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow {
+function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow {
   if (!payment) throw notFound('payment', id)
   return payment
 }

@@ -2,7 +2,7 @@ import { MINUTE, SECOND, DAY } from '../../kernel/time.ts'
 import type { ProviderRefund } from '../../ports/payment-channel.ts'
 import { Runner, type RunnerOptions } from '../../store/runner.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
-import type { Payments, Step } from './service.ts'
+import type { Payments, CallOutcome } from './service.ts'
 import {
   paymentQueue,
   refundQueue,
@@ -12,7 +12,10 @@ import {
   type RefundRow,
 } from './store.ts'
 
-export type RunnerDeps = Pick<RunnerOptions<PaymentRow, Step>, 'store' | 'clock' | 'logger' | 'metrics'>
+export type RunnerDeps = Pick<
+  RunnerOptions<PaymentRow, CallOutcome>,
+  'store' | 'clock' | 'logger' | 'metrics'
+>
 
 const LOOK_EVERY_MS = SECOND
 // A call lasts 10 seconds at most.
@@ -26,9 +29,9 @@ const WORKER = 'worker'
 export function paymentRunner(
   payments: Pick<Payments, 'askProvider' | 'applyStep' | 'dueAfter'>,
   deps: RunnerDeps,
-): Runner<PaymentRow, Step> {
+): Runner<PaymentRow, CallOutcome> {
   const retry = retryWith(LONGEST_PAYMENT_PAUSE_MS)
-  return new Runner<PaymentRow, Step>({
+  return new Runner<PaymentRow, CallOutcome>({
     ...deps,
     name: 'payments',
     everyMs: LOOK_EVERY_MS,
@@ -53,7 +56,7 @@ export function paymentRunner(
 }
 
 /** Money is taken in the name of the channel. */
-function actorOf({ channel }: PaymentRow, step: Step): string {
+function actorOf({ channel }: PaymentRow, step: CallOutcome): string {
   return step.type === 'state' ? `payment:${channel}` : WORKER
 }
 

@@ -104,6 +104,7 @@ for (const [method, path] of [
   ['GET', '/ping/0123'],
   ['HEAD', '/ping/0123'],
   ['POST', '/ping/0123/7'],
+  ['POST', '/payments/callbacks/wechat'],
 ] as const) {
   test(`${method} ${path} is passed on without an identity, and cookies go both ways`, async (t) => {
     const { url, api } = await openWorld(t)
