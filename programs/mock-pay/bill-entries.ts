@@ -1,6 +1,6 @@
 import { HOUR } from '../../src/kernel/time.ts'
 import type { Book, MockPayment, MockRefund } from './book.ts'
-import type { Channel } from './provider.ts'
+import type { Channel } from './channels.ts'
 
 /** A row of a bill, before the provider has written it. */
 export interface BillEntry {

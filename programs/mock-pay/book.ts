@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Channel } from './provider.ts'
+import type { Channel } from './channels.ts'
 
 export type PaymentStatus = 'open' | 'processing' | 'paid' | 'closed' | 'failed'
 

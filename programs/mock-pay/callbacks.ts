@@ -1,7 +1,8 @@
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import type { PaymentEvent } from './book.ts'
-import type { CallbackOptions, Channel, Provider } from './provider.ts'
+import type { Channel } from './channels.ts'
+import type { CallbackOptions, Provider } from './provider.ts'
 import type { Script } from './scenarios.ts'
 
 export interface CallbackDeps {

@@ -8,7 +8,7 @@ import { openPayWorld, type PayWorld } from '../../test/support/mock-pay.ts'
 import { temporaryDirectory } from '../../test/support/platform.ts'
 import { parseAssignments } from '../files/assignments.ts'
 import type { MockPayment } from './book.ts'
-import type { Channel } from './provider.ts'
+import type { Channel } from './channels.ts'
 import { openSecrets } from './secrets.ts'
 
 const NUMBER = 'a'.repeat(32)

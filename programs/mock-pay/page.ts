@@ -3,7 +3,7 @@ import { escapeHtml } from '../../src/kernel/html.ts'
 import type { Answer } from './answers.ts'
 import { ACTIONS, type MockPayment, type PayerAction } from './book.ts'
 import { decimal } from './fields.ts'
-import type { Channel } from './provider.ts'
+import type { Channel } from './channels.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1c2024; --muted: #5a626b; --page: #f4f5f7; --card: #fff; --line: #d5d9de; --link: #0b57d0; --good: #13703a; --on-good: #fff; --bad: #b3261e }

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Answer } from './answers.ts'
 import type { PaymentEvent } from './book.ts'
-
-export const CHANNELS = ['stripe', 'wechatpay', 'alipay'] as const
-export type Channel = (typeof CHANNELS)[number]
+import type { Channel } from './channels.ts'
 
 /** What scenarios are for. A question about a refund is a query, too. */
 export const OPERATIONS = ['create', 'query', 'close', 'refund', 'callback', 'bill'] as const

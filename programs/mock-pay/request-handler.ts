@@ -5,7 +5,8 @@ import { jsonAnswer, Refusal, type Answer } from './answers.ts'
 import { ACTIONS, type Book } from './book.ts'
 import type { Callbacks } from './callbacks.ts'
 import { listPage, notFoundPage, paymentPage } from './page.ts'
-import type { Changes, Channel, Endpoint, Provider, ProviderRequest } from './provider.ts'
+import type { Channel } from './channels.ts'
+import type { Changes, Endpoint, Provider, ProviderRequest } from './provider.ts'
 import type { Script, ScriptedScenario } from './scenarios.ts'
 
 export interface HandlerContext {

@@ -1,7 +1,8 @@
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { ValueError } from '../mock-server/value-error.ts'
 import { parseJson } from '../mock-server/variables.ts'
-import { CHANNELS, OPERATIONS, type Channel, type Operation } from './provider.ts'
+import { CHANNELS, type Channel } from './channels.ts'
+import { OPERATIONS, type Operation } from './provider.ts'
 
 const CALLS: readonly Operation[] = ['create', 'query', 'close', 'refund', 'bill']
 
