@@ -70,7 +70,7 @@ export function parseRfc3339(text: string): number | undefined {
 }
 
 /** The clocks of the hosts of one installation, and those before and after a small correction, differ by less. */
-export const CLOCK_DIFFERENCE_MS = MINUTE
+export const CLOCK_DIFFERENCE_MS = 60 * SECOND
 
 /**
  * Whether a stored time has come, in epoch milliseconds. One that is clearly further away than the longest pause that is ever chosen was
