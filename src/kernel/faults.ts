@@ -2,7 +2,7 @@
 export type ErrorValues = Readonly<Record<string, string | number | readonly string[]>>
 
 /** Why something is as it is, beside its sentence, for programs: a stable code, and values by their names. */
-export interface Cause<Code extends string = string> {
+export interface SentenceCause<Code extends string = string> {
   readonly code: Code
   readonly values: ErrorValues
 }

@@ -30,7 +30,7 @@ import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
 import { addApiTokens } from './migrations/0027-api-tokens.ts'
 import { certificateWildcards } from './migrations/0028-certificate-wildcards.ts'
 import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
-import { causes } from './migrations/0030-causes.ts'
+import { causes } from './migrations/0032-causes.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 

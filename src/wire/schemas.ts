@@ -1,5 +1,5 @@
 import { Type, type TProperties } from 'typebox'
-import type { Cause } from '../kernel/faults.ts'
+import type { SentenceCause } from '../kernel/faults.ts'
 
 /** An object on the wire; unknown fields are rejected. */
 export function Fields<P extends TProperties>(
@@ -21,7 +21,7 @@ export function Nullable<T>(schema: { readonly type: string; readonly [keyword: 
 
 /** The code and the values of a sentence beside it; null for a sentence of a person or of another program. */
 export function CauseOf<Code extends string>(codes: readonly Code[], description: string) {
-  return Type.Unsafe<Cause<Code> | null>({
+  return Type.Unsafe<SentenceCause<Code> | null>({
     type: ['object', 'null'],
     properties: {
       code: { type: 'string', enum: [...codes] },

@@ -1,4 +1,4 @@
-import type { Cause as SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
 import { counted } from '../../kernel/counted.ts'
 import type { AlertEvent } from './events.ts'
 import { addSwing, freezeFor, isSwing, prolong } from './freeze.ts'

@@ -1,5 +1,5 @@
 import type { BusFault } from '../../kernel/bus.ts'
-import type { Cause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
 import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
@@ -17,7 +17,7 @@ export interface Message {
   readonly attempts: number
   readonly lastError: string | null
   /** Of `lastError`, if the platform knows it. */
-  readonly cause: Cause<BusFault> | null
+  readonly cause: SentenceCause<BusFault> | null
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly deliveredAt: number | null

@@ -1,11 +1,11 @@
 // The audit trail: its entries, and the event of each.
 import { sql } from 'kysely'
-import type { Cause, ErrorValues } from '../../kernel/faults.ts'
+import type { SentenceCause, ErrorValues } from '../../kernel/faults.ts'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { auditCodeOf, type AuditCode } from '../../wire/end-reasons.ts'
+import { auditCodeOf, type AuditCode } from '../../kernel/end-reasons.ts'
 import { SESSION_EVENTS } from './events.ts'
 import type { AuditEntry, AuditEventName } from './model.ts'
 import { audit, db, pages, statement } from './tables.ts'
@@ -29,7 +29,7 @@ export function auditCauseOf(
   reason: string,
   values: ErrorValues = {},
   code = auditCodeOf(reason),
-): Cause<AuditCode> | null {
+): SentenceCause<AuditCode> | null {
   return code ? { code, values } : null
 }
 

@@ -5,7 +5,7 @@ import type { SessionCloser } from './closing.ts'
 import { listWatched, lockSilent, markLeft } from './gateways.ts'
 import { END_CODES } from './model.ts'
 import { SilenceWatch, type WatchedRun } from './silence.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface DeadGatewaysDeps {
   readonly store: Store

@@ -1,5 +1,5 @@
-import type { Cause } from '../../kernel/faults.ts'
-import type { AuditCode } from '../../wire/end-reasons.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+import type { AuditCode } from '../../kernel/end-reasons.ts'
 export interface Session {
   readonly id: string
   readonly userId: string
@@ -47,7 +47,7 @@ export interface AuditEntry {
   readonly remoteAddress: string | null
   readonly reason: string | null
   /** Of the reason, unless a client or a library has written it. */
-  readonly cause: Cause<AuditCode> | null
+  readonly cause: SentenceCause<AuditCode> | null
 }
 
 /** Close codes that are decided here; the transport has others. */

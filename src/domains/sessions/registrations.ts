@@ -12,7 +12,7 @@ import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
 import { END_CODES, type AuditEntry } from './model.ts'
 import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
 export interface AddressLeases {

@@ -17,7 +17,7 @@ import { END_CODES, cleanPhrase } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** The gateway that a registry belongs to. */
 export interface RegistryGateway {

@@ -3,7 +3,7 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { AUDIT_CODES } from '../../wire/end-reasons.ts'
+import { AUDIT_CODES } from '../../kernel/end-reasons.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import {
   CauseOf,

@@ -17,7 +17,7 @@ import {
   listSessions,
   type SessionFilter,
 } from './store.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What sessions need of the rest of the platform. */
 export type SessionDeps = RegistryDeps

@@ -11,7 +11,7 @@ import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-t
 import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
 import { findAccount, lockUser, recordLogin, recordSignIn } from './store.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What authentication needs of the rest of the platform. */
 export interface AuthDeps {

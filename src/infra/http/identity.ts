@@ -9,7 +9,7 @@ import { peerAddress, type ClientAddress } from './client-address.ts'
 import { peerCheck, type Network } from './peer-networks.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>

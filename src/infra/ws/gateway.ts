@@ -12,7 +12,7 @@ import { CLOSE } from './close-codes.ts'
 import { SESSION_PATH, SUBPROTOCOL } from './handshake.ts'
 import { CLOSE_TIMEOUT_MS, SessionTable } from './session-table.ts'
 import { SessionTelemetry } from './telemetry.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What the gateway and its server need alike. */
 export interface GatewayBaseOptions {

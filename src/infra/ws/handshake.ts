@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { TokenHolder } from '../../ports/authenticator.ts'
 import { malformed } from '../http/framing.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** The path of the sessions (docs/specification.md, Gateway). */
 export const SESSION_PATH = '/vpn'

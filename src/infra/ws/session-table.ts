@@ -14,7 +14,7 @@ import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'
 import { ClientSession, type ClientSessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface SessionTableDeps {
   /** Name of the gateway. */

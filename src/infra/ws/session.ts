@@ -28,7 +28,7 @@ import { SessionOutput } from './session-output.ts'
 import { SessionRequests } from './session-requests.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { TokenLifetime } from './token-lifetime.ts'
-import { END_REASONS } from '../../wire/end-reasons.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What all sessions of a gateway share. */
 export interface ClientSessionDeps {

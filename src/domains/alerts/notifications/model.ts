@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Cause } from '../../../kernel/faults.ts'
+import type { SentenceCause } from '../../../kernel/faults.ts'
 import type { AlertOccasion } from '../occasion.ts'
 import type { Alert, AlertWeight } from '../model.ts'
 
@@ -61,7 +61,7 @@ export const DECISION_CAUSES = [
   'sent',
   'bundled',
 ] as const
-export type DecisionCause = Cause<(typeof DECISION_CAUSES)[number]>
+export type DecisionCause = SentenceCause<(typeof DECISION_CAUSES)[number]>
 
 /** A decision of the stages, or of the sender. */
 export interface Decided {

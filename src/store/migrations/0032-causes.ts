@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** The code and the values of a stored sentence; null in the rows of older programs. */
 export const causes: Migration = {
-  name: '0030-causes',
+  name: '0032-causes',
   breaking: false,
   async up({ db }) {
     for (const table of ['messages', 'alert_notifications', 'alert_history', 'vpn_audit'])

@@ -36,6 +36,7 @@ export const AUDIT_CODES = [
   ...(Object.keys(END_REASONS) as (keyof typeof END_REASONS)[]),
   'many_refusals',
 ] as const
+/** The code of a reason in the audit trail. */
 export type AuditCode = (typeof AUDIT_CODES)[number]
 
 const CODES = new Map<string, AuditCode>(
