@@ -12,6 +12,16 @@ export interface BusMessage {
  */
 export const PUBLISHED_BYTES = 524_288
 
+/** Why the bus does not take a message. */
+export const BUS_FAULTS = [
+  'too_large',
+  'headers_too_large',
+  'not_permitted',
+  'no_stream',
+  'bad_subject',
+] as const
+export type BusFault = (typeof BUS_FAULTS)[number]
+
 /**
  * The result of publishing one message.
  * `delivered`: the server has confirmed it. `failed`: it may or may not have arrived; send it again.
@@ -19,8 +29,7 @@ export const PUBLISHED_BYTES = 524_288
  */
 export type PublishResult =
   | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'failed'; readonly reason: string }
-  | { readonly outcome: 'refused'; readonly reason: string }
+  | { readonly outcome: 'failed' | 'refused'; readonly reason: string; readonly fault?: BusFault | undefined }
 
 export type BusState = 'connected' | 'disconnected' | 'closed'
 

@@ -1,6 +1,12 @@
 /** What a sentence says, for programs: by the name of the value. */
 export type ErrorValues = Readonly<Record<string, string | number | readonly string[]>>
 
+/** Why something is as it is, beside its sentence, for programs: a stable code, and values by their names. */
+export interface SentenceCause<Code extends string = string> {
+  readonly code: Code
+  readonly values: ErrorValues
+}
+
 /**
  * What can be wrong with a field, by its code: a sentence that follows the name of the field. `{name}` stands for a value.
  * Codes and names of values are stable (docs/specification.md, HTTP API); sentences are for people and may change.

@@ -1,4 +1,4 @@
-import type { BusMessage } from '../kernel/bus.ts'
+import type { BusFault, BusMessage } from '../kernel/bus.ts'
 import type { Tx } from '../store/store.ts'
 
 /** A pending message. Messages of one subject are sent in the order of `seq`. */
@@ -9,6 +9,7 @@ export interface OutboxMessage extends BusMessage {
 /** A message that the bus did not take, and why. */
 export interface UndeliveredMessage extends OutboxMessage {
   readonly reason: string
+  readonly fault?: BusFault | undefined
 }
 
 /** The results of one batch. */

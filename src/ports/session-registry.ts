@@ -1,3 +1,4 @@
+import type { TokenFault } from '../kernel/errors.ts'
 import type { IdentityToken } from '../kernel/identity.ts'
 
 /**
@@ -102,4 +103,6 @@ export interface Refusal {
   /** Undefined when the client named none. */
   readonly device: string | undefined
   readonly reason: string
+  /** What is wrong with its token, if that is the reason. */
+  readonly tokenFault?: TokenFault | undefined
 }

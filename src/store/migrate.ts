@@ -32,6 +32,7 @@ import { certificateWildcards } from './migrations/0028-certificate-wildcards.ts
 import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import { addPayments } from './migrations/0030-payments.ts'
 import { addHeartbeatPings } from './migrations/0031-heartbeat-pings.ts'
+import { causes } from './migrations/0032-causes.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertToldTexts,
   addPayments,
   addHeartbeatPings,
+  causes,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -1,5 +1,5 @@
 import { Type, type TProperties } from 'typebox'
-import type { ErrorValues, FaultCode } from '../kernel/faults.ts'
+import type { ErrorValues, FaultCode, SentenceCause } from '../kernel/faults.ts'
 
 /** An object on the wire; unknown fields are rejected. */
 export function Fields<P extends TProperties>(
@@ -17,6 +17,19 @@ export function OneOf<const T extends readonly string[]>(values: T, description?
 /** A value that may be null. */
 export function Nullable<T>(schema: { readonly type: string; readonly [keyword: string]: unknown }) {
   return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })
+}
+
+/** The code and the values of a sentence beside it; null for a sentence of a person or of another program. */
+export function CauseOf<Code extends string>(codes: readonly Code[], description: string) {
+  return Type.Unsafe<SentenceCause<Code> | null>({
+    type: ['object', 'null'],
+    properties: {
+      code: { type: 'string', enum: [...codes] },
+      values: { type: 'object', additionalProperties: true, examples: [{}] },
+    },
+    required: ['code', 'values'],
+    description: `For programs: ${description} Null where the sentence is not the platform’s, or of an earlier release.`,
+  })
 }
 
 /** A time in a response: RFC 3339 in UTC with milliseconds. */

@@ -80,6 +80,7 @@ describe('an acknowledgement', () => {
       to: 'acknowledged',
       weight: 4,
       note: 'On it.',
+      cause: null,
     })
   })
 })

@@ -1,3 +1,4 @@
+import type { SentenceCause } from '../../kernel/faults.ts'
 import { counted } from '../../kernel/counted.ts'
 import { isDueAt } from '../../kernel/time.ts'
 import type { AlertEvent } from './events.ts'
@@ -24,12 +25,18 @@ export interface Cause {
 /** The actor of changes that are due at a certain time. */
 export const WORKER = 'worker'
 
+/** What a note of the platform says. */
+export const NOTE_CAUSES = ['swings', 'acknowledgement_lapsed'] as const
+export type NoteCause = SentenceCause<(typeof NOTE_CAUSES)[number]>
+
 /** One line of the history of an alert; `from` is null for its first report. */
 export interface HistoryEntry extends Cause {
   readonly from: AlertStatus | null
   readonly to: AlertStatus
   readonly weight: AlertWeight
   readonly note: string | null
+  /** Of the note, unless a person has written it. */
+  readonly cause: NoteCause | null
 }
 
 export const ALERT_CHANGES = [
@@ -210,7 +217,11 @@ function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: 
   const swings = freeze?.swings ?? 0
   const reports = total - (freeze?.reportsBefore ?? 0)
   const note = swingsText(swings, reports)
-  return { note, occasion: { kind, swings, reports } } as const
+  return {
+    note,
+    because: { code: 'swings', values: { swings, reports } },
+    occasion: { kind, swings, reports },
+  } as const
 }
 
 /** The swings of a freeze, and the reports since the first of them, in words. */
@@ -221,7 +232,11 @@ export function swingsText(swings: number, reports: number): string {
 function lapse(before: Alert, cause: Cause): Judgement {
   const note = 'the acknowledgement has lapsed'
   const occasion = { kind: 'acknowledgement_lapsed' } as const
-  return judgementOf('lapsed', before, withStatus(before, 'firing'), cause, { note, occasion })
+  return judgementOf('lapsed', before, withStatus(before, 'firing'), cause, {
+    note,
+    because: { code: 'acknowledgement_lapsed', values: {} },
+    occasion,
+  })
 }
 
 function judgementOf(
@@ -229,10 +244,17 @@ function judgementOf(
   before: Alert,
   changed: Alert,
   cause: Cause,
-  { note = null, occasion = null }: Partial<Pick<ChangeEntry, 'note'> & Pick<Judgement, 'occasion'>>,
+  {
+    note = null,
+    because = null,
+    occasion = null,
+  }: Partial<Pick<ChangeEntry, 'note'> & Pick<Judgement, 'occasion'>> & {
+    readonly because?: NoteCause | null
+  },
 ): Judgement {
   const alert = withRepetition(changed, cause.at)
-  const entry = { ...cause, from: before.status, to: alert.status, weight: alert.weight, note }
+  const { weight, status: to } = alert
+  const entry = { ...cause, from: before.status, to, weight, note, cause: because }
   return { alert, change, events: [EVENT_OF[change]], entry, occasion }
 }
 

@@ -457,9 +457,9 @@ describe('GET /alerts/{id}/history', () => {
     assert.equal(status, 200)
     assert.deepEqual(body, {
       items: [
-        { at, from: null, to: 'firing', weight: 4, actor: 'anna', note: null },
-        { at, from: 'firing', to: 'acknowledged', weight: 4, actor: 'anna', note: 'On it.' },
-        { at, from: 'acknowledged', to: 'recovered', weight: 0, actor: 'anna', note: null },
+        { at, from: null, to: 'firing', weight: 4, actor: 'anna', note: null, cause: null },
+        { at, from: 'firing', to: 'acknowledged', weight: 4, actor: 'anna', note: 'On it.', cause: null },
+        { at, from: 'acknowledged', to: 'recovered', weight: 0, actor: 'anna', note: null, cause: null },
       ],
       next_cursor: null,
     })

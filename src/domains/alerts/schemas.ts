@@ -3,6 +3,7 @@ import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import {
+  CauseOf,
   ContainedText,
   Fields,
   Id,
@@ -29,6 +30,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
+import { NOTE_CAUSES } from './judgement.ts'
 import type { AlertFilter } from './store.ts'
 import { alarmIdIn, weightIn } from './text.ts'
 
@@ -138,6 +140,7 @@ export const AlertHistoryPage = PageOf(
     weight: Weight,
     actor: Type.String({ description: 'Id of the caller, `platform` for its own alerts, or `worker`.' }),
     note: Nullable<string>({ type: 'string', description: 'A comment, or why the status has changed.' }),
+    cause: CauseOf(NOTE_CAUSES, 'what `note` says.'),
   }),
 )
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
-import { OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import { mapPage, OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/contains.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -279,8 +279,8 @@ const insertEntry = statement<NewRowOf<typeof alertHistory>>((on, value) =>
 
 /** Writes one line of the history; the first report has none, because the row of the alert records it. */
 export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry): Promise<void> {
-  const { from: fromStatus, to: toStatus, at, weight, actor, note } = entry
-  await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note })
+  const { from: fromStatus, to: toStatus, at, weight, actor, note, cause } = entry
+  await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note, cause })
 }
 
 const pageOfHistory = pages(
@@ -288,7 +288,7 @@ const pageOfHistory = pages(
   (on) =>
     on
       .selectFrom('alert_history')
-      .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note']),
+      .select(['seq', 'at', 'from_status as from', 'to_status as to', 'weight', 'actor', 'note', 'cause']),
   { alertId: (query, alertId: string) => query.where('alert_id', '=', alertId) },
 )
 
@@ -301,7 +301,10 @@ export async function listHistory(
   const origin = await first(queries, findOrigin, { id: alertId })
   if (!origin) return undefined
   const { limit, after, createdFrom = 0, createdTo = Infinity } = page
-  const changes = await pageOfHistory(queries, { alertId }, { ...page, order: OLDEST_FIRST })
+  const changes = mapPage(
+    await pageOfHistory(queries, { alertId }, { ...page, order: OLDEST_FIRST }),
+    alertHistory.decode,
+  )
   const line = firstLine(origin)
   if (after || line.at < createdFrom || line.at >= createdTo) return changes
   const entries: (HistoryEntry & { seq: number })[] = [line, ...changes.items]
@@ -319,6 +322,7 @@ function firstLine({ firstAt: at, createdBy: actor, firstWeight: weight }: Origi
     weight,
     actor,
     note: null,
+    cause: null,
   } as const
 }
 

@@ -1,4 +1,5 @@
 import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
+import type { NoteCause } from './judgement.ts'
 import { schemaOf } from '../../store/schema.ts'
 import type { AlertLevel, AlertStatus, AlertWeight, Freeze, Swing } from './model.ts'
 
@@ -46,6 +47,7 @@ export const alertHistory = defineColumns({
   weight: integer<AlertWeight>(),
   actor: text(),
   note: text().nullable(),
+  cause: json<NoteCause>().nullable(),
 })
 
 /** Groups of Alertmanagers. */

@@ -1,3 +1,5 @@
+import type { BusFault } from '../../kernel/bus.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
 import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
@@ -14,6 +16,8 @@ export interface Message {
   /** How often it was sent. */
   readonly attempts: number
   readonly lastError: string | null
+  /** Of `lastError`, if the platform knows it. */
+  readonly cause: SentenceCause<BusFault> | null
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly deliveredAt: number | null
@@ -33,15 +37,21 @@ export const MAX_DEAD_BYTES = 512 * 1024 * 1024
 
 type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>
 
+const NOT_SENT = { status: 'pending', attempts: 0, lastError: null, cause: null, deliveredAt: null } as const
+
 /** A new pending message. */
 export function newMessage({ id, subject, payload, headers }: Content, createdAt: number): Message {
   const content = { id, subject, payload, headers }
-  return { ...content, status: 'pending', attempts: 0, lastError: null, createdAt, deliveredAt: null }
+  return { ...content, ...NOT_SENT, createdAt }
 }
 
 /** A message that the bus has refused at its first attempt. */
-export function newDeadMessage(content: Content, createdAt: number, lastError: string): Message {
-  return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, lastError }
+export function newDeadMessage(
+  content: Content,
+  createdAt: number,
+  failure: Pick<Message, 'lastError' | 'cause'>,
+): Message {
+  return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, ...failure }
 }
 
 /**

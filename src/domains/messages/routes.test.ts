@@ -49,7 +49,7 @@ async function startApi(dialect: DialectName) {
     // A request does not wait for the delivery of a message that is gone, and the store may be closed before it.
     if (settled.length === 0) return
     const reason = 'permission denied'
-    const entries = settled.map((message) => ({ ...message, reason }))
+    const entries = settled.map((message) => ({ ...message, reason, fault: 'not_permitted' as const }))
     await messages.settle({ delivered: [], failed: [], refused: [], [outcome]: entries })
   }
   const messages: Messages = new Messages({
@@ -116,6 +116,7 @@ onEveryDialect('POST /messages/publish', (dialect) => {
       status: 'delivered',
       attempts: 1,
       last_error: null,
+      cause: null,
       created_at: '2026-01-31T02:00:00.000Z',
       delivered_at: '2026-01-31T02:00:00.000Z',
     })
@@ -148,6 +149,7 @@ onEveryDialect('POST /messages/publish', (dialect) => {
     api.bus.outcome = 'refused'
     const { status, body } = await api.publish()
     assert.deepEqual([status, body['status'], body['last_error']], [202, 'dead', 'permission denied'])
+    assert.deepEqual(body['cause'], { code: 'not_permitted', values: {} })
   })
 
   test('answers a repeated key with the message as it is now, and publishes nothing', async () => {

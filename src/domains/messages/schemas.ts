@@ -1,8 +1,19 @@
 import { Type, type Static } from 'typebox'
+import { BUS_FAULTS } from '../../kernel/bus.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { checked, Fields, Id, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../wire/schemas.ts'
+import {
+  CauseOf,
+  checked,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 
 // Tokens of visible characters separated by dots, without the wildcards of subscriptions; `$` is reserved by the server.
@@ -49,6 +60,7 @@ export const MessageSchema = Fields(
     status: Status,
     attempts: Type.Integer({ description: 'How often it was sent.' }),
     last_error: Nullable<string>({ type: 'string', description: 'Why the last attempt failed.' }),
+    cause: CauseOf(BUS_FAULTS, 'what `last_error` says.'),
     created_at: Timestamp,
     delivered_at: NullableTimestamp,
   },

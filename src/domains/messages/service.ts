@@ -193,8 +193,8 @@ export class Messages implements Outbox, DeadLetters {
         delivered.filter(isLocked).map(({ seq }) => seq),
         clock.now(),
       )
-      for (const { seq, reason } of failed.filter(isLocked))
-        await markAttempt(tx, seq, shorten(reason), 'pending')
+      for (const message of failed.filter(isLocked))
+        await markAttempt(tx, { seq: message.seq, ...failureOf(message), status: 'pending' })
       for (const message of refused.filter(isLocked)) await this.#markDead(tx, message)
       return seqs.filter((seq) => !locked.has(seq))
     })
@@ -204,9 +204,9 @@ export class Messages implements Outbox, DeadLetters {
   async setAside(tx: Tx, refused: readonly UndeliveredMessage[]): Promise<boolean> {
     const { clock, logger } = this.#deps
     if (!(await hasRoomFor(tx, refused))) return false
-    for (const { reason, ...message } of refused) {
-      await insertMessage(tx, newDeadMessage(message, clock.now(), shorten(reason)))
-      tx.afterCommit(() => logger.error(refusalOf({ ...message, reason }), REFUSED_FOR_GOOD))
+    for (const message of refused) {
+      await insertMessage(tx, newDeadMessage(message, clock.now(), failureOf(message)))
+      tx.afterCommit(() => logger.error(refusalOf(message), REFUSED_FOR_GOOD))
     }
     return true
   }
@@ -234,7 +234,7 @@ export class Messages implements Outbox, DeadLetters {
   async #markDead(tx: Tx, message: Settlement['refused'][number]): Promise<void> {
     const { seq, id, subject, reason } = message
     const { logger, alerts } = this.#deps
-    if (!(await markAttempt(tx, seq, shorten(reason), 'dead'))) return
+    if (!(await markAttempt(tx, { seq, ...failureOf(message), status: 'dead' }))) return
     tx.afterCommit(() => logger.error(refusalOf(message), REFUSED_FOR_GOOD))
     // An event of an alert raises no alert: its event would be refused too.
     if (!isEventOf(ALERTS_DOMAIN, message)) await alerts.raise(tx, deadMessageAlert(id, subject, reason))
@@ -245,6 +245,10 @@ async function hasRoomFor(tx: Tx, refused: readonly UndeliveredMessage[]): Promi
   const { messages, bytes } = await readDeadSize(tx, MAX_DEAD)
   const more = refused.reduce((total, { payload }) => total + Buffer.byteLength(payload), 0)
   return messages + refused.length <= MAX_DEAD && bytes + more <= MAX_DEAD_BYTES
+}
+
+function failureOf({ reason, fault }: UndeliveredMessage): Pick<Message, 'lastError' | 'cause'> {
+  return { lastError: shorten(reason), cause: fault ? { code: fault, values: {} } : null }
 }
 
 function refusalOf({ id, subject, reason }: UndeliveredMessage) {

@@ -25,22 +25,22 @@ const find = statement<{ id: string }, StoredMessage>((on, value) =>
 const redrive = statement<{ id: string }, StoredMessage>((on, value) =>
   on
     .updateTable('messages')
-    .set({ status: 'pending', last_error: null })
+    .set({ status: 'pending', last_error: null, cause: null })
     .where('id', '=', value('id'))
     .where('status', '=', 'dead')
     .returning(messages.except('seq')),
 )
 
-/** A message whose headers are not decoded yet. */
-type StoredMessage = Omit<Message, 'headers'> & { headers: string }
+/** A message whose headers and cause are not decoded yet. */
+type StoredMessage = Omit<Message, 'headers' | 'cause'> & { headers: string; cause: string | null }
 
-const fail = statement<{ seq: number; reason: string; status: MessageStatus }>((on, value) =>
+const fail = statement<Pick<Message, 'lastError' | 'cause' | 'status'> & { seq: number }>((on, value) =>
   on
     .updateTable('messages')
     .set((row) => ({
       status: value('status'),
       attempts: row('attempts', '+', 1),
-      last_error: value('reason'),
+      ...messages.set(value, 'lastError', 'cause'),
     }))
     .where('seq', '=', value('seq'))
     .where('status', '=', 'pending'),
@@ -232,6 +232,7 @@ export async function markDelivered(tx: Tx, seqs: readonly number[], at: number)
       status: 'delivered',
       delivered_at: at,
       last_error: null,
+      cause: null,
       attempts: row('attempts', '+', 1),
     }))
     .where('seq', 'in', seqs)
@@ -242,11 +243,9 @@ export async function markDelivered(tx: Tx, seqs: readonly number[], at: number)
 /** Records a failed attempt. Returns `false`, and changes nothing, when the message is not pending. */
 export async function markAttempt(
   tx: Tx,
-  seq: number,
-  reason: string,
-  status: 'pending' | 'dead',
+  attempt: Pick<Message, 'lastError' | 'cause' | 'status'> & { readonly seq: number },
 ): Promise<boolean> {
-  return (await tx.change(fail, { seq, reason, status })) === 1
+  return (await tx.change(fail, attempt)) === 1
 }
 
 /** When the bus confirmed a message: from `since` on and before `until`, in epoch milliseconds. */

@@ -1,5 +1,7 @@
 import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
-import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
+import type { BusFault } from '../../kernel/bus.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+import { defineColumns, encoded, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
 import type { MessageStatus } from './model.ts'
 
@@ -25,6 +27,7 @@ export const messages = defineColumns({
   status: text<MessageStatus>(),
   attempts: integer(),
   lastError: text().nullable(),
+  cause: json<SentenceCause<BusFault>>().nullable(),
   createdAt: integer(),
   deliveredAt: integer().nullable(),
 })

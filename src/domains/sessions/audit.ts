@@ -1,8 +1,11 @@
 // The audit trail: its entries, and the event of each.
 import { sql } from 'kysely'
+import type { SentenceCause, ErrorValues } from '../../kernel/faults.ts'
 import { newId } from '../../kernel/ids.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import { auditCodeOf, type AuditCode } from '../../kernel/end-reasons.ts'
 import { SESSION_EVENTS } from './events.ts'
 import type { AuditEntry, AuditEventName } from './model.ts'
 import { audit, db, pages, statement } from './tables.ts'
@@ -21,14 +24,22 @@ export async function appendAudit(
   await events.append(tx, { type: SESSION_EVENTS[entry.event], subject, data: entry })
 }
 
+/** The cause of a reason; null for one of a client or a library. */
+export function auditCauseOf(
+  reason: string,
+  values: ErrorValues = {},
+  code = auditCodeOf(reason),
+): SentenceCause<AuditCode> | null {
+  return code ? { code, values } : null
+}
+
 export interface AuditFilter {
   readonly event?: AuditEventName
   /** A user's id. */
   readonly user?: string
 }
 
-/** Newest first. */
-export const listAudit = pages(
+const pageOfAudit = pages(
   { table: 'vpn_audit', createdAt: 'at', literals: ['event'] },
   (on) => on.selectFrom('vpn_audit').select(audit.all),
   {
@@ -36,6 +47,15 @@ export const listAudit = pages(
     user: (query, user: string) => query.where('user_id', '=', user),
   },
 )
+
+/** Newest first. */
+export async function listAudit(
+  queries: Queries,
+  filter: AuditFilter,
+  page: PageRequest,
+): Promise<Page<AuditEntry>> {
+  return mapPage(await pageOfAudit(queries, filter, page), audit.decode)
+}
 
 /**
  * Takes the oldest `limit` entries and deletes the ones older than `before`; returns how many were deleted. The newest

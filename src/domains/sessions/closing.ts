@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { appendAudit } from './audit.ts'
+import { appendAudit, auditCauseOf } from './audit.ts'
 import { cleanPhrase, type AuditEntry, type Session } from './model.ts'
 import { closeSession, listLiveOfRun, listLiveOfUser } from './store.ts'
 
@@ -50,6 +50,7 @@ export class SessionCloser {
       at,
       event: 'session_closed',
       reason: cleanPhrase(actor === undefined ? reason : `${reason}: ${actor}`),
+      cause: auditCauseOf(reason, actor === undefined ? {} : { actor }),
     })
     return true
   }

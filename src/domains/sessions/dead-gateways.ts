@@ -5,6 +5,7 @@ import type { SessionCloser } from './closing.ts'
 import { listWatched, lockSilent, markLeft } from './gateways.ts'
 import { END_CODES } from './model.ts'
 import { SilenceWatch, type WatchedRun } from './silence.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface DeadGatewaysDeps {
   readonly store: Store
@@ -15,7 +16,7 @@ export interface DeadGatewaysDeps {
 
 const PRESUMED_DEAD = {
   code: END_CODES.goingAway,
-  reason: 'the gateway was silent for too long',
+  reason: END_REASONS.gateway_silent,
   decidedBy: 'elsewhere',
 } as const
 

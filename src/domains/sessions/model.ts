@@ -1,3 +1,5 @@
+import type { SentenceCause } from '../../kernel/faults.ts'
+import type { AuditCode } from '../../kernel/end-reasons.ts'
 export interface Session {
   readonly id: string
   readonly userId: string
@@ -44,6 +46,8 @@ export interface AuditEntry {
   /** Null for an entry that stands for many addresses. */
   readonly remoteAddress: string | null
   readonly reason: string | null
+  /** Of the reason, unless a client or a library has written it. */
+  readonly cause: SentenceCause<AuditCode> | null
 }
 
 /** Close codes that are decided here; the transport has others. */

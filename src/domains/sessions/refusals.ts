@@ -6,6 +6,8 @@ import type { Refusal } from '../../ports/session-registry.ts'
 export interface RefusalSummary extends Omit<Refusal, 'remoteAddress'> {
   /** Null for a summary of refusals from many addresses. */
   readonly remoteAddress: string | null
+  /** How many more there were within a minute. */
+  readonly repetitions?: number
 }
 
 // A minute has at most this number of refusals, as many summaries of their repetitions, and one summary of all others.
@@ -58,7 +60,7 @@ export class RefusalLimit {
 }
 
 function repetitionSummary({ refusal, times }: { refusal: Refusal; times: number }): RefusalSummary {
-  return { ...refusal, reason: `${refusal.reason} (${times} more within a minute)` }
+  return { ...refusal, repetitions: times }
 }
 
 function limitSummary(times: number): RefusalSummary {
@@ -67,5 +69,6 @@ function limitSummary(times: number): RefusalSummary {
     user: undefined,
     device: undefined,
     reason: `${times} more refusals within a minute, from other addresses or for other reasons`,
+    repetitions: times,
   }
 }

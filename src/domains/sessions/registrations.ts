@@ -12,6 +12,7 @@ import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
 import { END_CODES, type AuditEntry } from './model.ts'
 import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
 export interface AddressLeases {
@@ -56,7 +57,7 @@ const CONCURRENT_REGISTRATIONS = 100
 
 const REPLACED = {
   code: END_CODES.replaced,
-  reason: 'the device has connected again',
+  reason: END_REASONS.device_reconnected,
   decidedBy: 'elsewhere',
 } as const
 
@@ -107,7 +108,13 @@ export class Registrations {
     const tokenId = token.token?.id ?? null
     const session = { ...holder, tokenId, gateway, runId, remoteAddress, connectedAt: now, lastSeenAt: now }
     if (!(await insertSession(tx, session))) throw new ConcurrentRegistration()
-    const entry = { ...auditFields(session), at: now, event: 'session_registered', reason: null } as const
+    const entry = {
+      ...auditFields(session),
+      at: now,
+      event: 'session_registered',
+      reason: null,
+      cause: null,
+    } as const
     await appendAudit(tx, events, entry)
     return { id, virtualIp: formatIpv4(address), prefixLength: pool.prefixLength }
   }

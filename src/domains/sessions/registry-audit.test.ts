@@ -98,8 +98,8 @@ onEveryDialect('the audit trail of the registry', (dialect) => {
     assert.equal(lines.length, 121)
     assert.ok(lines.every(({ event, sessionId }) => event === 'auth_failed' && sessionId === null))
     assert.deepEqual(
-      lines.filter(({ remoteAddress }) => remoteAddress === null).map(({ reason }) => reason),
-      ['700 more refusals within a minute, from other addresses or for other reasons'],
+      lines.filter(({ remoteAddress }) => remoteAddress === null).map(({ cause }) => cause),
+      [{ code: 'many_refusals', values: { repetitions: 700 } }],
     )
     const events = await w.messages.pending(1_000, [])
     assert.equal(JSON.parse(events[0]?.payload ?? '').subject, '192.0.2.0')

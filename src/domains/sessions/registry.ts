@@ -9,7 +9,7 @@ import type {
   SessionToken,
 } from '../../ports/session-registry.ts'
 import type { Tx } from '../../store/store.ts'
-import { appendAudit } from './audit.ts'
+import { appendAudit, auditCauseOf } from './audit.ts'
 import type { SessionCloser } from './closing.ts'
 import { GatewayName } from './gateway-name.ts'
 import { listOtherRuns, markLeft, markSeen, type GatewayRun } from './gateways.ts'
@@ -17,6 +17,7 @@ import { END_CODES, cleanPhrase } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** The gateway that a registry belongs to. */
 export interface RegistryGateway {
@@ -31,12 +32,12 @@ const MAX_ENDS = 1_000
 const BATCH = 250
 const RESTARTED = {
   code: END_CODES.goingAway,
-  reason: 'the gateway was restarted',
+  reason: END_REASONS.gateway_restarted,
   decidedBy: 'elsewhere',
 } as const
 const STOPPING = {
   code: END_CODES.goingAway,
-  reason: 'the gateway is stopping',
+  reason: END_REASONS.gateway_stopping,
   decidedBy: 'gateway',
 } as const
 
@@ -149,7 +150,11 @@ export class StoreSessionRegistry implements SessionRegistry {
   }
 }
 
-function refusalEntry({ remoteAddress, user, device, reason }: RefusalSummary, gateway: string, at: number) {
+function refusalEntry(summary: RefusalSummary, gateway: string, at: number) {
+  const { remoteAddress, user, device, reason, repetitions, tokenFault } = summary
+  const isOfMany = remoteAddress === null
+  const code = isOfMany ? 'many_refusals' : tokenFault && (`token_${tokenFault}` as const)
+  const sentence = repetitions && !isOfMany ? `${reason} (${repetitions} more within a minute)` : reason
   return {
     at,
     event: 'auth_failed',
@@ -160,6 +165,7 @@ function refusalEntry({ remoteAddress, user, device, reason }: RefusalSummary, g
     virtualIp: null,
     gateway,
     remoteAddress,
-    reason: cleanPhrase(reason),
+    reason: cleanPhrase(sentence),
+    cause: auditCauseOf(reason, repetitions ? { repetitions } : {}, code),
   } as const
 }

@@ -69,6 +69,7 @@ describe('the operations on sessions', () => {
         gateway: 'primary',
         remote_address: '192.0.2.66',
         reason: 'The token is forged.',
+        cause: null,
       },
     )
     const older = await api.call('GET', `/vpn/audit?cursor=${String(newest.body['next_cursor'])}`)

@@ -3,8 +3,18 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
+import { AUDIT_CODES } from '../../kernel/end-reasons.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  CauseOf,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
 import { AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
 
 const UserId = Text({ minLength: 1, maxLength: 64, description: 'A user’s id.' })
@@ -92,6 +102,7 @@ const AuditSchema = Fields(
       type: 'string',
       description: 'Why the session was closed, or the connection refused.',
     }),
+    cause: CauseOf(AUDIT_CODES, 'what `reason` says.'),
   },
   { $id: 'VpnAuditEntry' },
 )

@@ -17,6 +17,7 @@ import {
   listSessions,
   type SessionFilter,
 } from './store.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What sessions need of the rest of the platform. */
 export type SessionDeps = RegistryDeps
@@ -24,7 +25,7 @@ export type SessionDeps = RegistryDeps
 const MAX_TUNNELS = 2_000
 const BY_OPERATOR = {
   code: END_CODES.byOperator,
-  reason: 'disconnected by an operator',
+  reason: END_REASONS.by_operator,
   decidedBy: 'elsewhere',
 } as const
 

@@ -1,5 +1,7 @@
-import { defineColumns, generated, integer, text } from '../../store/columns.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
+import type { AuditCode } from '../../kernel/end-reasons.ts'
 import type { AuditEventName } from './model.ts'
 
 /** One run of a gateway, from its start to its stop. */
@@ -52,6 +54,7 @@ export const audit = defineColumns({
   gateway: text(),
   remoteAddress: text().nullable(),
   reason: text().nullable(),
+  cause: json<SentenceCause<AuditCode>>().nullable(),
 })
 
 export const { db, names, pages, statement } = schemaOf({

@@ -11,6 +11,7 @@ import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-t
 import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
 import { findAccount, lockUser, recordLogin, recordSignIn } from './store.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What authentication needs of the rest of the platform. */
 export interface AuthDeps {
@@ -125,7 +126,7 @@ export class Auth {
     await lockUser(tx, userId)
     const ended = { tokenId: token.id, endedAt: this.#deps.clock.now(), expiresAt: token.expiresAt }
     await endToken(tx, ended)
-    await this.#deps.sessions.endOfToken(tx, token.id, 'the user has signed out')
+    await this.#deps.sessions.endOfToken(tx, token.id, END_REASONS.signed_out)
     tx.afterCommit(() => {
       this.#deps.ended.add(ended)
       this.#deps.logger.info({ user_id: userId }, 'signed out')

@@ -36,6 +36,7 @@ import {
   updateAccount,
   type UserName,
 } from './store.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What the user domain needs of the rest of the platform. */
 export interface UserDeps {
@@ -171,7 +172,7 @@ export class Users {
     if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
     const user = revokeTokens(account.user, now)
     await updateAccount(tx, { user, passwordHash: hash })
-    await this.#endSessions(tx, id, 'the password was changed')
+    await this.#endSessions(tx, id, END_REASONS.password_changed)
     await this.#record(tx, user, 'password changed', actor)
     return { apiTokens: await countTokens(tx, id, now) }
   }
@@ -184,7 +185,7 @@ export class Users {
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
     await deleteTokensOf(tx, id)
-    await this.#endSessions(tx, id, 'the user was deleted')
+    await this.#endSessions(tx, id, END_REASONS.user_deleted)
     await this.#record(tx, user, 'user deleted', actor)
   }
 
@@ -254,7 +255,7 @@ export function invalidCredentials(): AppError {
 
 /** The reason why a change ends the sessions. */
 function changeReason({ enabled }: User): string {
-  return enabled ? 'the roles of the user were changed' : 'the user was disabled'
+  return enabled ? END_REASONS.roles_changed : END_REASONS.user_disabled
 }
 
 function newUser(name: string, roles: readonly Role[], at: number): User {

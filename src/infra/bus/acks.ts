@@ -1,11 +1,11 @@
 import type { Msg } from '@nats-io/transport-node'
-import type { PublishResult } from '../../kernel/bus.ts'
+import type { BusFault, PublishResult } from '../../kernel/bus.ts'
 import { DELIVERED, failedResult, refusedResult } from './batch.ts'
 
 /** Errors that a stream repeats for the same message at every attempt (nats-server, errors.json). */
-const PERMANENT_ERRORS: ReadonlySet<number> = new Set([
-  10054, // message size exceeds maximum allowed
-  10097, // header size exceeds maximum allowed of 64k
+const PERMANENT_ERRORS: ReadonlyMap<number, BusFault> = new Map([
+  [10054, 'too_large'], // message size exceeds maximum allowed
+  [10097, 'headers_too_large'], // header size exceeds maximum allowed of 64k
 ])
 
 interface PubAck {
@@ -38,5 +38,6 @@ function errorResult({
   description = 'error',
 }: NonNullable<PubAck['error']>): PublishResult {
   const reason = `JetStream: ${description} (${code})`
-  return PERMANENT_ERRORS.has(code) ? refusedResult(reason) : failedResult(reason)
+  const fault = PERMANENT_ERRORS.get(code)
+  return fault ? refusedResult(reason, fault) : failedResult(reason)
 }

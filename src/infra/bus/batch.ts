@@ -1,13 +1,15 @@
-import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
+import type { BusFault, BusMessage, PublishResult } from '../../kernel/bus.ts'
 
 export const DELIVERED: PublishResult = { outcome: 'delivered' }
 
-export function failedResult(reason: string): PublishResult & { readonly outcome: 'failed' } {
-  return { outcome: 'failed', reason }
+type Undelivered<Outcome> = Exclude<PublishResult, { outcome: 'delivered' }> & { readonly outcome: Outcome }
+
+export function failedResult(reason: string, fault?: BusFault): Undelivered<'failed'> {
+  return { outcome: 'failed', reason, fault }
 }
 
-export function refusedResult(reason: string): PublishResult & { readonly outcome: 'refused' } {
-  return { outcome: 'refused', reason }
+export function refusedResult(reason: string, fault?: BusFault): Undelivered<'refused'> {
+  return { outcome: 'refused', reason, fault }
 }
 
 /** The messages of one call of `publish` and their results; the first result of a message counts. */

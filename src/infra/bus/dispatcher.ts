@@ -217,7 +217,7 @@ function toSettlement(batch: readonly OutboxMessage[], results: readonly Publish
   batch.forEach((message, index) => {
     const result = results[index] ?? failedResult('the bus gave no answer')
     if (result.outcome === 'delivered') delivered.push(message)
-    else undelivered[result.outcome].push({ ...message, reason: result.reason })
+    else undelivered[result.outcome].push({ ...message, reason: result.reason, fault: result.fault })
   })
   return { delivered, ...undelivered }
 }

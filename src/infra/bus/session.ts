@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Msg, NatsConnection, Status, SubscriptionOptions } from '@nats-io/transport-node'
 import { createInbox, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
-import type { BusMessage, PublishResult } from '../../kernel/bus.ts'
+import type { BusFault, BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { readAck } from './acks.ts'
@@ -125,20 +125,27 @@ export class BusSession {
   /** `none` if the message was not sent. */
   #sendOne(batch: Batch, number: number, index: number): Confirmation {
     const message = batch.messages[index] as BusMessage
+    const problem = subjectProblem(message.subject)
+    if (problem) {
+      batch.settle(index, refusedResult(problem, 'bad_subject'))
+      return 'none'
+    }
+    let fault: BusFault | undefined
     try {
-      requireValidSubject(message.subject)
       const headers = toHeaders(message)
       const confirmation = this.#coverage.confirmationOf(message.subject)
       if (confirmation === 'none') {
-        batch.settle(index, failedResult(`no stream acknowledges ${message.subject}`))
+        batch.settle(index, failedResult(`no stream acknowledges ${message.subject}`, 'no_stream'))
       } else {
         const reply = confirmation === 'acknowledgement' ? { reply: this.#replyTo(number, index) } : {}
+        // Subject and headers are valid, so the client can refuse only the size.
+        fault = 'too_large'
         this.#connection.publish(message.subject, message.payload, { headers, ...reply })
       }
       return confirmation
     } catch (error) {
       const isFinal = error instanceof InvalidArgumentError
-      batch.settle(index, isFinal ? refusedResult(error.message) : failedResult(errorMessage(error)))
+      batch.settle(index, isFinal ? refusedResult(error.message, fault) : failedResult(errorMessage(error)))
       return 'none'
     }
   }
@@ -187,7 +194,10 @@ export class BusSession {
     if (ack === 'unrelated') return
     this.#silentBatches = 0
     if (ack === 'no_stream') this.#coverage.invalidate()
-    batch.settle(index, ack === 'no_stream' ? failedResult('the stream of the subject is gone') : ack)
+    batch.settle(
+      index,
+      ack === 'no_stream' ? failedResult('the stream of the subject is gone', 'no_stream') : ack,
+    )
   }
 
   #checkCoverage(): void {
@@ -213,7 +223,7 @@ export class BusSession {
   #onError(error: Error): void {
     if (error instanceof PermissionViolationError && error.operation === 'publish') {
       for (const batch of this.#batches.values())
-        batch.settleSubject(error.subject, refusedResult(error.message))
+        batch.settleSubject(error.subject, refusedResult(error.message, 'not_permitted'))
     } else {
       this.#lastError = error.message
     }
@@ -229,9 +239,4 @@ export class BusSession {
     // Closing destroys the socket without a last flush, which would never end on a stuck connection.
     void this.#connection.close()
   }
-}
-
-function requireValidSubject(subject: string): void {
-  const problem = subjectProblem(subject)
-  if (problem) throw new InvalidArgumentError(problem)
 }

@@ -9,6 +9,7 @@ import { peerAddress, type ClientAddress } from './client-address.ts'
 import { peerCheck, type Network } from './peer-networks.ts'
 import { isForwardingHeader } from './forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>
@@ -58,8 +59,8 @@ export function unauthenticated(message: string): AppError {
 /** The token of an `Authorization` header; throws `unauthenticated` for one that carries none. */
 export function bearerToken(authorization: string): string {
   const token = BEARER.exec(authorization)?.[1]
-  if (token === undefined) throw unauthenticated('The Authorization header must be "Bearer" and a token.')
-  if (token.length > TOKEN_LIMIT) throw unauthenticated('The token is longer than 8 KiB.')
+  if (token === undefined) throw unauthenticated(END_REASONS.authorization_malformed)
+  if (token.length > TOKEN_LIMIT) throw unauthenticated(END_REASONS.token_too_long)
   return token
 }
 

@@ -92,13 +92,19 @@ export class Admission {
   /** Sends the refusal and records it. */
   refuse({ request, requestId, ...upgrade }: UpgradeRequest, error: AppError, user?: Identity): void {
     const { logger, telemetry } = this.#deps
-    const { code, message: reason, kind } = error
+    const { code, message: reason, kind, tokenFault } = error
     const remoteAddress = this.#clientAddress(request)
     if (kind === 'internal')
       logger.error({ request_id: requestId, error: error.cause }, 'a session failed to open')
     telemetry.recordRefusal({ code, reason, remote_address: remoteAddress, request_id: requestId })
     if (kind === 'unauthenticated')
-      this.#audit({ remoteAddress, user: namesOf(user), device: findDevice(request.url ?? ''), reason })
+      this.#audit({
+        remoteAddress,
+        user: namesOf(user),
+        device: findDevice(request.url ?? ''),
+        reason,
+        tokenFault,
+      })
     upgrade.refuse(error)
   }
 

@@ -12,6 +12,7 @@ import { CLOSE } from './close-codes.ts'
 import { SESSION_PATH, SUBPROTOCOL } from './handshake.ts'
 import { CLOSE_TIMEOUT_MS, SessionTable } from './session-table.ts'
 import { SessionTelemetry } from './telemetry.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What the gateway and its server need alike. */
 export interface GatewayBaseOptions {
@@ -110,7 +111,7 @@ export class Gateway {
     this.#sessions.release({
       id: admitted.registered.id,
       code: CLOSE.goingAway,
-      reason: 'the gateway is stopping',
+      reason: END_REASONS.gateway_stopping,
     })
     this.#admission.refuse(upgrade, stopping())
   }
@@ -130,7 +131,7 @@ export class Gateway {
       this.#sessions.release({
         id: admitted.registered.id,
         code: CLOSE.lost,
-        reason: 'the connection was lost',
+        reason: END_REASONS.connection_lost,
       })
     }
   }

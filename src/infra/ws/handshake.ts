@@ -3,6 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { TokenHolder } from '../../ports/authenticator.ts'
 import { malformed } from '../http/framing.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** The path of the sessions (docs/specification.md, Gateway). */
 export const SESSION_PATH = '/vpn'
@@ -52,7 +53,7 @@ export function tokenOf(headers: IncomingHttpHeaders): string {
 export function requireRole({ identity }: TokenHolder): void {
   if (identity.purpose !== undefined)
     throw unauthenticated(`The token was issued for the purpose ${identity.purpose}, not for a session.`)
-  if (identity.roles.length === 0) throw unauthenticated('The token names no role of the platform.')
+  if (identity.roles.length === 0) throw unauthenticated(END_REASONS.no_role)
 }
 
 /** The device that the query names. Throws `validation_failed` for a name that is not valid. */

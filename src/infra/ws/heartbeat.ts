@@ -1,5 +1,5 @@
 // docs/specification.md, Gateway
-export const MAX_UNANSWERED = 2
+const MAX_UNANSWERED = 2
 
 /** The heartbeats of one session: their numbers, their answers, and the round-trip time. Times are monotonic. */
 export class Heartbeat {

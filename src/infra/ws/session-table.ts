@@ -14,6 +14,7 @@ import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'
 import { ClientSession, type ClientSessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface SessionTableDeps {
   /** Name of the gateway. */
@@ -73,7 +74,7 @@ export class SessionTable {
       ...deps,
       takeNews: () => [...this.#takeNews()],
       onEnded: (end) => this.#end(end),
-      onPresumedDead: () => this.#endAll('the gateway has lost its session registry'),
+      onPresumedDead: () => this.#endAll(END_REASONS.registry_lost),
     })
     this.#outgoingBytes = new Budget(deps.maxOutgoingBytes ?? MAX_OUTGOING_BYTES)
     this.#sessionDeps = {
@@ -150,7 +151,7 @@ export class SessionTable {
       .sort((one, other) => other.bytes - one.bytes)
     for (const { session, bytes } of stalled) {
       if (missing <= 0) return
-      session.end(CLOSE.slowReader, 'answers are not read while others wait for memory')
+      session.end(CLOSE.slowReader, END_REASONS.memory_needed)
       missing -= bytes
     }
   }
@@ -190,7 +191,7 @@ export class SessionTable {
     await Promise.all(
       [...this.#sessions.values()].map(async (session) => {
         await sleep(Math.random() * spreadMs)
-        session.end(CLOSE.goingAway, 'the gateway is stopping')
+        session.end(CLOSE.goingAway, END_REASONS.gateway_stopping)
       }),
     )
   }

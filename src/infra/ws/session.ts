@@ -22,12 +22,13 @@ import {
   type ServerFrame,
 } from './frames.ts'
 import { requireRole } from './handshake.ts'
-import { Heartbeat, MAX_UNANSWERED } from './heartbeat.ts'
+import { Heartbeat } from './heartbeat.ts'
 import type { Budget } from './budget.ts'
 import { SessionOutput } from './session-output.ts'
 import { SessionRequests } from './session-requests.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { TokenLifetime } from './token-lifetime.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What all sessions of a gateway share. */
 export interface ClientSessionDeps {
@@ -117,15 +118,14 @@ export class ClientSession {
   /** Sends a heartbeat, or ends the session when the last ones have no answer. `at` is monotonic. */
   beat(at: number): void {
     const seq = this.#heartbeat.next(at)
-    if (seq === undefined)
-      return this.end(CLOSE.noHeartbeat, `${MAX_UNANSWERED} heartbeats without an answer`)
+    if (seq === undefined) return this.end(CLOSE.noHeartbeat, END_REASONS.no_heartbeat)
     this.#write(heartbeatText(seq, toRfc3339(this.#deps.clock.now())), 'heartbeat')
   }
 
   /** Warns once before the token expires, and ends the session when it has expired. `at` is monotonic. */
   checkToken(at: number): void {
     const state = this.#token.check(at)
-    if (state === 'expired') this.end(CLOSE.tokenOver, 'the token has expired')
+    if (state === 'expired') this.end(CLOSE.tokenOver, END_REASONS.token_expired)
     else if (state === 'expiring') this.#send({ type: 'expiring', at: toRfc3339(this.#token.expiresAt) })
   }
 
@@ -169,7 +169,7 @@ export class ClientSession {
     })
     connection.on('error', (error) => void this.#finish(closeCodeOf(error), error.message))
     connection.on('close', (code) => {
-      this.#finish(code, code === CLOSE.lost ? 'the connection was lost' : 'closed by the client')
+      this.#finish(code, code === CLOSE.lost ? END_REASONS.connection_lost : END_REASONS.closed_by_client)
       this.#deps.onDisconnect(this)
     })
   }
@@ -179,7 +179,7 @@ export class ClientSession {
     this.#markSeen()
     const frame = isBinary ? undefined : readClientFrame(textOf(data))
     this.#deps.telemetry.countFrame('in', frame?.type ?? 'bad')
-    if (!frame) return this.end(CLOSE.badFrame, 'the frame is not valid')
+    if (!frame) return this.end(CLOSE.badFrame, END_REASONS.frame_invalid)
     this.checkToken(this.#deps.clock.monotonic())
     if (!this.#isOver) this.#handle(frame)
   }
@@ -232,7 +232,7 @@ export class ClientSession {
   }
 
   #refuseToken(): void {
-    this.end(CLOSE.tokenOver, 'the token for the renewal is not valid')
+    this.end(CLOSE.tokenOver, END_REASONS.renewal_invalid)
   }
 
   #answerPing(data: Buffer): void {
@@ -261,7 +261,7 @@ export class ClientSession {
   #canWrite(): boolean {
     if (this.#isOver) return false
     if (!this.#output.isFull) return true
-    this.end(CLOSE.slowReader, 'more than 1 MiB is unread')
+    this.end(CLOSE.slowReader, END_REASONS.output_unread)
     return false
   }
 

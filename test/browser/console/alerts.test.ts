@@ -117,8 +117,8 @@ test('the reason why an alert was not sent leads to the alert that inhibits it',
   // This platform has no robot, which is its reason for every alert.
   await page.route(`**/alerts/${id}/decisions*`, async (route) => {
     const decision = { id: '1', at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
-    const reason = `Inhibited by the alert ${other} (pool.full.critical).`
-    const items = [{ ...decision, outcome: 'inhibited', reason }]
+    const cause = { code: 'inhibited', values: { alert: other, alarm_id: 'pool.full.critical' } }
+    const items = [{ ...decision, outcome: 'inhibited', reason: 'reworded', cause }]
     await route.fulfill({ json: { items, next_cursor: null } })
   })
   await page.getByRole('link', { name: 'The pool is nearly empty' }).click()
@@ -136,9 +136,9 @@ test('the reason why an alert was not sent leads to its silence; one that is gon
   const page = await world.open(t, 'alerts', { role: 'devops' })
   await page.route(`**/alerts/${id}/decisions*`, async (route) => {
     const decision = { id: '1', at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
-    const reason = `Silenced by ${silence.id}: a quiet night`
+    const cause = { code: 'silenced', values: { silence: silence.id, reason: 'a quiet night' } }
     await route.fulfill({
-      json: { items: [{ ...decision, outcome: 'silenced', reason }], next_cursor: null },
+      json: { items: [{ ...decision, outcome: 'silenced', reason: 'reworded', cause }], next_cursor: null },
     })
   })
   await page.getByRole('link', { name: 'The night is loud' }).click()
@@ -155,26 +155,36 @@ test('the reason why an alert was not sent leads to its silence; one that is gon
 
 test('the reasons are in the language of the reader; one of a robot is shown as it is', async (t) => {
   const REASONS = [
-    ['disabled', 'No robot is configured (alerts.robot.url).', '未配置聊天机器人'],
-    ['below_level', 'INFO is below WARNING (alerts.robot.min_severity).', '“信息”低于“警告”'],
+    ['disabled', { code: 'no_robot', values: {} }, '未配置聊天机器人'],
     [
-      'frozen',
-      'The alert was never pushed. The alert is frozen; further changes',
-      '从未发送过此告警。 告警已被冻结',
+      'below_level',
+      { code: 'below_level', values: { severity: 'INFO', least: 'WARNING' } },
+      '“信息”低于“警告”',
     ],
-    ['bundled', 'Sent with 4 others in message m-1.', '与另外 4 条合并在消息 m-1 中发送。'],
-    ['bundled', 'Sent with 1 other in message m-2.', '与另外 1 条合并在消息 m-2 中发送。'],
-    ['failed', 'Attempt 2 has failed: <b>503</b>', 'Attempt 2 has failed: <b>503</b>'],
+    ['frozen', { code: 'never_pushed', values: { because: 'frozen' } }, '从未发送过此告警。 告警已被冻结'],
+    [
+      'bundled',
+      { code: 'bundled', values: { message: 'm-1', others: 4 } },
+      '与另外 4 条合并在消息 m-1 中发送。',
+    ],
+    [
+      'bundled',
+      { code: 'bundled', values: { message: 'm-2', others: 1 } },
+      '与另外 1 条合并在消息 m-2 中发送。',
+    ],
+    ['failed', null, 'Attempt 2 has failed: <b>503</b>'],
   ] as const
   const id = await reportAlert('Nobody was notified', { alarm_id: 'nobody' })
   const page = await world.open(t, 'alerts', { language: 'zh' })
   await page.route(`**/alerts/${id}/decisions*`, async (route) => {
     const decision = { at: new Date().toISOString(), occasion: 'raised', channel: 'robot' }
-    const items = REASONS.map(([outcome, reason], index) => ({
+    const items = REASONS.map(([outcome, cause, words], index) => ({
       ...decision,
       id: `${index}`,
       outcome,
-      reason,
+      // What the platform's own sentences are is of no importance.
+      reason: cause ? 'reworded' : words,
+      cause,
     }))
     await route.fulfill({ json: { items, next_cursor: null } })
   })

@@ -173,7 +173,12 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   const page = await world.open(t, 'messages?subject=shop.opened')
   await page.getByText('The message bus is offline.').waitFor()
   // Without a bus no message dies.
-  const answerAs = (status: string) => ({ status, last_error: 'maximum payload exceeded', attempts: 3 })
+  const answerAs = (status: string) => ({
+    status,
+    last_error: 'reworded',
+    cause: { code: 'too_large', values: {} },
+    attempts: 3,
+  })
   let status = 'dead'
   await page.route(/\/messages\/[^/?]+(\/redrive)?$/, async (route) => {
     if (route.request().method() === 'POST') status = 'pending'
@@ -184,7 +189,7 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   })
   await page.getByRole('link', { name: 'shop.opened' }).click()
   const shown = drawer(page, 'shop.opened')
-  await shown.getByText('maximum payload exceeded').waitFor()
+  await shown.getByText('reworded').waitFor()
   await shown.getByText('The message is larger than the bus accepts.').waitFor()
   await shown.getByRole('region', { name: 'Payload' }).getByText('<script>alert(2)</script>').waitFor()
   await assertLooks(page, 'messages-drawer')

@@ -95,7 +95,7 @@ function NamedObjectLink({ alarmId }: { readonly alarmId: string | null }) {
   )
 }
 
-function historyEntry({ at, from, to, actor, note }: AlertChange, index: number) {
+function historyEntry({ at, from, to, actor, note, cause }: AlertChange, index: number) {
   const { firstReport, statuses, by } = alertWords()
   return {
     key: `${at} ${index}`,
@@ -106,13 +106,13 @@ function historyEntry({ at, from, to, actor, note }: AlertChange, index: number)
       <bdi>
         {by(userLabel(actor))}
         {note !== null && ' · '}
-        <PlatformText text={note} />
+        <PlatformText text={note} cause={cause} />
       </bdi>
     ),
   }
 }
 
-function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDecision) {
+function decisionEntry({ id, at, occasion, channel, outcome, reason, cause }: AlertDecision) {
   const { occasions, outcomes, decision } = alertWords()
   return {
     key: id,
@@ -123,7 +123,7 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason }: AlertDeci
       <bdi>
         {channel}
         {reason !== null && ' · '}
-        <PlatformText text={reason} />
+        <PlatformText text={reason} cause={cause} />
       </bdi>
     ),
   }

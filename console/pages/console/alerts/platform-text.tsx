@@ -3,67 +3,68 @@ import type { OperationName } from '../../../api/operations.ts'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
-import type { Alert } from './model.ts'
+import type { Alert, AlertChange, AlertDecision } from './model.ts'
 import { alertWords } from './words.ts'
 
-type Say = (groups: readonly string[]) => ComponentChildren
+type Cause = NonNullable<AlertDecision['cause'] | AlertChange['cause']>
+type Values = Readonly<Record<string, unknown>>
 
-const naming = (beginning: string) => new RegExp(`^${beginning} ([\\da-f-]{36})(.*)$`, 's')
-
-const names =
-  (words: 'inhibitedBy' | 'silencedBy', page: string, operation: OperationName): Say =>
-  ([id = '', rest = '']) => (
-    <>
-      {alertWords().sentences[words]}{' '}
-      {session.may(operation) ? <a href={`${pathOf({ name: page })}/${id}`}>{id}</a> : id}
-      {rest}
-    </>
-  )
-
-/** The sentences of the platform about alerts; an alert or a silence that one of them names is a link. */
-const SENTENCES: readonly (readonly [RegExp, Say])[] = [
-  [/^No robot is configured/, () => alertWords().sentences.noRobot],
-  [/^The alert is acknowledged\.$/, () => alertWords().sentences.acknowledged],
-  [/^The alert is frozen;/, () => alertWords().sentences.frozen],
-  [/^([A-Z]+) is below ([A-Z]+) /, ([severity = '', least = '']) => belowLevel(severity, least)],
-  [naming('Inhibited by the alert'), names('inhibitedBy', 'alerts', 'getAlert')],
-  [naming('Silenced by'), names('silencedBy', 'silences', 'getSilence')],
-  [/^Sent in message (.+)\.$/, ([message = '']) => alertWords().sentences.sentIn(message)],
-  [
-    /^Sent with (\d+) others? in message (.+)\.$/,
-    ([others = '', message = '']) => alertWords().sentences.sentWith(others, message),
-  ],
-  [
-    /^(\d+) swings? in (\d+) reports?$/,
-    ([swings = '', reports = '']) => alertWords().sentences.swings(swings, reports),
-  ],
-  [/^the acknowledgement has lapsed$/, () => alertWords().occasions.acknowledgement_lapsed],
-  [
-    /^The alert was never pushed\. ?(.*)$/s,
-    ([rest = '']) => (
+const linkTo =
+  (name: 'alert' | 'silence', page: string, operation: OperationName) =>
+  (words: string, values: Values): ComponentChildren => {
+    const id = String(values[name])
+    return (
       <>
-        {alertWords().sentences.neverPushed} <PlatformText text={rest} />
+        {words} {session.may(operation) ? <a href={`${pathOf({ name: page })}/${id}`}>{id}</a> : id}
       </>
-    ),
-  ],
-]
+    )
+  }
+
+const alertLink = linkTo('alert', 'alerts', 'getAlert')
+const silenceLink = linkTo('silence', 'silences', 'getSilence')
+
+/** What the platform says about alerts, by its code; an alert or a silence that it names is a link. */
+const SENTENCES: Readonly<Record<Cause['code'], (values: Values) => ComponentChildren>> = {
+  no_robot: () => alertWords().sentences.noRobot,
+  acknowledged: () => alertWords().sentences.acknowledged,
+  acknowledgement_lapsed: () => alertWords().occasions.acknowledgement_lapsed,
+  frozen: () => alertWords().sentences.frozen,
+  superseded: () => alertWords().outcomes.superseded,
+  below_level: ({ severity, least }) =>
+    alertWords().sentences.belowLevel(severityName(severity), severityName(least)),
+  inhibited: (values) => (
+    <>
+      {alertLink(alertWords().sentences.inhibitedBy, values)} ({values['alarm_id']}).
+    </>
+  ),
+  silenced: (values) => (
+    <>
+      {silenceLink(alertWords().sentences.silencedBy, values)}: <LinkedText text={String(values['reason'])} />
+    </>
+  ),
+  sent: ({ message }) => alertWords().sentences.sentIn(String(message)),
+  bundled: ({ others, message }) => alertWords().sentences.sentWith(Number(others), String(message)),
+  swings: ({ swings, reports }) => alertWords().sentences.swings(Number(swings), Number(reports)),
+  never_pushed: ({ because, ...values }) => (
+    <>
+      {alertWords().sentences.neverPushed}{' '}
+      {typeof because === 'string' && SENTENCES[because as Cause['code']]?.(values)}
+    </>
+  ),
+}
 
 export interface PlatformTextProps {
   /** Why people were notified, or not, or a note in the history. */
   readonly text: string | null
+  readonly cause: Cause | null
 }
 
 /** A text of the platform in the language of the reader; that of a person or a robot is shown as it is. */
-export function PlatformText({ text }: PlatformTextProps) {
-  for (const [pattern, say] of SENTENCES) {
-    const [match, ...groups] = pattern.exec(text ?? '') ?? []
-    if (match !== undefined) return <>{say(groups)}</>
-  }
-  return <LinkedText text={text ?? ''} />
+export function PlatformText({ text, cause }: PlatformTextProps) {
+  const say = cause && SENTENCES[cause.code]
+  return say ? <>{say(cause.values)}</> : <LinkedText text={text ?? ''} />
 }
 
-function belowLevel(severity: string, least: string): string {
-  const { sentences, severities } = alertWords()
-  const nameOf = (raw: string) => severities[raw as Alert['severity']] ?? raw
-  return sentences.belowLevel(nameOf(severity), nameOf(least))
+function severityName(raw: unknown): string {
+  return alertWords().severities[raw as Alert['severity']] ?? String(raw)
 }

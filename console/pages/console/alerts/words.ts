@@ -98,10 +98,10 @@ export const alertWords = defineWords({
       frozen: 'The alert is frozen; further changes like this one are not listed.',
       neverPushed: 'The alert was never sent.',
       sentIn: (message: string) => `Sent in message ${message}.`,
-      sentWith: (others: string, message: string) =>
-        `Sent with ${formatSome(Number(others), 'other')} in message ${message}.`,
-      swings: (swings: string, reports: string) =>
-        `${formatSome(Number(swings), 'swing')} in ${formatSome(Number(reports), 'report')}`,
+      sentWith: (others: number, message: string) =>
+        `Sent with ${formatSome(others, 'other')} in message ${message}.`,
+      swings: (swings: number, reports: number) =>
+        `${formatSome(swings, 'swing')} in ${formatSome(reports, 'report')}`,
     },
     occasions: {
       raised: 'Raised',

@@ -14,7 +14,6 @@ import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { isWaiting, MESSAGE_TONES, type Message } from './model.ts'
-import { plainReason } from './reason.ts'
 import { alertOfMessage, messageResource } from './source.ts'
 import { messageWords } from './words.ts'
 
@@ -111,14 +110,13 @@ function MessageActions({ message: { id, status }, model }: MessageActionsProps)
 
 function MessageFacts({ message }: { readonly message: Message }) {
   const { fields, reasons } = messageWords()
-  const { delivered_at, last_error } = message
-  const reason = last_error === null ? undefined : plainReason(last_error)
+  const { delivered_at, last_error, cause } = message
   return (
     <FactList
       facts={[
         [fields.id, message.id],
         [fields.attempts, localNumber(message.attempts)],
-        [fields.reason, reason === undefined ? null : reasons[reason]],
+        [fields.reason, cause && reasons[cause.code]],
         [fields.last_error, last_error],
         [fields.created_at, localTime(message.created_at)],
         [fields.delivered_at, delivered_at && localTime(delivered_at)],

@@ -25,13 +25,13 @@ export const messageWords = defineWords({
     died: 'The bus has refused the message again: it is dead. Remove the cause before you send it again.',
     alert: 'The alert about this message',
     reasons: {
-      tooLarge:
+      too_large:
         'The message is larger than the bus accepts. Raise max_payload of the server or the limit of the stream, or publish smaller messages.',
-      headersTooLarge: 'The headers of the message are larger than the bus accepts.',
-      notPermitted:
+      headers_too_large: 'The headers of the message are larger than the bus accepts.',
+      not_permitted:
         'The bus does not allow the platform to publish on this subject. Change the permissions of its user.',
-      noStream: 'No stream of the bus takes messages on this subject.',
-      badSubject: 'The bus does not accept this subject.',
+      no_stream: 'No stream of the bus takes messages on this subject.',
+      bad_subject: 'The bus does not accept this subject.',
     },
   },
   zh: {
@@ -58,11 +58,11 @@ export const messageWords = defineWords({
     died: '总线再次拒绝了此消息，它已成为死信。请先消除原因再重新发送。',
     alert: '关于此消息的告警',
     reasons: {
-      tooLarge: '消息超过总线允许的大小。请提高服务器的 max_payload 或流的限制，或发布更小的消息。',
-      headersTooLarge: '消息头超过总线允许的大小。',
-      notPermitted: '总线不允许平台在此主题上发布消息。请更改其用户的权限。',
-      noStream: '总线没有接收此主题的流。',
-      badSubject: '总线不接受此主题。',
+      too_large: '消息超过总线允许的大小。请提高服务器的 max_payload 或流的限制，或发布更小的消息。',
+      headers_too_large: '消息头超过总线允许的大小。',
+      not_permitted: '总线不允许平台在此主题上发布消息。请更改其用户的权限。',
+      no_stream: '总线没有接收此主题的流。',
+      bad_subject: '总线不接受此主题。',
     },
   },
 })

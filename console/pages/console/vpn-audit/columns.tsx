@@ -35,7 +35,7 @@ export function auditColumns({
       key: 'reason',
       title: fields.reason,
       isWideOnly: true,
-      cell: ({ reason }) => <bdi>{reason === null ? '–' : reasonText(reason, userLabel)}</bdi>,
+      cell: (entry) => <bdi>{reasonText(entry, userLabel) ?? '–'}</bdi>,
     },
     {
       key: 'at',

@@ -22,7 +22,7 @@ export function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
       <FactList
         facts={[
           [fields.at, localTime(entry.at)],
-          [fields.reason, entry.reason && reasonText(entry.reason, userLabel)],
+          [fields.reason, reasonText(entry, userLabel)],
           [fields.remote_address, entry.remote_address],
           [fields.gateway, entry.gateway],
           [fields.virtual_ip, entry.virtual_ip],

@@ -5,26 +5,26 @@ import { reasonText } from './reason.ts'
 
 const nameOf = (id: string) => (id === 'u1' ? 'boris' : id)
 
-const REASONS = [
-  ['the token has expired', 'The token expired.', '令牌已过期。'],
-  ['disconnected by an operator: u1', 'Disconnected by boris', '已被断开 （操作者：boris）'],
+const CAUSES = [
+  [{ code: 'token_expired', values: {} }, 'The token expired.', '令牌已过期。'],
+  [{ code: 'by_operator', values: { actor: 'u1' } }, 'Disconnected by boris', '已被断开 （操作者：boris）'],
   [
-    'The token is not valid. (3 more within a minute)',
+    { code: 'token_invalid', values: { repetitions: 3 } },
     'The token is not valid. (3 more within a minute)',
     '令牌无效。 （一分钟内另有 3 次）',
   ],
-  ['Invalid WebSocket frame', 'Invalid WebSocket frame', 'Invalid WebSocket frame'],
-  ['toString', 'toString', 'toString'],
+  [null, 'A sentence of no importance', 'A sentence of no importance'],
 ] as const
 
 afterEach(() => {
   language.value = 'en'
 })
 
-for (const [reason, en, zh] of REASONS) {
-  test(`"${reason}" is shown in the language of the reader`, () => {
-    assert.equal(reasonText(reason, nameOf), en)
+for (const [cause, en, zh] of CAUSES) {
+  test(`the words of ${cause?.code ?? 'an unknown reason'} hang on its code, in the language of the reader`, () => {
+    const entry = { reason: 'A sentence of no importance', cause }
+    assert.equal(reasonText(entry, nameOf), en)
     language.value = 'zh'
-    assert.equal(reasonText(reason, nameOf), zh)
+    assert.equal(reasonText(entry, nameOf), zh)
   })
 }

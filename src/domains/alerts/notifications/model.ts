@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { SentenceCause } from '../../../kernel/faults.ts'
 import type { AlertOccasion } from '../occasion.ts'
 import type { Alert, AlertWeight } from '../model.ts'
 
@@ -47,17 +48,34 @@ export function toldBy({ occasion, weight, content }: Telling): Told {
   return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }
 }
 
+/** What the reason of a decision says; those of the robot, and of a failure, have no code. */
+export const DECISION_CAUSES = [
+  'no_robot',
+  'never_pushed',
+  'below_level',
+  'inhibited',
+  'silenced',
+  'acknowledged',
+  'frozen',
+  'superseded',
+  'sent',
+  'bundled',
+] as const
+export type DecisionCause = SentenceCause<(typeof DECISION_CAUSES)[number]>
+
 /** A decision of the stages, or of the sender. */
 export interface Decided {
   readonly outcome: Outcome
   /** Why the notification was suppressed, or how it was sent; null while it is pending without a failure. */
   readonly reason: string | null
+  readonly cause: DecisionCause | null
 }
 
 /** A notification that waited until a newer one replaced it, or until the alert was as it was told. */
 export const SUPERSEDED: Decided = {
   outcome: 'superseded',
   reason: 'The alert has changed again before this was sent.',
+  cause: { code: 'superseded', values: {} },
 }
 
 /** The notification of one occasion, as the API lists it. */

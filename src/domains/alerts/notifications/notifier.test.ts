@@ -63,7 +63,7 @@ onEveryDialect('decisions on notifications', (dialect) => {
     const [newest] = await world.decisions(alert.id)
     assert.deepEqual(
       Object.keys(newest ?? {}).filter((name) => name !== 'seq'),
-      ['id', 'at', 'occasion', 'channel', 'outcome', 'reason'],
+      ['id', 'at', 'occasion', 'channel', 'outcome', 'reason', 'cause'],
     )
     assert.deepEqual([newest?.at, newest?.channel], [world.clock.now(), 'robot'])
   })

@@ -1,9 +1,9 @@
 import { encoderOf } from '../../../wire/codec.ts'
 import { PageOf } from '../../../wire/page.ts'
-import { Fields, Id, Nullable, OneOf, Timestamp } from '../../../wire/schemas.ts'
+import { CauseOf, Fields, Id, Nullable, OneOf, Timestamp } from '../../../wire/schemas.ts'
 import { Type } from 'typebox'
 import { FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
-import { OUTCOMES } from './model.ts'
+import { DECISION_CAUSES, OUTCOMES } from './model.ts'
 
 const DecisionSchema = Fields(
   {
@@ -19,6 +19,7 @@ const DecisionSchema = Fields(
       type: 'string',
       description: 'Names the silence, the inhibiting alert, the message or the error.',
     }),
+    cause: CauseOf(DECISION_CAUSES, 'what `reason` says.'),
   },
   { $id: 'AlertDecision' },
 )

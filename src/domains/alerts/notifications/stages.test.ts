@@ -23,7 +23,9 @@ const UNFROZEN = { occasion: 'unfrozen', alert: { weight: 0, status: 'recovered'
 const told = (weight: AlertWeight, status: ToldStatus = weight === 0 ? 'recovered' : 'firing') => ({
   told: { weight, status, textHash: 'texts' } as Told,
 })
-const heldBack = (outcome: Outcome, reason: string | null = null) => ({ heldBack: { outcome, reason } })
+const heldBack = (outcome: Outcome, reason: string | null = null) => ({
+  heldBack: { outcome, reason, cause: null },
+})
 
 type Case = readonly [what: string, facts: Partial<Facts>, outcome: Outcome | 'none', reason?: RegExp]
 
@@ -232,10 +234,21 @@ for (const [what, facts, outcome, reason] of CASES) {
     assert.equal(decided?.outcome ?? 'none', outcome)
     if (reason) assert.match(decided?.reason ?? '', reason)
     assert.equal(outcome === 'pending' || outcome === 'none', typeof decided?.reason !== 'string')
+    assert.equal(decided?.reason === null, decided?.cause === null, 'each reason has a code')
   })
 }
 
 test('each stage has a case in which it decides', () => {
   const deciding = CASES.map(([, facts]) => STAGES.find((stage) => stage({ ...FIRING, ...facts })))
   for (const stage of STAGES) assert.ok(deciding.includes(stage), stage.name)
+})
+
+test('a program reads what a reason says from its code and values, also that of an end that was not pushed', () => {
+  const silenced = decide({ ...FIRING, silencedBy: SILENCE })
+  const cause = { code: 'silenced', values: { silence: 's-1', reason: 'maintenance' } }
+  assert.deepEqual(silenced?.cause, cause)
+  assert.deepEqual(decide({ ...FIRING, ...RECOVERED, heldBack: silenced })?.cause, {
+    code: 'never_pushed',
+    values: { because: 'silenced', ...cause.values },
+  })
 })

@@ -1,5 +1,5 @@
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
-import type { Decided, OccasionKind, Told } from './model.ts'
+import type { Decided, DecisionCause, OccasionKind, Told } from './model.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -78,8 +78,20 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   recovered: always,
 }
 
+const heldBackBy = (
+  code: 'below_level' | 'inhibited' | 'silenced' | 'acknowledged' | 'frozen',
+  reason: string,
+  values: DecisionCause['values'] = {},
+): Decided => ({ outcome: code, reason, cause: { code, values } })
+
 const disabled: Stage = ({ isEnabled }) =>
-  isEnabled ? undefined : { outcome: 'disabled', reason: 'No robot is configured (alerts.robot.url).' }
+  isEnabled
+    ? undefined
+    : {
+        outcome: 'disabled',
+        reason: 'No robot is configured (alerts.robot.url).',
+        cause: { code: 'no_robot', values: {} },
+      }
 
 /** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
 const isOver = ({ occasion, alert }: Facts) =>
@@ -89,38 +101,51 @@ const isOver = ({ occasion, alert }: Facts) =>
 const neverPushed: Stage = (facts) => {
   const { alert, told, heldBack } = facts
   if (!isOver(facts) || alert.status === 'frozen' || (told && told.status !== 'recovered')) return undefined
-  const { outcome = 'disabled', reason = null } = heldBack ?? {}
-  return { outcome, reason: `The alert was never pushed.${reason === null ? '' : ` ${reason}`}` }
+  const { outcome = 'disabled', reason = null, cause = null } = heldBack ?? {}
+  return {
+    outcome,
+    reason: `The alert was never pushed.${reason === null ? '' : ` ${reason}`}`,
+    cause: { code: 'never_pushed', values: cause ? { because: cause.code, ...cause.values } : {} },
+  }
 }
 
 const belowLevel: Stage = ({ occasion, alert, minWeight }) => {
   if (occasion === 'recovered' || OF_FREEZE.has(occasion) || alert.weight >= minWeight) return undefined
-  const reason = `${severityOf(alert.weight)} is below ${severityOf(minWeight)} (alerts.robot.min_severity).`
-  return { outcome: 'below_level', reason }
+  const [severity, least] = [severityOf(alert.weight), severityOf(minWeight)]
+  return heldBackBy('below_level', `${severity} is below ${least} (alerts.robot.min_severity).`, {
+    severity,
+    least,
+  })
 }
 
 const inhibited: Stage = (facts) => {
   const { inhibitedBy } = facts
   return isOver(facts) || !inhibitedBy
     ? undefined
-    : { outcome: 'inhibited', reason: `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).` }
+    : heldBackBy('inhibited', `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).`, {
+        alert: inhibitedBy.id,
+        alarm_id: inhibitedBy.alarmId,
+      })
 }
 
 const silenced: Stage = (facts) => {
   const { silencedBy } = facts
   return isOver(facts) || !silencedBy
     ? undefined
-    : { outcome: 'silenced', reason: `Silenced by ${silencedBy.id}: ${silencedBy.reason}` }
+    : heldBackBy('silenced', `Silenced by ${silencedBy.id}: ${silencedBy.reason}`, {
+        silence: silencedBy.id,
+        reason: silencedBy.reason,
+      })
 }
 
 const acknowledged: Stage = (facts) =>
   facts.alert.status === 'acknowledged' && !isOver(facts)
-    ? { outcome: 'acknowledged', reason: 'The alert is acknowledged.' }
+    ? heldBackBy('acknowledged', 'The alert is acknowledged.')
     : undefined
 
 const frozen: Stage = ({ occasion, alert }) =>
   alert.status === 'frozen' && !OF_FREEZE.has(occasion)
-    ? { outcome: 'frozen', reason: 'The alert is frozen; further changes like this one are not listed.' }
+    ? heldBackBy('frozen', 'The alert is frozen; further changes like this one are not listed.')
     : undefined
 
 /** In the order in which a notification passes them; the first one that suppresses it decides. */
@@ -144,5 +169,5 @@ export function decide(facts: Facts): Decided | undefined {
     const decided = stage(facts)
     if (decided) return decided
   }
-  return { outcome: 'pending', reason: null }
+  return { outcome: 'pending', reason: null, cause: null }
 }

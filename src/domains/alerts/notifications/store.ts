@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import { counted } from '../../../kernel/counted.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
@@ -33,7 +33,7 @@ const MAX_CANDIDATES = 1_000
 // After an outage there may be very many; counting them all at each scrape would take too long.
 const COUNT_LIMIT = 100_000
 
-const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome', 'reason')
+const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome', 'reason', 'cause')
 const WAITING = notifications.pick('seq', 'id', 'alertId', 'at', 'occasion', 'weight', 'source', 'content')
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
@@ -80,10 +80,10 @@ const saveTold = statement<NewRowOf<typeof told>>((on, value) =>
     ),
 )
 
-const latest = statement<{ alertId: string; channel: string }, Decided>((on, value) =>
+const latest = statement<{ alertId: string; channel: string }, Pick<Decided, 'outcome'>>((on, value) =>
   on
     .selectFrom('alert_notifications')
-    .select(notifications.pick('outcome', 'reason'))
+    .select(notifications.pick('outcome'))
     .where('alert_id', '=', value('alertId'))
     .where('channel', '=', value('channel'))
     .orderBy('seq', 'desc')
@@ -91,10 +91,13 @@ const latest = statement<{ alertId: string; channel: string }, Decided>((on, val
 )
 
 // The newest decision against it; an end that was not told either repeats the reason.
-const heldBack = statement<{ alertId: string; channel: string }, Decided>((on, value) =>
+const heldBack = statement<
+  { alertId: string; channel: string },
+  Pick<TableOf<typeof notifications>, 'outcome' | 'reason' | 'cause'>
+>((on, value) =>
   on
     .selectFrom('alert_notifications')
-    .select(notifications.pick('outcome', 'reason'))
+    .select(notifications.pick('outcome', 'reason', 'cause'))
     .where('alert_id', '=', value('alertId'))
     .where('channel', '=', value('channel'))
     .where('outcome', 'not in', TOLD_LITERALS)
@@ -185,7 +188,7 @@ const saveState = statement<NewRowOf<typeof channels>>((on, value) =>
 const decideMessage = statement<Decided & { messageId: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
-    .set({ outcome: value('outcome'), reason: value('reason'), content: null })
+    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null })
     .where('message_id', '=', value('messageId'))
     .where('outcome', '=', sql.lit('pending')),
 )
@@ -193,7 +196,7 @@ const decideMessage = statement<Decided & { messageId: string }>((on, value) =>
 const decideOne = statement<Decided & { id: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
-    .set({ outcome: value('outcome'), reason: value('reason'), content: null, message_id: null })
+    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
     .where('id', '=', value('id'))
     .where('outcome', '=', sql.lit('pending')),
 )
@@ -239,7 +242,7 @@ const recordFailure = statement<Pick<ChannelWork, 'id' | 'refusals'> & { isUncer
 const dropReplaced = statement<Decided & { messageId: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
-    .set({ outcome: value('outcome'), reason: value('reason'), content: null, message_id: null })
+    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
     .where('message_id', '=', value('messageId'))
     .where('outcome', '=', sql.lit('pending'))
     .where('id', 'in', (replaced) =>
@@ -293,17 +296,22 @@ export async function recordKnown(tx: Tx, known: Known): Promise<void> {
 }
 
 /** The last decision on an alert. */
-export function findLatest(queries: Queries, alertId: string, channel: string): Promise<Decided | undefined> {
+export function findLatest(
+  queries: Queries,
+  alertId: string,
+  channel: string,
+): Promise<Pick<Decided, 'outcome'> | undefined> {
   return first(queries, latest, { alertId, channel })
 }
 
 /** See `Facts.heldBack`. */
-export function findHeldBack(
+export async function findHeldBack(
   queries: Queries,
   alertId: string,
   channel: string,
 ): Promise<Decided | undefined> {
-  return first(queries, heldBack, { alertId, channel })
+  const row = await first(queries, heldBack, { alertId, channel })
+  return row && notifications.decode(row)
 }
 
 /** The pending notifications of an alert: what the receiver may have got already, and what waits. */
@@ -338,8 +346,12 @@ const pageOfDecisions = pages(
 )
 
 /** The decisions on an alert, newest first. */
-export function listDecisions(queries: Queries, alertId: string, page: PageRequest): Promise<Page<Decision>> {
-  return pageOfDecisions(queries, { alertId }, page)
+export async function listDecisions(
+  queries: Queries,
+  alertId: string,
+  page: PageRequest,
+): Promise<Page<Decision>> {
+  return mapPage(await pageOfDecisions(queries, { alertId }, page), notifications.decode)
 }
 
 /** How many notifications are pending, counted up to 100,000. */
@@ -467,10 +479,11 @@ export async function recordSent(
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
   const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.`
+  const cause = { code: outcome, values: { message: messageId, others: contained.length - 1 } } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
     await tx.change(saveTold, { alertId, receiver, ...toldBy(notification), at })
-  const count = await tx.change(decideMessage, { messageId, outcome, reason })
+  const count = await tx.change(decideMessage, { messageId, outcome, reason, cause })
   await tx.change(removeMessage, { id: messageId })
   return { outcome, count }
 }

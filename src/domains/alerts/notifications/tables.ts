@@ -4,7 +4,7 @@ import { WORK_COLUMNS } from '../../../store/work-queue.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
-import type { Content, OccasionKind, Outcome, ToldStatus } from './model.ts'
+import type { Content, DecisionCause, OccasionKind, Outcome, ToldStatus } from './model.ts'
 
 export const notifications = defineColumns({
   seq: generated(),
@@ -15,6 +15,7 @@ export const notifications = defineColumns({
   channel: text(),
   outcome: text<Outcome>(),
   reason: text().nullable(),
+  cause: json<DecisionCause>().nullable(),
   source: text(),
   weight: integer<AlertWeight>(),
   /** Null when it was never to be sent, and after it was sent. */

@@ -30,6 +30,7 @@ import {
   touchToken,
 } from './store.ts'
 import { hashToken, newTokenText } from './token-text.ts'
+import { END_REASONS } from '../../../kernel/end-reasons.ts'
 
 export interface ApiTokenDeps {
   readonly store: Store
@@ -112,7 +113,7 @@ export class ApiTokens {
     users.requireOwnUsers()
     const token = await readToken(tx, id)
     if (!token || !(await deleteToken(tx, userId, id))) throw notFound('token', id)
-    await sessions.endOfToken(tx, id, 'the token was revoked')
+    await sessions.endOfToken(tx, id, END_REASONS.token_revoked)
     this.#log(tx, 'API token revoked', token, actor)
   }
 

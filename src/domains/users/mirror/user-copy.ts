@@ -9,6 +9,7 @@ import type { UserDeps, Users } from '../service.ts'
 import { deleteUser, hasUsers, lockUser } from '../store.ts'
 import { copyOf, type MirrorState } from './model.ts'
 import { findOtherOfName, listIds, lockState, readState, writeCopy, writeState } from './store.ts'
+import { END_REASONS } from '../../../kernel/end-reasons.ts'
 
 export interface UserCopyDeps {
   readonly store: Store
@@ -106,14 +107,14 @@ export class UserCopy {
     if (namesake !== undefined) await this.#delete(tx, namesake)
     await writeCopy(tx, user, NO_HASH)
     if (known && endsTokens(known, user))
-      await this.#deps.sessions.endOf(tx, user.id, 'the user was changed on the primary')
+      await this.#deps.sessions.endOf(tx, user.id, END_REASONS.user_changed_on_primary)
     this.#announce(tx, user.id, 'written')
   }
 
   async #delete(tx: Tx, id: string): Promise<void> {
     if (!(await lockUser(tx, id))) return
     await deleteUser(tx, id)
-    await this.#deps.sessions.endOf(tx, id, 'the user was deleted on the primary')
+    await this.#deps.sessions.endOf(tx, id, END_REASONS.user_deleted_on_primary)
     this.#announce(tx, id, 'deleted')
   }
 
