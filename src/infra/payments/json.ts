@@ -4,7 +4,7 @@ export type Members = Readonly<Record<string, unknown>>
 const NONE: Members = {}
 
 /** A member that is an object; empty if it is none. */
-export function membersOf(value: unknown): Members {
+export function objectMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : NONE
 }
 
@@ -24,7 +24,7 @@ export function listOf(value: unknown): readonly unknown[] {
 /** The object in a JSON text; empty if it has none. */
 export function parseMembers(text: string): Members {
   try {
-    return membersOf(JSON.parse(text))
+    return objectMembers(JSON.parse(text))
   } catch {
     return NONE
   }

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import type { Clock } from '../../../kernel/clock.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
 import { formatBeijingTime } from '../beijing-time.ts'
-import { codeOf, membersOf, parseMembers, textOf, type Members } from '../json.ts'
+import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
 
@@ -102,7 +102,7 @@ export class AlipayApi {
   /** The result of a call. Its signature covers the text of the result as it was sent. */
   #resultOf(text: string, member: string): Members {
     const answer = parseMembers(text)
-    const result = membersOf(answer[member] ?? answer['error_response'])
+    const result = objectMembers(answer[member] ?? answer['error_response'])
     const signature = textOf(answer['sign'])
     if (result['code'] === SUCCESS) {
       const signed = resultText(text, member)

@@ -36,7 +36,7 @@ async function* rowsOfDownload(api: AlipayApi, url: string): AsyncGenerator<Bill
 }
 
 /** A bill as the provider gives it: the zip, or the detail file in it. */
-export async function* rowsOfFile(path: string, name: string): AsyncGenerator<BillRow> {
+export async function* rowsOfZipOrDetail(path: string, name: string): AsyncGenerator<BillRow> {
   await using file = await open(path)
   const { size } = await file.stat()
   const read: PackedFile['read'] = async (at, length) => {

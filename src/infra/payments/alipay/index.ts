@@ -19,7 +19,7 @@ import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
 import { AlipayApi } from './api.ts'
-import { readBill, rowsOfFile } from './bill.ts'
+import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'
 const NOT_THERE = 'ACQ.TRADE_NOT_EXIST'
@@ -61,7 +61,7 @@ export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentCha
     },
     acknowledgement: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'success' },
     bill: (date) => readBill(api, date),
-    billOf: (file) => rowsOfFile(file, name),
+    billOf: (file) => rowsOfZipOrDetail(file, name),
     end: () => api.end(),
   }
 }

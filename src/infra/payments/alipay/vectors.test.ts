@@ -10,7 +10,7 @@ import { openPayWorld } from '../../../../test/support/mock-pay.ts'
 import { temporaryDirectory } from '../../../../test/support/platform.ts'
 import { BadSignature, ChannelError } from '../../../ports/payment-channel.ts'
 import { signedText } from './api.ts'
-import { rowsOfFile } from './bill.ts'
+import { rowsOfZipOrDetail } from './bill.ts'
 
 const [ONE, TWO] = ['a'.repeat(32), 'b'.repeat(32)] as const
 
@@ -125,7 +125,7 @@ async function readBill(bytes: Buffer) {
   using directory = temporaryDirectory()
   const file = join(directory.path, 'bill')
   writeFileSync(file, bytes)
-  return await Array.fromAsync(rowsOfFile(file, 'ali'))
+  return await Array.fromAsync(rowsOfZipOrDetail(file, 'ali'))
 }
 
 const EXPECTED = [

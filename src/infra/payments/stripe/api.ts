@@ -1,5 +1,5 @@
 import { ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
-import { codeOf, listOf, membersOf, parseMembers, textOf, type Members } from '../json.ts'
+import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, unusableAnswer, type ProviderAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
 
@@ -48,7 +48,7 @@ export class StripeApi {
   async *list(path: string): AsyncGenerator<Members> {
     for (let after = ''; ;) {
       const page = this.#objectOf(await this.#get(`${path}&limit=100${after}`))
-      const items = listOf(page['data']).map(membersOf)
+      const items = listOf(page['data']).map(objectMembers)
       yield* items
       const last = textOf(items.at(-1)?.['id'])
       if (page['has_more'] !== true) return
@@ -72,7 +72,7 @@ export class StripeApi {
       if (textOf(members['object']) === undefined) throw unusableAnswer(this.name, 'an object')
       return members
     }
-    const error = membersOf(members['error'])
+    const error = objectMembers(members['error'])
     const own = codeOf(error['code']) ?? codeOf(error['type']) ?? String(status)
     const isReplayed = headers['idempotent-replayed'] === 'true' && status >= 500
     throw new ChannelError(

@@ -1,7 +1,7 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
 import { parseCents } from '../cents.ts'
-import { integerOf, membersOf, textOf, type Members } from '../json.ts'
+import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
 import { linesOfFile } from '../lines.ts'
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
@@ -32,8 +32,8 @@ export async function* balanceRows(api: StripeApi, date: string, timeZone: strin
 /** The amount of the charge, not that of the transaction, which is in the currency of the account. */
 function toRow(transaction: Members, name: string): BillRow | undefined {
   const type = TYPES[textOf(transaction['type']) ?? '']
-  const source = membersOf(transaction['source'])
-  const number = toNumber(membersOf(source['metadata'])[MARKS[type ?? 'payment']])
+  const source = objectMembers(transaction['source'])
+  const number = toNumber(objectMembers(source['metadata'])[MARKS[type ?? 'payment']])
   if (type === undefined || number === undefined) return undefined
   const amountCents = integerOf(source['amount'])
   if (amountCents === undefined) throw unusableAnswer(name, `the amount of the source of ${number}`)

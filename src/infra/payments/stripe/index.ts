@@ -12,7 +12,7 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payment-channel.ts'
-import { integerOf, membersOf, parseMembers, textOf, type Members } from '../json.ts'
+import { integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
@@ -191,7 +191,7 @@ async function queryRefund(api: StripeApi, refund: RefundReference): Promise<Pro
 
 async function findRefund(api: StripeApi, intent: string, number: string): Promise<Members | undefined> {
   for await (const refund of api.list(`/v1/refunds?payment_intent=${encodeURIComponent(intent)}`))
-    if (membersOf(refund['metadata'])['platform_refund'] === number) return refund
+    if (objectMembers(refund['metadata'])['platform_refund'] === number) return refund
   return undefined
 }
 
@@ -206,8 +206,8 @@ const REFUND_EVENTS = ['refund.created', 'refund.updated', 'refund.failed']
 function toCallback(event: Members): Callback {
   const eventId = textOf(event['id']) ?? ''
   const type = textOf(event['type']) ?? ''
-  const subject = membersOf(membersOf(event['data'])['object'])
-  const metadata = membersOf(subject['metadata'])
+  const subject = objectMembers(objectMembers(event['data'])['object'])
+  const metadata = objectMembers(subject['metadata'])
   if (PAYMENT_EVENTS.includes(type)) return paymentCallback(eventId, type, subject, event)
   const number = toNumber(metadata['platform_refund'])
   if (REFUND_EVENTS.includes(type) && number !== undefined)
@@ -216,7 +216,7 @@ function toCallback(event: Members): Callback {
 }
 
 function paymentCallback(eventId: string, type: string, session: Members, event: Members): Callback {
-  const metadata = membersOf(session['metadata'])
+  const metadata = objectMembers(session['metadata'])
   const number = toNumber(metadata['platform_payment'])
   const found = toPayment(session)
   const hasFailed = type === 'checkout.session.async_payment_failed'

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../kernel/time.ts'
 import type { ProviderPayment, ProviderRefund } from '../../../ports/payment-channel.ts'
-import { codeOf, integerOf, membersOf, textOf, type Members } from '../json.ts'
+import { codeOf, integerOf, objectMembers, textOf, type Members } from '../json.ts'
 
 export const NO_PAYMENT: ProviderPayment = {
   status: 'unknown',
@@ -13,9 +13,9 @@ export const NO_PAYMENT: ProviderPayment = {
 
 /** The state of a Checkout Session, also of one whose intent is expanded. */
 export function toPayment(session: Members): ProviderPayment {
-  const intent = membersOf(session['payment_intent'])
+  const intent = objectMembers(session['payment_intent'])
   const status = statusOf(session, intent)
-  const chargedAt = integerOf(membersOf(intent['latest_charge'])['created'])
+  const chargedAt = integerOf(objectMembers(intent['latest_charge'])['created'])
   const isPaid = status === 'paid'
   return {
     status,
@@ -23,7 +23,7 @@ export function toPayment(session: Members): ProviderPayment {
     amountCents: isPaid ? integerOf(session['amount_total']) : undefined,
     currency: isPaid ? textOf(session['currency'])?.toUpperCase() : undefined,
     paidAt: isPaid && chargedAt !== undefined ? chargedAt * SECOND : undefined,
-    reason: status === 'failed' ? codeOf(membersOf(intent['last_payment_error'])['code']) : undefined,
+    reason: status === 'failed' ? codeOf(objectMembers(intent['last_payment_error'])['code']) : undefined,
   }
 }
 

@@ -35,12 +35,12 @@ export class WechatPayApi {
 
   /** @throws ChannelError */
   async post(path: string, body: string): Promise<Members> {
-    return this.#membersOf(await this.#call('POST', path, body))
+    return this.#objectMembers(await this.#call('POST', path, body))
   }
 
   /** @throws ChannelError */
   async get(path: string): Promise<Members> {
-    return this.#membersOf(await this.#call('GET', path))
+    return this.#objectMembers(await this.#call('GET', path))
   }
 
   /** Undefined where the provider has none. @throws ChannelError */
@@ -121,7 +121,7 @@ export class WechatPayApi {
     }
   }
 
-  #membersOf({ status, headers, body }: ProviderAnswer): Members {
+  #objectMembers({ status, headers, body }: ProviderAnswer): Members {
     const members = parseMembers(body.toString('utf8'))
     if (status === 200 || status === 204) {
       this.#verifyAnswer(headers, body)

@@ -33,7 +33,7 @@ export async function readTradeBill(
 const GZIP = 0x1f
 
 /** A bill as the provider gives it, packed or not. */
-export async function* rowsOfFile(file: string, name: string): AsyncGenerator<BillRow> {
+export async function* rowsOfTradeBill(file: string, name: string): AsyncGenerator<BillRow> {
   let first = 0
   for await (const chunk of createReadStream(file, { end: 0 })) first = (chunk as Buffer)[0] ?? 0
   yield* billRows(createReadStream(file), name, { isPacked: first === GZIP })

@@ -10,12 +10,12 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payment-channel.ts'
-import { codeOf, integerOf, membersOf, parseMembers, textOf, type Members } from '../json.ts'
+import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
 import { WechatPayApi } from './api.ts'
-import { readTradeBill, rowsOfFile } from './bill.ts'
+import { readTradeBill, rowsOfTradeBill } from './bill.ts'
 import { decryptResource } from './cipher.ts'
 
 const DEFAULT_API_URL = 'https://api.mch.weixin.qq.com'
@@ -62,7 +62,7 @@ export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentCha
     },
     acknowledgement: { status: 204, contentType: undefined, body: '' },
     bill: (date) => readTradeBill(api, date),
-    billOf: (file) => rowsOfFile(file, name),
+    billOf: (file) => rowsOfTradeBill(file, name),
     end: () => api.end(),
   }
 }
@@ -123,7 +123,7 @@ const STATES: Readonly<Record<string, ProviderPayment['status']>> = {
 function toPayment(order: Members): ProviderPayment {
   const status = STATES[textOf(order['trade_state']) ?? ''] ?? 'open'
   const isPaid = status === 'paid'
-  const amount = membersOf(order['amount'])
+  const amount = objectMembers(order['amount'])
   return {
     status,
     providerId: textOf(order['transaction_id']),
@@ -165,7 +165,7 @@ function toCallback(notice: Members, account: Account & { readonly key: string }
   const type = textOf(notice['event_type']) ?? ''
   const other: Callback = { eventId, type: 'other' }
   if (!/^(TRANSACTION|REFUND)\./.test(type)) return other
-  const subject = parseMembers(decryptResource(membersOf(notice['resource']), account.key))
+  const subject = parseMembers(decryptResource(objectMembers(notice['resource']), account.key))
   if (subject['mchid'] !== account.mchid) return other
   return (
     (type.startsWith('REFUND.')
