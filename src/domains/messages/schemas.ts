@@ -11,7 +11,6 @@ import {
   Nullable,
   NullableTimestamp,
   OneOf,
-  Text,
   Timestamp,
 } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
