@@ -25,7 +25,7 @@ const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'
 const NOT_THERE = 'ACQ.TRADE_NOT_EXIST'
 
 /** Alipay, with a code that is precreated for each payment. https://opendocs.alipay.com/open/02ekfg */
-export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
+export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
   const api = new AlipayApi({ ...settings, apiUrl: settings.apiUrl || DEFAULT_API_URL }, deps)
   const { name } = settings
   const account = {

@@ -16,7 +16,7 @@ import { integerOf, objectMembers, parseMembers, textOf, type Members } from '..
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
-import { StripeApi } from './api.ts'
+import { REPLAYED, StripeApi } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
 import { verifySignature } from './signature.ts'
 import { NO_PAYMENT, toPayment, toRefund } from './states.ts'
@@ -25,7 +25,7 @@ const DEFAULT_API_URL = 'https://api.stripe.com'
 const SESSIONS = '/v1/checkout/sessions'
 
 /** Stripe, with a Checkout Session for each payment. https://docs.stripe.com/api/checkout/sessions */
-export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
+export function createStripe(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
   const api = new StripeApi({ ...settings, apiUrl: settings.apiUrl || DEFAULT_API_URL }, deps)
   const secrets = secretOf(settings, 'STRIPE_WEBHOOK_SECRET')
     .split(',')
@@ -39,7 +39,7 @@ export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentCha
     refusedAmount: (cents) => refusedAmount(settings.currency, cents),
     parametersOf: (payment) => parametersOf(settings, payment),
     create: async (number, parameters) => {
-      const session = await api.post(SESSIONS, parameters, number)
+      const session = await api.post(SESSIONS, parameters, number).catch(refuseReplay)
       return toOpened(name, session, parameters)
     },
     query,
@@ -68,6 +68,12 @@ export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentCha
     billOf: (file) => reportRows(file, name),
     end: () => api.end(),
   }
+}
+
+/** An error that each repetition brings again has decided: no session was made that anybody knows. */
+function refuseReplay(error: unknown): never {
+  if (!(error instanceof ChannelError) || error.code !== REPLAYED) throw error
+  throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
 }
 
 // https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts; where a currency has no row, the provider decides.

@@ -56,14 +56,17 @@ const payment = (now: number) => ({
   now,
 })
 
-test('a 500 that Stripe repeats for its key has a code of its own', async () => {
+test('a 500 that Stripe repeats for its key is a refusal', async () => {
   await using w = await openPayWorld('stripe')
   const parameters = w.channel.parametersOf(payment(w.clock.now()))
   w.script('create', '500')
-  for (const code of ['api_error', REPLAYED])
+  for (const [code, outcome] of [
+    ['api_error', 'unclear'],
+    [REPLAYED, 'refused'],
+  ])
     await assert.rejects(
       w.channel.create('0'.repeat(32), parameters),
-      (error: unknown) => error instanceof ChannelError && error.outcome === 'unclear' && error.code === code,
+      (error: unknown) => error instanceof ChannelError && error.outcome === outcome && error.code === code,
     )
 })
 

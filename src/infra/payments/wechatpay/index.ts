@@ -23,7 +23,7 @@ const ORDERS = '/v3/pay/transactions/out-trade-no'
 const REFUNDS = '/v3/refund/domestic/refunds'
 
 /** WeChat Pay v3, with a Native order for each payment. https://pay.weixin.qq.com/doc/v3/merchant/4012791874 */
-export function create(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
+export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): PaymentChannel {
   const api = new WechatPayApi({ ...settings, apiUrl: settings.apiUrl || DEFAULT_API_URL }, deps)
   const { name } = settings
   const mchid = secretOf(settings, 'WECHATPAY_MCHID')
