@@ -91,6 +91,7 @@ test('without a file and an environment everything has its default', () => {
       refundLate: false,
       channels: [],
     },
+    console: {},
     data: { backupKeep: 7 },
     backup: {
       installRoot: '/opt/platform',
@@ -281,6 +282,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "slack"',
   },
   'alerts.robot.min_severity': { toml: '"info"', fileText: 'INFO', env: 'Critical', envText: 'CRITICAL' },
+  'console.url': { toml: '"https://shop.example.org"', env: 'http://127.0.0.1:9600' },
   'payments.currency': { toml: '"EUR"', env: 'USD' },
   'payments.public_url': { toml: '"https://shop.example.org"', env: 'http://127.0.0.1:9600' },
   'payments.time_zone': { toml: '"Europe/Berlin"', env: 'UTC' },

@@ -344,6 +344,7 @@ describe('platform serve', { concurrency: 2 }, () => {
     const byRoute =
       /^platform_http_request_seconds_count\{(?=[^}]*route="\/orders")(?=[^}]*status="201")[^}]*\} 1$/m
     assert.match(text, byRoute)
+    assert.match(text, /^platform_http_request_seconds_sum\{(?=[^}]*route="\/orders")[^}]*\} [\d.e-]*[1-9]/m)
     assert.match(
       (await platform.call('GET', '/metrics')).headers.get('content-type') ?? '',
       /^text\/plain; version=0\.0\.4/,

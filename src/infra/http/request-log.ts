@@ -26,8 +26,7 @@ export interface RecordOptions {
 export function recordRequests(app: FastifyInstance, options: RecordOptions): void {
   const { logger, clientAddress = peerAddress, limits, countFault } = options
   const measure = createMeasure(options.metrics)
-  const record = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { elapsedTime: duration } = reply
+  const record = (request: FastifyRequest, reply: FastifyReply, duration: number): void => {
     const { url: route, config } = request.routeOptions
     const isStream = isStreamed(reply)
     const status = outcomeOf(reply, isStream)
@@ -51,7 +50,9 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): vo
     )
   }
   app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.once('close', () => record(request, reply))
+    // The framework measures only what has a hook for the response, which a client that leaves does not get.
+    const begin = performance.now()
+    reply.raw.once('close', () => record(request, reply, performance.now() - begin))
     done()
   })
 }
