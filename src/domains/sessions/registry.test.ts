@@ -49,6 +49,7 @@ onEveryDialect('the registry', (dialect) => {
       gateway: 'primary',
       remote_address: '192.0.2.10',
       reason: null,
+      cause: null,
     })
     assert.equal(JSON.parse(event?.payload ?? '').subject, one.id)
   })
