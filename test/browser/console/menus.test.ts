@@ -112,7 +112,7 @@ test('a menu is added, refused at its field, edited, hidden and removed', async 
   await dialog.getByLabel('Id').fill('new')
   await dialog.getByLabel('Path').fill('new')
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
-  await dialog.getByText('It does not have the expected form.').waitFor()
+  await dialog.getByText('It must begin with “/”.').waitFor()
   await dialog.getByLabel('Path').fill('/new')
   await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   const node = drawer(page, 'What is new')
