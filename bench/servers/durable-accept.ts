@@ -101,6 +101,7 @@ function eventJson(eventId: string, { id, at, sessionId, userId, virtualIp, remo
       gateway: 'bare',
       remote_address: remoteAddress,
       reason: null,
+      cause: null,
     },
   })
 }

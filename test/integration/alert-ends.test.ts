@@ -1,4 +1,3 @@
-import { settingsOf } from '../../src/domains/heartbeats/model.ts'
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,11 +7,14 @@ import { sql } from 'kysely'
 import { NIGHT_ALERTS, type NightEvent } from '../../programs/backup/alerts/events.ts'
 import { readableStateAlert, unreadableStateAlert } from '../../programs/ticket-notify/notices.ts'
 import { DECLARED_ALERTS, jobsOf } from '../../src/app/domains.ts'
+import { settingsOf } from '../../src/domains/heartbeats/model.ts'
 import { AddressPool } from '../../src/domains/pool/index.ts'
 import { parseUpload } from '../../src/domains/telemetry/schemas.ts'
 import { DAY, HOUR, MINUTE, toRfc3339 } from '../../src/kernel/time.ts'
 import type { OutboxMessage } from '../../src/ports/outbox.ts'
+import type { Callback } from '../../src/ports/payment-channel.ts'
 import { bundleOf } from '../support/certificate-world.ts'
+import { MemoryChannel } from '../support/memory-channel.ts'
 import { overviewOn } from '../support/overview.ts'
 import { startRouteServer } from '../support/route-server.ts'
 import { testStore } from '../support/store.ts'
@@ -25,7 +27,9 @@ async function openWorld() {
   const { store } = opening.use(await testStore('sqlite', clock))
   const dataDir = mkdtempSync(join(tmpdir(), 'alert-ends-'))
   opening.defer(() => rmSync(dataDir, { recursive: true }))
-  const world = overviewOn(store, clock, { DATA_DIR: dataDir })
+  const channel = new MemoryChannel(clock)
+  const channels = new Map([[channel.name, channel]])
+  const world = overviewOn(store, clock, { DATA_DIR: dataDir }, channels)
   const server = opening.use(await startRouteServer({ ...world, store, clock }))
   const { domains } = world
   const opened = opening.move()
@@ -34,6 +38,7 @@ async function openWorld() {
     clock,
     store,
     dataDir,
+    channel,
     post: (path: string, body: unknown) => server.send('POST', path, { body }),
     /** Runs a job of the worker, or of the api. */
     async job(name: string) {
@@ -115,8 +120,100 @@ const deleteCertificates: Step = async (w) => {
     await w.store.write((tx) => w.domains.certificates.certificates.remove(tx, id, 'ada'))
 }
 
+const openPayment = async ({ store, domains, channel }: World) => {
+  const { payments } = domains.payments
+  const order = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
+  await store.write((tx) => domains.orders.orders.create(tx, order, 'shop'))
+  const wanted = { orderId: 'o-1', channel: channel.name }
+  const { payment } = await store.write((tx) => payments.create(tx, wanted, 'shop'))
+  return payments.complete(payment.id)
+}
+const receive = ({ store, domains, channel }: World, callback: Callback) =>
+  store.write((tx) => domains.payments.payments.receive(tx, channel.name, callback))
+const moveOrder = ({ store, domains }: World, status: 'paid' | 'expired') =>
+  store.write((tx) => domains.orders.orders.move(tx, 'o-1', status, 'shop'))
+const resolvePayments: Step = async ({
+  store,
+  domains: {
+    payments: { payments },
+  },
+}) => {
+  const { items } = await payments.list({}, { limit: 10 })
+  for (const { id, attention } of items)
+    await store.write((tx) => payments.resolve(tx, id, `seen: ${attention}`, 'ada'))
+}
+const reconcile: Step = (w) =>
+  w.domains.payments.reconciliations.runNow(w.channel.name, '2026-01-30', undefined, 'ada')
+
 /** How each alert of docs/reference/alerts.md is raised, and how its cause is removed. */
 const CASES: Readonly<Record<string, Case>> = {
+  'payment.late:*': {
+    async raise(w) {
+      const { number } = await openPayment(w)
+      await moveOrder(w, 'expired')
+      await receive(w, w.channel.pay(number))
+    },
+    end: resolvePayments,
+  },
+  'payment.duplicate:*': {
+    async raise(w) {
+      const first = await openPayment(w)
+      await w.store.write((tx) => w.domains.payments.payments.requestClose(tx, first.id, 'shop'))
+      await w.domains.payments.payments.close(first.id)
+      const wanted = { orderId: 'o-1', channel: w.channel.name }
+      const { payment } = await w.store.write((tx) => w.domains.payments.payments.create(tx, wanted, 'shop'))
+      const second = await w.domains.payments.payments.complete(payment.id)
+      for (const { number } of [second, first]) await receive(w, w.channel.pay(number))
+    },
+    end: resolvePayments,
+  },
+  'payment.amount_mismatch:*': {
+    async raise(w) {
+      const { number } = await openPayment(w)
+      await receive(w, w.channel.pay(number, 1))
+    },
+    end: resolvePayments,
+  },
+  'payment.unknown_order:*': {
+    raise: (w) => receive(w, w.channel.pay('0'.repeat(32), 4_990)),
+    end: resolvePayments,
+  },
+  'payment.refund_failed:*': {
+    async raise(w) {
+      const { id, number } = await openPayment(w)
+      await receive(w, w.channel.pay(number))
+      const refund = await w.store.write((tx) =>
+        w.domains.payments.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'),
+      )
+      await receive(w, w.channel.refundCallback(refund.number, 'failed'))
+    },
+    end: resolvePayments,
+  },
+  'payment.bad_signature:*': {
+    async raise({ domains: { payments }, channel }) {
+      const verified = payments.payments.verify(channel.name, { 'x-signature': 'bad' }, Buffer.from('{}'))
+      await assert.rejects(verified, { code: 'bad_signature' })
+    },
+    end: (w) => w.pass(3 * HOUR + MINUTE),
+  },
+  'payment.reconciliation:*': {
+    async raise(w) {
+      w.channel.books = [
+        {
+          type: 'payment',
+          number: '0'.repeat(32),
+          providerId: 'p',
+          status: 'succeeded',
+          amountCents: 1,
+        },
+      ]
+      await reconcile(w)
+    },
+    async end(w) {
+      w.channel.books = []
+      await reconcile(w)
+    },
+  },
   'message.dead:*': {
     async raise(w) {
       await w.order('o-1')

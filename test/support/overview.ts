@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { DAY } from '../../src/kernel/time.ts'
+import type { PaymentChannel } from '../../src/ports/payment-channel.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fakeWaitingClock } from './waiting-clock.ts'
@@ -17,7 +18,12 @@ const NO_DELIVERY = { wake: () => undefined, waitForSettlement: () => Promise.re
 const NEVER = new AbortController().signal
 
 /** The domains of one process, with its roll-up. */
-export function overviewOn(store: Store, clock: WaitingClock, env: Readonly<Record<string, string>> = {}) {
+export function overviewOn(
+  store: Store,
+  clock: WaitingClock,
+  env: Readonly<Record<string, string>> = {},
+  channels: ReadonlyMap<string, PaymentChannel> = new Map(),
+) {
   const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/none.toml' })
   const domains = createDomains({
     config,
@@ -27,6 +33,7 @@ export function overviewOn(store: Store, clock: WaitingClock, env: Readonly<Reco
     metrics: noMetrics,
     delivery: NO_DELIVERY,
     telemetryDelivery: NO_DELIVERY,
+    channels,
     signingKeys: () => [new Secret('a key of the tokens, 32 bytes long')],
   })
   const orders = inTransactions(store, domains.orders.orders, 'create', 'move')

@@ -14,9 +14,11 @@ const SIZE = sizeOf('payload', 'headers')
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
-const insertNumbered = statement<Message & { seq: number }>((on, value) =>
-  on.insertInto('messages').values({ ...messages.values(value), seq: value('seq') }),
-)
+/** Also into a restored database of an older schema, which has no causes yet. */
+const insertNumbered = statement<Message & { seq: number }>((on, value) => {
+  const { cause: _cause, ...values } = messages.values(value)
+  return on.insertInto('messages').values({ ...values, seq: value('seq') })
+})
 
 const find = statement<{ id: string }, StoredMessage>((on, value) =>
   on.selectFrom('messages').select(messages.except('seq')).where('id', '=', value('id')),
