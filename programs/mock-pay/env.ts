@@ -59,5 +59,5 @@ export function readMockPayConfig(env: MockPayEnvironment): MockPayConfig {
 /** Callbacks never leave this host. */
 function parseCallbackUrl(text: string): string | undefined {
   const isGood = text.startsWith('http:') && callbackNameOf(text) !== undefined
-  return isGood ? text.replace(/\/+$/, '') : undefined
+  return isGood ? text.replace(/(?<!\/)\/+$/, '') : undefined
 }

@@ -291,7 +291,7 @@ function authenticate(
   if (headers['user-agent'] === undefined || headers.accept === undefined)
     return refuse(400, 'PARAM_ERROR', 'User-Agent and Accept are required')
   const fields = Object.fromEntries(
-    [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+    [...header.matchAll(/(?<!\w)(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
   )
   const search = query.size > 0 ? `?${query.toString()}` : ''
   const text = [method, path + search, fields['timestamp'], fields['nonce_str'], body, ''].join('\n')

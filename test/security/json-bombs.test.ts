@@ -39,7 +39,10 @@ const BOMBS: Readonly<Record<string, string>> = {
 
 const nameOf = ({ method, path }: Place) => `${method} ${path}`
 
-for (const place of api.places.filter(({ method }) => method !== 'GET')) {
+// An operation that takes bytes of any type reads no JSON.
+const takesBytes = ({ operation }: Place) => operation.requestBody?.content?.['*/*'] !== undefined
+
+for (const place of api.places.filter((each) => each.method !== 'GET' && !takesBytes(each))) {
   describe(nameOf(place), () => {
     test('refuses every bomb as what it is', async () => {
       for (const [name, body] of Object.entries(BOMBS)) {

@@ -128,6 +128,7 @@ export const SignalParams = Fields({
   token: PingToken,
   signal: Type.String({
     maxLength: 5,
+    patternFault: ['not_in_list', { allowed: ['start', 'fail', 'log', '0 to 255'] }],
     pattern: '^(start|fail|log|[0-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$',
     description: '`start`, `fail`, `log`, or the exit code of the run: 0 to 255.',
     examples: ['start'],

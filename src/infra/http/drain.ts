@@ -59,6 +59,8 @@ export class ServerDrain {
       clearTimeout(limit)
       clearInterval(sweep)
     }
+    // The last responses are recorded in the turn in which their connections end.
+    await nextTurn()
   }
 
   #add(socket: Socket): void {

@@ -38,6 +38,22 @@ const TICKET = `insert or ignore into tickets (id, title, level, status, comment
 const HEARTBEAT = `insert or ignore into heartbeats (name, every_seconds, grace_seconds, severity, source, created_by,
   created_at, updated_by, updated_at, counted_from, due_at) values ('one', 60, 0, 'HIGH', 's', 'a', 1, 'a', 1, 1, 1)`
 
+const ORDER = `insert or ignore into orders (order_id, platform, status, amount_cents, created_at, created_by, updated_at,
+  expires_at, version) values ('one', 'p', 'pending', 1, 1, 'a', 1, 1, 1)`
+const PAYMENT = `insert or ignore into payments (id, channel, status, amount_cents, currency, number, refunded_cents,
+  reserved_cents, created_at, created_by, parameters, is_closing, attempts, queued_at)
+  values ('one', 'c', 'paid', 1, 'CNY', 'one', 0, 0, 1, 'a', '', 0, 0, 1)`
+const PAYMENT_ROW = {
+  id: ID,
+  order_id: 'one',
+  channel: longId,
+  status: 'closed',
+  number: ID,
+  currency: 'CNY',
+  failed_reason: control(200),
+  created_by: wide(128),
+}
+
 /** By the id of the operation. */
 const LISTS: Readonly<Record<string, List>> = {
   listOrders: {
@@ -122,6 +138,34 @@ const LISTS: Readonly<Record<string, List>> = {
     table: 'heartbeat_pings',
     row: { heartbeat: 'one', at: (n) => 1_000 + n, kind: 'log', body: control(10_000) },
     others: [HEARTBEAT],
+  },
+  listPayments: { path: '/payments', table: 'payments', row: PAYMENT_ROW },
+  listPaymentsOfOrder: {
+    path: '/orders/one/payments',
+    table: 'payments',
+    row: PAYMENT_ROW,
+    others: [ORDER],
+  },
+  listRefunds: {
+    path: '/payments/one/refunds',
+    table: 'payment_refunds',
+    row: { id: ID, payment_id: 'one', channel: 'c', number: ID, status: 'failed', reason: control(200) },
+    others: [PAYMENT],
+  },
+  listReconciliations: {
+    path: '/payments/reconciliations',
+    table: 'payment_reconciliations',
+    row: { id: ID, channel: longId, date: '2026-01-31', status: 'failed', error: control(1_000) },
+  },
+  listPaymentDifferences: {
+    path: '/payments/reconciliations/one/differences',
+    table: 'payment_differences',
+    row: { reconciliation_id: 'one', kind: 'missing_here', type: 'payment', number: ID },
+    others: [
+      `insert or ignore into payment_reconciliations (id, channel, date, status, matched, differences, created_at,
+       requested_by, is_alerted, attempts, queued_at)
+       values ('one', 'c', '2026-01-31', 'matched', 0, 0, 1, 'a', 0, 0, 1)`,
+    ],
   },
   listTickets: {
     path: '/tickets',
@@ -250,6 +294,13 @@ const LISTS: Readonly<Record<string, List>> = {
 
 /** Lists that an answer has as a whole, each with as many rows as it may have. By the id of the operation. */
 const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = {
+  getPaymentHistory: {
+    path: '/payments/one/history',
+    table: 'payment_history',
+    row: { payment_id: 'one', at: (n) => 1_000 + n, change: 'resolved', actor: 'a', note: control(1_000) },
+    others: [PAYMENT],
+    rows: LONGEST_LIST,
+  },
   getMenus: {
     path: '/menus?all=true',
     table: 'menus',
