@@ -134,6 +134,21 @@ async function useSecrets(platform: ServedPlatform, call: Call, canaries: Canari
   })
   assert.equal(broken.status, 400)
   canaries.assertNone(await broken.text(), 'the answer to broken JSON')
+  await usePings(platform, canaries)
+}
+
+/** Calls the address of a heartbeat, rightly and wrongly. */
+async function usePings(platform: ServedPlatform, canaries: Canaries): Promise<void> {
+  const made = await platform.call('PUT', '/alerts/heartbeats/job', { body: { every_seconds: 60 } })
+  const { ping_url: path } = (await made.json()) as { ping_url: string }
+  canaries.add('the address of a heartbeat', path.slice(path.lastIndexOf('/') + 1))
+  for (const [status, suffix] of [
+    [200, ''],
+    [200, '/start'],
+    [400, '/stop'],
+    [404, '/start/now'],
+  ] as const)
+    assert.equal((await fetch(`${platform.url}${path}${suffix}`)).status, status, suffix)
 }
 
 /** Sends a private key in all places where it could be stored, and text beside a certificate that must not be. */

@@ -64,7 +64,7 @@ function fileFault({ cwd }: CommandContext, { file, date }: ReconcileOptions): s
 }
 
 function summaryOf({ channel, date, status, matched, differences, error }: Reconciliation): string {
-  const what = status === 'failed' ? `failed: ${error}` : `${matched} matched, ${differences} differ`
+  const what = status === 'failed' ? error : `${matched} matched, ${differences} differ`
   return `${channel} ${date}: ${status}; ${what}`
 }
 

@@ -158,7 +158,7 @@ onEveryDialect('heartbeats', (dialect) => {
     )
   })
 
-  test('a run that has told its start and does not end in time is missed', async () => {
+  test('a run that does not end in time is missed, also after a change of the settings', async () => {
     await using w = await world(dialect)
     const url = await created(w, { everySeconds: 3_600, maxRunSeconds: 30 })
     await w.ping(url, 'start')
@@ -167,6 +167,10 @@ onEveryDialect('heartbeats', (dialect) => {
     await w.ping(url)
     const { durationSeconds, dueAt } = await w.heartbeats.get('backup')
     assert.deepEqual([durationSeconds, dueAt - w.clock.now()], [35, 3_610 * SECOND])
+    await w.ping(url, 'start')
+    await w.heartbeats.put('backup', settingsOf({ everySeconds: 7_200, maxRunSeconds: 60 }), 'ada')
+    await w.pass(65 * SECOND)
+    assert.deepEqual(await w.statuses(), ['missed'])
   })
 
   test('a schedule counts by the clocks of its zone', async () => {

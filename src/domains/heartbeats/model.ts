@@ -23,7 +23,7 @@ export interface HeartbeatSettings {
   readonly schedule: string | null
   /** Of the schedule. */
   readonly timeZone: string | null
-  /** How long a run may take that has told its start. */
+  /** The longest time from a start to its end. */
   readonly maxRunSeconds: number | null
   readonly graceSeconds: number
   /** Severity of the alert of a missed beat. */
@@ -50,7 +50,7 @@ export interface AlertHeartbeat extends HeartbeatSettings {
   readonly missedAt: number | null
   /** The start of the run that has not ended. */
   readonly startedAt: number | null
-  /** Of the last run that has told its start and its end. */
+  /** Of the last run with a start and an end. */
   readonly durationSeconds: number | null
 }
 
@@ -71,7 +71,7 @@ export interface Signal {
 
 export interface Ping extends Signal {
   readonly at: number
-  /** Of the run that it ends, if that has told its start. */
+  /** Of the run that it ends, if there was a start. */
   readonly durationSeconds: number | null
   /** Null for a beat by name. */
   readonly remoteAddress: string | null
@@ -135,7 +135,8 @@ export function withSettings(
   updatedBy: string,
   at: number,
 ): AlertHeartbeat {
-  return { ...heartbeat, ...settings, updatedBy, updatedAt: at, ...countFrom(settings, at) }
+  const changed = { ...heartbeat, ...settings, updatedBy, updatedAt: at, ...countFrom(settings, at) }
+  return heartbeat.startedAt === null ? changed : { ...changed, ...endOfRun(changed, at) }
 }
 
 /** Whether the signal says that a run has failed. */
@@ -167,7 +168,7 @@ function countFrom({ everySeconds, schedule, timeZone, graceSeconds }: Heartbeat
   return { countedFrom: at, dueAt: expectedAt + graceSeconds * SECOND }
 }
 
-/** A start is due to end; without a bound it changes nothing about the next beat. */
+/** A run must end in time; without a limit it changes nothing about the next beat. */
 function endOfRun({ maxRunSeconds, missedAt }: AlertHeartbeat, at: number) {
   if (maxRunSeconds === null || missedAt !== null) return {}
   return { countedFrom: at, dueAt: at + maxRunSeconds * SECOND }

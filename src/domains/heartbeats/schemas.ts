@@ -46,7 +46,7 @@ const TimeZone = Text({
 const MaxRunSeconds = Type.Integer({
   minimum: 1,
   maximum: 2_678_400,
-  description: 'How long a run may take that has told its start.',
+  description: 'The longest time from a start to its end.',
   examples: [3_600],
 })
 const Severity = OneOf(HEARTBEAT_SEVERITIES, 'Severity of the alert of a missed heartbeat.')
@@ -83,7 +83,7 @@ export const HeartbeatSchema = Fields(
     }),
     duration_seconds: Nullable<number>({
       type: 'integer',
-      description: 'Of the last run that has told its start and its end.',
+      description: 'Of the last run with a start and an end.',
     }),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
@@ -112,7 +112,7 @@ const PingSchema = Fields(
     exit_code: Nullable<number>({ type: 'integer', minimum: 0, maximum: 255 }),
     duration_seconds: Nullable<number>({
       type: 'integer',
-      description: 'Of the run that the ping ends, if that has told its start.',
+      description: 'Of the run that the ping ends, if there was a start.',
     }),
     remote_address: Nullable<string>({ type: 'string', description: 'Null for a beat by name.' }),
     body: Type.String({ description: 'What the program has sent, at most 10,000 bytes.' }),

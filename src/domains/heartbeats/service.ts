@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -24,7 +25,6 @@ import {
   type Signal,
   type StoredHeartbeat,
 } from './model.ts'
-import { hashPingToken, newPingToken } from './ping-token.ts'
 import {
   addPing,
   bringForward,
@@ -348,4 +348,14 @@ function missedAlert({ name, source, severity }: AlertHeartbeat, body: string): 
     body,
     severity,
   }
+}
+
+/** The secret part of the address of a heartbeat: 128 random bits as hex digits. */
+function newPingToken(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** What is stored of it. It is random enough for a hash without salt and repetition. */
+function hashPingToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
 }

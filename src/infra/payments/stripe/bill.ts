@@ -53,6 +53,9 @@ const COLUMNS = {
   source: 'source_id',
 } as const
 
+// A quotation mark that nothing closes must not take the rest of the file into one record.
+const LONGEST_RECORD = 65_536
+
 /** The rows of the itemized report "balance change from activity" as CSV, with the metadata of this platform as columns. */
 export async function* reportRows(file: string, name: string): AsyncGenerator<BillRow> {
   let indexes: Readonly<Record<keyof typeof COLUMNS, number>> | undefined
@@ -60,7 +63,7 @@ export async function* reportRows(file: string, name: string): AsyncGenerator<Bi
   for await (const line of linesOfFile(file, 'utf-8')) {
     record = record === '' ? line : `${record}\n${line}`
     // A description may have line breaks.
-    if ((record.match(/"/g)?.length ?? 0) % 2 === 1) continue
+    if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
     const cells = parseQuotedCells(record)
     record = ''
     if (indexes === undefined) indexes = columnsOf(cells, name)

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { DAY } from '../../src/kernel/time.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/loopback.ts'
+import { startMockProgram } from '../support/mock-program.ts'
+import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
+
+const CHANNELS = [
+  { name: 'stripe', kind: 'stripe', path: '' },
+  { name: 'wechat', kind: 'wechatpay', path: '' },
+  { name: 'ali', kind: 'alipay', path: '/gateway.do' },
+] as const
+
+const SCENARIOS = [{ channel: 'wechatpay', on: 'create', kind: '500' }]
+
+/** A report of Stripe with a payment that is not here. */
+const REPORT = `reporting_category,customer_facing_amount,charge_id,source_id,payment_metadata[platform_payment],refund_metadata[platform_refund]
+charge,12.34,ch_1,ch_1,${'0'.repeat(32)},
+`
+
+interface Payment {
+  readonly id: string
+  readonly status: string
+  readonly action: { readonly url: string } | null
+}
+
+/** A platform with the three channels of the mock, which answers as the scenarios say. */
+async function openShop(stack: AsyncDisposableStack) {
+  const { path: dataDir } = stack.use(temporaryDirectory())
+  const port = await freePort()
+  const publicUrl = `http://127.0.0.1:${port}`
+  const mock = stack.use(
+    await startMockProgram('mock-pay', {
+      cwd: dataDir,
+      env: {
+        MOCK_PAY_PORT: '0',
+        MOCK_PAY_SECRETS_DIR: join(dataDir, 'secrets'),
+        MOCK_PAY_CALLBACK_URL: `${publicUrl}/payments/callbacks`,
+        MOCK_PAY_SCENARIOS: JSON.stringify(SCENARIOS),
+      },
+    }),
+  )
+  const tables = CHANNELS.map(
+    ({ name, kind, path }) =>
+      `[payments.channels.${name}]\nkind = "${kind}"\nsecrets_file = "${join(dataDir, 'secrets', `pay-${kind}.env`)}"\napi_url = "${mock.url}${path}"\n`,
+  )
+  writeFileSync(join(dataDir, 'platform.toml'), `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`)
+  const platform = stack.use(await servePlatform({ dataDir, env: { LISTEN_ADDR: `127.0.0.1:${port}` } }))
+  return { dataDir, mock, platform }
+}
+
+const yesterday = () =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() - DAY)
+
+test('orders are paid, refunded and reconciled through each provider', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { dataDir, platform } = await openShop(stack)
+  const json = async <T>(method: string, path: string, body?: unknown) => {
+    const response = await platform.call(method, path, body === undefined ? {} : { body })
+    return { status: response.status, body: (await response.json()) as T }
+  }
+  for (const { name } of CHANNELS) {
+    await json('POST', '/orders', { order_id: `o-${name}`, platform: 'live', amount_cents: 4_990 })
+    const created = await json<Payment>('POST', `/orders/o-${name}/payments`, { channel: name })
+    // The first answer of WeChat Pay is an error; the runner repeats the call.
+    assert.equal(created.status, name === 'wechat' ? 202 : 201)
+    const { id } = created.body
+    const url = await eventually(`${name}: where to pay`, async () => {
+      const { body } = await json<Payment>('POST', `/orders/o-${name}/payments`, { channel: name })
+      assert.equal(body.id, id)
+      return body.action?.url
+    })
+    await fetch(url, { method: 'GET' })
+    await fetch(url, { method: 'POST', body: new URLSearchParams({ action: 'pay' }) })
+    await eventually(`${name}: the order is paid`, async () => {
+      const order = await json<{ status: string }>('GET', `/orders/o-${name}`)
+      return order.body.status === 'paid'
+    })
+    const refund = await json('POST', `/payments/${id}/refunds`, { amount_cents: 990, reason: 'broken' })
+    assert.equal(refund.status, 202)
+    await eventually(`${name}: the refund`, async () => {
+      const { body } = await json<{ refunded_cents: number }>('GET', `/payments/${id}`)
+      return body.refunded_cents === 990
+    })
+  }
+  const date = yesterday()
+  writeFileSync(join(dataDir, 'report.csv'), REPORT)
+  const reconcile = (...args: string[]) => runPlatform(['payments', 'reconcile', ...args], { dataDir })
+  for (const { name } of CHANNELS) {
+    const { code, stdout, stderr } = await reconcile('--channel', name, '--date', date)
+    assert.deepEqual([code, stdout, stderr], [0, `${name} ${date}: matched; 0 matched, 0 differ\n`, ''])
+  }
+  const differs = await reconcile('--channel', 'stripe', '--date', date, '--file', 'report.csv')
+  assert.deepEqual(
+    [differs.code, differs.stdout],
+    [
+      1,
+      `stripe ${date}: differs; 0 matched, 1 differ\nmissing_here payment ${'0'.repeat(32)}: here nothing, there succeeded 1234 cents\n`,
+    ],
+  )
+  for (const args of [
+    ['--channel', 'nobody', '--date', date],
+    ['--channel', 'ali', '--date', 'today'],
+    ['--channel', 'ali', '--date', '2026-02-30'],
+    ['--channel', 'ali', '--date', date, '--file', 'nowhere.csv'],
+    ['--channel', 'ali'],
+  ])
+    assert.equal((await reconcile(...args)).code, 2, args.join(' '))
+})
+
+test('a channel that cannot work is named, and nothing starts', async () => {
+  using directory = temporaryDirectory()
+  const file = join(directory.path, 'platform.toml')
+  const channel = (lines: string) =>
+    `[payments]\npublic_url = "https://shop.example.org"\n${lines}\n[payments.channels.wechat]\nkind = "wechatpay"\nsecrets_file = "nowhere.env"\n`
+  for (const [lines, message] of [
+    ['', /nowhere\.env/],
+    ['currency = "USD"', /payments\.channels\.wechat.*CNY|CNY.*payments\.channels\.wechat/s],
+    ['currency = "JPY"', /payments\.currency/],
+  ] as const) {
+    writeFileSync(file, channel(lines))
+    const { code, stderr } = await runPlatform(['serve'], { dataDir: directory.path })
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, message)
+  }
+})
