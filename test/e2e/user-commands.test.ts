@@ -123,6 +123,11 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     const seconds = Number(claims['exp']) - Number(claims['iat'])
     assert.ok(seconds === 300 || seconds === 301, `${seconds} s: whole seconds, and not less than --ttl`)
 
+    const other = { JWT_SECRET: 'another-signing-key-of-more-than-32-bytes' }
+    const warned = await run(['token', 'issue', 'ben'], { env: other })
+    assert.deepEqual([warned.code, warned.stdout.split('.').length], [0, 3])
+    assert.match(warned.stderr, /last started with another signing key: it refuses this token until/)
+
     assertSuccess(await run(['user', 'disable', 'ben']))
     await eventually('the token to stop working', async () => (await me()).status === 401)
     assertRefusal(await run(['token', 'issue', 'ben']), 1, /ben is disabled/)
