@@ -360,6 +360,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getOverview: '10 items of a part',
   getOverviewSeries: 'the steps of 31 days',
   getConfig: 'the settings',
+  getDoctorReport: 'the checks',
   getHealth: 'the modules',
 }
 
