@@ -20,7 +20,7 @@ export interface TimeSpan {
   readonly endsAt: number
 }
 
-const END_OF_DAY = '24:00'
+export const END_OF_DAY = '24:00'
 // Hours of at most a day that began on an earlier date than these have ended, whatever clock changes there were.
 const EARLIER_DAYS = 2
 

@@ -13,7 +13,7 @@ import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
 import { encodeAlert } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
-import { SILENCE_EVENTS } from './silences/events.ts'
+import { SILENCE_ALERTS, SILENCE_EVENTS } from './silences/events.ts'
 import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
 import { encodeSilence } from './silences/schemas.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
@@ -47,7 +47,7 @@ export const alertsDomain = defineDomain({
     [SILENCE_EVENTS.silenceEnded]: SILENCE_READERS,
   },
   errors: ALERT_ERRORS,
-  alerts: INTAKE_ALERTS,
+  alerts: { ...INTAKE_ALERTS, ...SILENCE_ALERTS },
   encodeEvent: (data: AlertView | SilenceView) =>
     'matchers' in data ? encodeSilence(data) : encodeAlert(data),
   create: (deps: AlertsDomainDeps) => {

@@ -68,6 +68,8 @@ export interface AlertView {
   readonly lastAt: number
   /** Null while it is firing. */
   readonly recoveredAt: number | null
+  /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
+  readonly labels: string | null
 }
 
 /** What the rules have to remember of an alert. */
@@ -133,6 +135,8 @@ export interface Report {
   readonly groupId?: string
   /** How long the alert fires until it is told again; the default is never. */
   readonly repeatEveryMs?: number
+  /** Of an intake, as JSON. */
+  readonly labels?: string
 }
 
 /** How long an alert of severity INFO fires after its last report. */

@@ -38,6 +38,7 @@ const VIEW = alerts.pick(
   'firstAt',
   'lastAt',
   'recoveredAt',
+  'labels',
 )
 
 /** A row as it is read: not decoded yet. */
@@ -78,6 +79,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'acknowledgedUntil',
         'expiresAt',
         'groupId',
+        'labels',
         'repeatEveryMs',
         'repeatAt',
         'swings',
@@ -416,7 +418,7 @@ export interface AlertFilter {
 
 /** Newest first, by the time of the first report. */
 export const listAlerts = pages(
-  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body') },
+  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body', 'labels') },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),

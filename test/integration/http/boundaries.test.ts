@@ -43,7 +43,14 @@ const MEANINGS: readonly {
   {
     field: /^createSilence\.ends_at$/,
     good: [hoursFromNow(3), hoursFromNow(600).replace('Z', '456+00:00')],
-    bad: [...NO_TIMES, '1970-01-01T00:00:00Z', hoursFromNow(0.5), hoursFromNow(800)],
+    bad: [...NO_TIMES, '1970-01-01T00:00:00Z', hoursFromNow(0.5), hoursFromNow(9_000)],
+  },
+  { field: /^createSilence\.repeat\.from$/, good: ['00:00', '23:59'], bad: ['24:00', '2:00', '02:60'] },
+  { field: /^createSilence\.repeat\.to$/, good: ['00:01', '24:00'], bad: ['00:00', '24:01', '2 am'] },
+  {
+    field: /^createSilence\.repeat\.time_zone$/,
+    good: ['Europe/Berlin', 'UTC'],
+    bad: ['Mars/Base', ''],
   },
   {
     field: /^reportAlert\.level$/,

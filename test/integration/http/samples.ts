@@ -170,6 +170,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       reason: 'Planned maintenance',
       starts_at: hoursFromNow(1),
       ends_at: hoursFromNow(48),
+      repeat: {
+        days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+        from: '00:00',
+        to: '24:00',
+        time_zone: 'UTC',
+      },
     },
   }),
   listSilences: () => ({ query: { ...timedPage, state: 'active' } }),
