@@ -45,6 +45,7 @@ import type { Domain, DomainParts } from '../wire/domain.ts'
 import { EventSubjects, type DeclaredSubject } from '../kernel/event-subjects.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
@@ -140,6 +141,8 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(alertsDomain),
     declared: new DeclaredAlerts(DECLARED_ALERTS),
+    version: VERSION,
+    userNames: (ids) => users.users.names(ids),
     ...alertSettings(config),
   })
   // Payments pay orders, and orders close payments.

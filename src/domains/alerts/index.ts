@@ -1,13 +1,15 @@
 import type { EventSink } from '../../ports/events.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_READERS } from './access.ts'
+import { alertmanagerRoutes } from './alertmanager/routes.ts'
+import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
 import { ALERT_ERRORS } from './errors.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
 import type { AlertView } from './model.ts'
-import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
+import { createNotifications, ROBOT, type NotificationDeps } from './notifications/notifications.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
@@ -28,7 +30,10 @@ export { Alerts, type AlertDeps } from './service.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */
 export interface AlertsDomainDeps
-  extends Omit<AlertDeps, 'clock' | 'events' | 'notifications'>, Omit<NotificationDeps, 'suppressions'> {
+  extends
+    Omit<AlertDeps, 'clock' | 'events' | 'notifications'>,
+    Omit<NotificationDeps, 'suppressions'>,
+    Pick<AlertmanagerDeps, 'version' | 'userNames'> {
   readonly events: EventSink<AlertView | SilenceView>
   /** How long recovered alerts are kept, in milliseconds. */
   readonly keepMs: number
@@ -62,6 +67,7 @@ export const alertsDomain = defineDomain({
         ...silenceRoutes(silences),
         ...notificationRoutes(alerts, notifier),
         ...intakeRoutes(alerts, deps),
+        ...alertmanagerRoutes(new Alertmanager({ ...deps, receivers: [ROBOT] }), silences),
       ],
       jobs: {
         api: [alertCountJob(alerts, deps.metrics)],

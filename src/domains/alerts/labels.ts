@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
+import { sortedLabels } from './intake/labels.ts'
 import { severityOf, type AlertView } from './model.ts'
 
 /** Values by their names. */
@@ -91,4 +92,25 @@ export function parseMatcher(text: string): LabelMatcher | string {
   const fault = isRegex ? patternFault(value) : undefined
   if (fault !== undefined) return `has a regular expression that cannot be used: ${fault}`
   return { name, value, isRegex, isEqual: operator.startsWith('=') }
+}
+
+const [OFFSET_HIGH, OFFSET_LOW] = [0xcb_f2_9c_e4, 0x84_22_23_25]
+// The prime is 2^40 + 435.
+const PRIME_LOW = 435
+const SEPARATOR = 0xff
+
+/** The id of an alert in an Alertmanager: FNV-1a of 64 bits over its labels, sorted bytewise. */
+export function fingerprintOf(labels: Labels): string {
+  let [high, low] = [OFFSET_HIGH, OFFSET_LOW]
+  const add = (byte: number) => {
+    low = (low ^ byte) >>> 0
+    const product = low * PRIME_LOW
+    high = (high * PRIME_LOW + Math.floor(product / 2 ** 32) + ((low << 8) >>> 0)) % 2 ** 32
+    low = product % 2 ** 32
+  }
+  for (const part of sortedLabels(labels).flat()) {
+    for (const byte of Buffer.from(part)) add(byte)
+    add(SEPARATOR)
+  }
+  return [high, low].map((half) => half.toString(16).padStart(8, '0')).join('')
 }

@@ -233,6 +233,17 @@ export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<Reado
   return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
 }
 
+/** Those of the alerts with these `alarm_id`s that have not recovered. */
+export async function findOpenAlarms(queries: Queries, alarmIds: readonly string[]): Promise<AlertView[]> {
+  if (alarmIds.length === 0) return []
+  return db(queries)
+    .selectFrom('alerts')
+    .select(VIEW)
+    .where('identity', 'in', alarmIds.map(keyOf))
+    .where('weight', '>', 0)
+    .execute()
+}
+
 /** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
 export async function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
   const row = await first(tx, lockByIdentity, { key: keyOf(alarmId) })

@@ -22,7 +22,7 @@ export interface NotificationDeps {
 }
 
 // In decisions, as a label of metrics, and as the name of the channel's row in the database.
-const ROBOT = 'robot'
+export const ROBOT = 'robot'
 
 /** The notifier, which decides in every process that reports alerts, and the sender, which runs in the worker. */
 export function createNotifications({ channel, minSeverity, ...deps }: NotificationDeps): {

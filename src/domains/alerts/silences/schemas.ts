@@ -28,6 +28,7 @@ const TimeOfDay = (description: string, example: string) =>
   Type.String({
     pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
     patternFault: ['wrong_type', { expected: 'a time of the day such as 02:00' }],
+    maxLength: 5,
     description,
     examples: [example],
   })
