@@ -17,7 +17,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { anyAlerts } from './declared-alerts.ts'
 import { eventually } from './eventually.ts'
-import { startRobots } from './robots.ts'
+import { startRobots, TELEGRAM_CHAT } from './robots.ts'
 import { testStore } from './store.ts'
 import { fakeWaitingClock } from './waiting-clock.ts'
 
@@ -51,7 +51,7 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
   const url = new Secret(robots.url(kind))
   const secret = new Secret(robots.secrets[kind])
   const webhookWith = (change: { readonly timeoutMs: number }) =>
-    new RobotWebhook({ kind, url, secret, clock, ...change })
+    new RobotWebhook({ kind, url, secret, chatId: TELEGRAM_CHAT, clock, ...change })
   const webhook = webhookWith({ timeoutMs: 60_000 })
   const parts = { store, clock, logger, metrics }
   const notifierOptions = {
