@@ -12,7 +12,7 @@ export interface MessageAbout {
   readonly occasions: readonly string[]
   /** Ids of its alerts, by which the mails about one are a thread. */
   readonly alertIds: readonly string[]
-  /** The alerts as the API shows them, each as JSON; empty unless the channel `needsAlerts`. */
+  /** The alerts as the API shows them, each as JSON; empty unless the channel needs them. */
   readonly alerts: readonly string[]
 }
 
@@ -55,8 +55,8 @@ export type SendOutcome =
 export interface NotificationChannel {
   /** The caller keeps this limit; a channel does not wait. */
   readonly rate: RateLimit
-  /** Whether it sends the alerts themselves, of `MessageAbout`. */
-  readonly needsAlerts?: boolean
+  /** Whether it needs to know what a message is about, and with `alerts` also the alerts themselves. */
+  readonly needs?: 'about' | 'alerts'
   /** Whether the message is short enough to be sent as one. */
   fits(message: ChannelMessage): boolean
   /** Sends a message that fits, in one request of limited duration. Never rejects; may be called again for a message. */

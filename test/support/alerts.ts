@@ -130,5 +130,6 @@ export function viewOf(alert: Alert | AlertView): AlertView {
     firstAt,
     lastAt,
     recoveredAt,
+    runbookUrl: alert.runbookUrl,
   }
 }

@@ -38,6 +38,7 @@ const VIEW = alerts.pick(
   'firstAt',
   'lastAt',
   'recoveredAt',
+  'runbookUrl',
 )
 
 /** A row as it is read: not decoded yet. */
@@ -80,6 +81,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'groupId',
         'repeatEveryMs',
         'repeatAt',
+        'runbookUrl',
         'swings',
         'freeze',
         'dueAt',

@@ -15,7 +15,8 @@ const SEND_TIMEOUT_MS = 10_000
 const PAGE = { retryable: true, fault: 'receiver' } as const
 
 export interface WebhookOptions {
-  readonly kind: RobotKind
+  /** Or the protocol itself. */
+  readonly kind: RobotKind | RobotAdapter
   readonly url: Secret
   readonly secret?: Secret | undefined
   readonly chatId?: string | undefined
@@ -40,7 +41,7 @@ export class RobotWebhook implements NotificationChannel {
     clock = systemClock,
     timeoutMs = SEND_TIMEOUT_MS,
   }: WebhookOptions) {
-    this.adapter = ROBOT_ADAPTERS[kind]
+    this.adapter = typeof kind === 'string' ? ROBOT_ADAPTERS[kind] : kind
     this.#url = parseWebhookUrl(url.reveal())
     this.#secret = secret?.reveal()
     this.#chatId = chatId

@@ -1,4 +1,5 @@
-import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
+import { redactForbiddenVariables } from '../../../kernel/allowed-text.ts'
+import { BODY_BYTES, isRunbookUrl, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
 
@@ -49,8 +50,15 @@ export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
     title: firstText([annotations['summary'], labelOf(labels, 'alertname')], TITLE_LENGTH) ?? DEFAULT_TITLE,
     body: bodyOf(alert),
     serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
+    ...runbookOf(annotations),
     ...stateOf(alert, arrival),
   }
+}
+
+/** An annotation that is no address is left out, and does not refuse its alert. */
+function runbookOf({ runbook_url: url }: PrometheusAlert['annotations']): Pick<Report, 'runbookUrl'> {
+  const isAllowed = url !== undefined && isRunbookUrl(url) && redactForbiddenVariables(url) === url
+  return isAllowed ? { runbookUrl: url } : {}
 }
 
 function stateOf(
