@@ -83,7 +83,9 @@ test('without a file and an environment everything has its default', () => {
       keepMs: 7_776_000_000,
       webhookStaleAfterMs: 86_400_000,
       robot: { minSeverity: 'WARNING' },
+      routes: [],
     },
+    receivers: [],
     payments: {
       currency: 'CNY',
       timeZone: 'Asia/Shanghai',
@@ -266,6 +268,14 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.webhook_stale_after': { toml: '"12h"', env: '36h' },
+  'alerts.default_receivers': {
+    toml: '["mail", "chat"]',
+    fileText: 'mail,chat',
+    env: 'chat',
+    beside: ['mail', 'chat']
+      .map((name) => `receivers.${name} = { kind = "slack", url = "https://hooks/" }`)
+      .join('\n'),
+  },
   'alerts.robot.url': {
     toml: '"https://robot/canary"',
     fileText: SECRET,
@@ -274,6 +284,11 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: 'alerts.robot.kind = "slack"',
   },
   'alerts.robot.kind': { toml: '"slack"', env: 'feishu', beside: 'alerts.robot.url = "https://robot/"' },
+  'alerts.robot.chat_id': {
+    toml: '-1001',
+    env: '@ops',
+    beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "telegram"',
+  },
   'alerts.robot.secret': {
     toml: '"canary"',
     fileText: SECRET,

@@ -284,8 +284,8 @@ test('amtool adds and finds alerts, silences them by regular expressions, and sh
   assert.deepEqual(await query('silence', 'query'), [])
   assert.deepEqual(await namesOf(), ['DiskFull', 'Reported', 'ShopSlow'])
 
-  assert.match(await amtool('config', 'routes', 'show'), /robot/)
-  assert.equal(await amtool('config', 'routes', 'test', 'severity=critical'), 'robot')
+  assert.match(await amtool('config', 'routes', 'show'), /nobody/)
+  assert.equal(await amtool('config', 'routes', 'test', 'severity=critical'), 'nobody')
   assert.match(await amtool('config', 'show'), /receivers:/)
   assert.match(await amtool('cluster', 'show'), /disabled/)
 })

@@ -130,6 +130,7 @@ export function viewOf(alert: Alert | AlertView): AlertView {
     firstAt,
     lastAt,
     recoveredAt,
+    runbookUrl: alert.runbookUrl,
     labels,
   }
 }

@@ -1,3 +1,4 @@
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_READERS } from './access.ts'
@@ -9,7 +10,8 @@ import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
 import type { AlertView } from './model.ts'
-import { createNotifications, ROBOT, type NotificationDeps } from './notifications/notifications.ts'
+import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
+import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
@@ -25,6 +27,7 @@ import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
+export { testReceiver, type Receiver } from './notifications/receivers.ts'
 export { restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
@@ -32,7 +35,7 @@ export { Alerts, type AlertDeps } from './service.ts'
 export interface AlertsDomainDeps
   extends
     Omit<AlertDeps, 'clock' | 'events' | 'notifications'>,
-    Omit<NotificationDeps, 'suppressions'>,
+    Omit<NotificationDeps, 'suppressions' | 'alerts' | 'encodeAlert'>,
     Pick<AlertmanagerDeps, 'version' | 'userNames'> {
   readonly events: EventSink<AlertView | SilenceView>
   /** How long recovered alerts are kept, in milliseconds. */
@@ -52,28 +55,44 @@ export const alertsDomain = defineDomain({
     [SILENCE_EVENTS.silenceEnded]: SILENCE_READERS,
   },
   errors: ALERT_ERRORS,
-  alerts: { ...INTAKE_ALERTS, ...SILENCE_ALERTS },
+  alerts: { ...INTAKE_ALERTS, ...SILENCE_ALERTS, ...RECEIVER_ALERTS },
   encodeEvent: (data: AlertView | SilenceView) =>
     'matchers' in data ? encodeSilence(data) : encodeAlert(data),
   create: (deps: AlertsDomainDeps) => {
     const suppressions = createSuppressions(deps.clock)
-    const { notifier, runners } = createNotifications({ ...deps, suppressions })
+    // The alert about a failing receiver is an alert as any other.
+    const lazyAlerts: RecoverableAlerts = {
+      raise: (tx, alert) => alerts.raise(tx, alert),
+      recoverIfRaised: (tx, alert) => alerts.recoverIfRaised(tx, alert),
+    }
+    const { notifier, receivers, routing, jobs, runners } = createNotifications({
+      ...deps,
+      suppressions,
+      alerts: lazyAlerts,
+      encodeAlert,
+    })
     const alerts = new Alerts({ ...deps, notifications: notifier })
     const silences = new Silences({ ...deps, alerts })
     return {
       alerts,
+      notices: receivers,
       routes: [
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
         ...notificationRoutes(alerts, notifier),
         ...intakeRoutes(alerts, deps),
-        ...alertmanagerRoutes(new Alertmanager({ ...deps, receivers: [ROBOT] }), silences),
+        ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],
       jobs: {
         api: [alertCountJob(alerts, deps.metrics)],
-        worker: [alertTimeJob(alerts), silenceEndJob(silences), alertPruneJob(alerts, silences, deps)],
+        worker: [
+          alertTimeJob(alerts),
+          silenceEndJob(silences),
+          alertPruneJob(alerts, silences, deps),
+          ...jobs,
+        ],
       },
       runners: { worker: runners },
-    } satisfies DomainParts & { alerts: Alerts }
+    } satisfies DomainParts & { alerts: Alerts; notices: Receivers }
   },
 })

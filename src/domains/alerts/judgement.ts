@@ -319,14 +319,12 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
     expiresAt: report.expiresAt ?? (severityOf(weight) === 'INFO' ? at + NOTICE_MS : null),
     groupId: report.groupId ?? null,
     repeatEveryMs: report.repeatEveryMs ?? null,
+    runbookUrl: report.runbookUrl ?? null,
   }
 }
 
-function unreported(
-  { alarmId, source, title, body, serverAddr }: Report,
-  id: string,
-  { at, actor }: Cause,
-): Alert {
+function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
+  const { alarmId, source, title, body, serverAddr } = report
   return {
     id,
     alarmId,
@@ -340,6 +338,7 @@ function unreported(
     firstAt: at,
     lastAt: at,
     recoveredAt: null,
+    runbookUrl: report.runbookUrl ?? null,
     createdBy: actor,
     firstWeight: RECOVERED.weight,
     reports: 0,

@@ -38,6 +38,7 @@ const VIEW = alerts.pick(
   'firstAt',
   'lastAt',
   'recoveredAt',
+  'runbookUrl',
   'labels',
 )
 
@@ -82,6 +83,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'labels',
         'repeatEveryMs',
         'repeatAt',
+        'runbookUrl',
         'swings',
         'freeze',
         'dueAt',

@@ -35,6 +35,7 @@ export const alerts = defineColumns({
   labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),
+  runbookUrl: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
 })

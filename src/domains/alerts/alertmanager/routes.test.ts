@@ -8,6 +8,7 @@ import { noMetrics } from '../../../kernel/metrics.ts'
 import { DAY, HOUR, toRfc3339 } from '../../../kernel/time.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import { fingerprintOf } from '../labels.ts'
+import { defaultRoute } from '../notifications/routing.ts'
 import { Silences } from '../silences/service.ts'
 import { alertmanagerRoutes } from './routes.ts'
 import { Alertmanager } from './service.ts'
@@ -47,7 +48,9 @@ async function startApi(dialect: DialectName) {
     },
   })
   const userNames = async (ids: readonly string[]) => ids.map((id) => ({ id, name: `name of ${id}` }))
-  const deps = { store, clock, version: '1.2.3', receivers: ['chat', 'mail'], userNames }
+  const receivers = ['chat', 'mail']
+  const routing = { receivers, routes: [defaultRoute(receivers, 0)], isDamping: false }
+  const deps = { store, clock, version: '1.2.3', routing, userNames }
   const server = opening.use(
     await startRouteServer({ routes: alertmanagerRoutes(new Alertmanager(deps), silences), store, clock }),
   )
@@ -133,10 +136,14 @@ onEveryDialect('the alerts of the interface of Alertmanager', (dialect) => {
     assert.deepEqual(silenced?.status.silencedBy, [silence])
     assert.deepEqual(inhibited?.status.inhibitedBy, [critical?.fingerprint])
     assert.equal(critical?.status.state, 'active')
-    const groups = await w.get<{ labels: object; alerts: ShownAlert[] }[]>('/alerts/groups')
+    const groups =
+      await w.get<{ labels: object; receiver: { name: string }; alerts: ShownAlert[] }[]>('/alerts/groups')
     assert.deepEqual(
-      groups.map(({ labels, alerts }) => [labels, alerts.length]),
-      [[{ source: FAILED.source }, 3]],
+      groups.map(({ labels, receiver, alerts }) => [labels, receiver.name, alerts.length]),
+      [
+        [{ source: FAILED.source }, 'chat', 3],
+        [{ source: FAILED.source }, 'mail', 3],
+      ],
     )
   })
 })

@@ -15,6 +15,7 @@ import {
 } from '../labels.ts'
 import type { AlertView } from '../model.ts'
 import { clip } from '../notifications/message.ts'
+import { directTargets, type Routing } from '../notifications/routing.ts'
 import {
   isMatched,
   MATCHED_FIELDS,
@@ -33,8 +34,7 @@ export interface AlertmanagerDeps {
   readonly store: Store
   readonly clock: Clock
   readonly version: string
-  /** The names of the receivers; at least one. */
-  readonly receivers: readonly string[]
+  readonly routing: Routing
   /** The names of those of these ids that are users. */
   readonly userNames: (
     ids: readonly string[],
@@ -48,11 +48,14 @@ const ITEM_BYTES = 1_024
 const PAGE = 500
 const DESCRIPTION_CHARACTERS = 1_000
 const ENDS_IN_MS = 5 * MINUTE
+// The receiver of an alert that nobody is told of.
+const NOBODY = 'nobody'
 // As long as an Alertmanager keeps them.
 const ENDED_FOR_MS = 5 * DAY
 
 interface ShownAlert {
   readonly source: string
+  readonly receivers: readonly string[]
   readonly json: string
 }
 
@@ -67,21 +70,28 @@ export class Alertmanager {
   }
 
   status() {
-    const { receivers, version } = this.#deps
-    const [first = ''] = receivers
-    const names = receivers.map((name) => `- name: ${JSON.stringify(name)}`)
+    const { version } = this.#deps
+    const names = this.receivers().map(({ name }) => JSON.stringify(name))
     return {
       cluster: { status: 'disabled', peers: [] },
       versionInfo: { version, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
       config: {
-        original: ['route:', `  receiver: ${JSON.stringify(first)}`, 'receivers:', ...names, ''].join('\n'),
+        original: [
+          'route:',
+          `  receiver: ${names[0]}`,
+          'receivers:',
+          ...names.map((name) => `- name: ${name}`),
+          '',
+        ].join('\n'),
       },
       uptime: toRfc3339(this.#startedAt),
     }
   }
 
+  /** At least one: clients expect that. */
   receivers() {
-    return this.#deps.receivers.map((name) => ({ name }))
+    const { receivers } = this.#deps.routing
+    return (receivers.length > 0 ? receivers : [NOBODY]).map((name) => ({ name }))
   }
 
   /** The alerts that have not recovered, newest first. */
@@ -89,14 +99,17 @@ export class Alertmanager {
     return new JsonText(`[${(await this.#shown(filter)).map(({ json }) => json).join(',')}]`)
   }
 
-  /** The same, by their sources, as the messages of the platform are. */
+  /** The same, by their receivers and sources, as the messages of the platform are. */
   async groups(filter: AlertFilter): Promise<JsonText> {
-    const bySource = Map.groupBy(await this.#shown(filter), ({ source }) => source)
-    const [receiver = null] = this.receivers()
-    const groups = [...bySource].map(([source, alerts]) => {
-      const head = JSON.stringify({ labels: { source }, receiver })
-      return `${head.slice(0, -1)},"alerts":[${alerts.map(({ json }) => json).join(',')}]}`
-    })
+    const told = (await this.#shown(filter)).flatMap(({ source, receivers, json }) =>
+      receivers
+        .filter(filter.isReceiver)
+        .map((name) => ({ json, head: { labels: { source }, receiver: { name } } })),
+    )
+    const byHead = Map.groupBy(told, ({ head }) => JSON.stringify(head))
+    const groups = [...byHead].map(
+      ([head, alerts]) => `${head.slice(0, -1)},"alerts":[${alerts.map(({ json }) => json).join(',')}]}`,
+    )
     return new JsonText(`[${groups.join(',')}]`)
   }
 
@@ -131,8 +144,7 @@ export class Alertmanager {
   }
 
   async #shown(filter: AlertFilter): Promise<ShownAlert[]> {
-    const { clock, receivers, store } = this.#deps
-    if (!receivers.some((name) => filter.isReceiver(name))) return []
+    const { clock, store } = this.#deps
     const now = clock.now()
     const silences = (await listActive(store.read, now)).filter((each) => stateOf(each, now) === 'active')
     const shown: ShownAlert[] = []
@@ -147,11 +159,12 @@ export class Alertmanager {
           const silencedBy = silences.filter((each) => isMatched(each, alert)).map(({ id }) => id)
           const inhibitor = inhibitorOf(alert, inhibitors)
           const inhibitedBy = inhibitor ? [fingerprintOf(labelsOf(inhibitor))] : []
-          if (!isWanted(filter, { silencedBy, inhibitedBy })) continue
-          const json = this.#writeAlert(alert, labels, { silencedBy, inhibitedBy })
-          bytes += Buffer.byteLength(json) + ITEM_BYTES
+          const receivers = this.#receiversOf(alert)
+          if (!receivers.some(filter.isReceiver) || !isWanted(filter, { silencedBy, inhibitedBy })) continue
+          const json = writeAlert(alert, labels, { silencedBy, inhibitedBy, receivers, now })
+          bytes += (Buffer.byteLength(json) + ITEM_BYTES) * receivers.length
           if (bytes > LARGEST_ANSWER) return shown
-          shown.push({ source: alert.source, json })
+          shown.push({ source: alert.source, receivers, json })
         }
       }
     }
@@ -163,26 +176,9 @@ export class Alertmanager {
     return findOpenAlarms(this.#deps.store.read, ids)
   }
 
-  #writeAlert(
-    { title, body, firstAt, lastAt }: AlertView,
-    labels: Labels,
-    { silencedBy, inhibitedBy }: Suppressed,
-  ): string {
-    const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
-    return JSON.stringify({
-      fingerprint: fingerprintOf(labels),
-      labels,
-      annotations: {
-        summary: title,
-        ...(body !== '' && { description: clip(body, DESCRIPTION_CHARACTERS) }),
-      },
-      receivers: this.receivers(),
-      startsAt: toRfc3339(firstAt),
-      updatedAt: toRfc3339(lastAt),
-      endsAt: toRfc3339(this.#deps.clock.now() + ENDS_IN_MS),
-      generatorURL: '',
-      status: { state, silencedBy, inhibitedBy, mutedBy: [] },
-    })
+  #receiversOf(alert: AlertView): readonly string[] {
+    const names = directTargets(alert, this.#deps.routing).map(({ receiver }) => receiver)
+    return names.length > 0 ? names : [NOBODY]
   }
 
   async #writeSilences(silences: readonly SilenceView[]): Promise<string[]> {
@@ -204,6 +200,35 @@ export class Alertmanager {
       })
     })
   }
+}
+
+interface Shown extends Suppressed {
+  readonly receivers: readonly string[]
+  readonly now: number
+}
+
+function writeAlert(
+  alert: AlertView,
+  labels: Labels,
+  { receivers, now, silencedBy, inhibitedBy }: Shown,
+): string {
+  const { title, body, runbookUrl, firstAt, lastAt } = alert
+  const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
+  return JSON.stringify({
+    fingerprint: fingerprintOf(labels),
+    labels,
+    annotations: {
+      summary: title,
+      ...(body !== '' && { description: clip(body, DESCRIPTION_CHARACTERS) }),
+      ...(runbookUrl !== null && { runbook_url: runbookUrl }),
+    },
+    receivers: receivers.map((name) => ({ name })),
+    startsAt: toRfc3339(firstAt),
+    updatedAt: toRfc3339(lastAt),
+    endsAt: toRfc3339(now + ENDS_IN_MS),
+    generatorURL: '',
+    status: { state, silencedBy, inhibitedBy, mutedBy: [] },
+  })
 }
 
 interface Suppressed {

@@ -1,4 +1,5 @@
-import { BODY_BYTES, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
+import { redactForbiddenVariables } from '../../../kernel/allowed-text.ts'
+import { BODY_BYTES, isRunbookUrl, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'
 
@@ -52,6 +53,7 @@ export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
     body: bodyOf(alert),
     serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
     ...keptLabels(labels),
+    ...runbookOf(annotations),
     ...stateOf(alert, arrival),
   }
 }
@@ -59,6 +61,12 @@ export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
 function keptLabels(labels: AlertLabels): Pick<Report, 'labels'> {
   const text = JSON.stringify(Object.fromEntries(labels))
   return Buffer.byteLength(text) > LABEL_BYTES ? {} : { labels: text }
+}
+
+/** An annotation that is no address is left out, and does not refuse its alert. */
+function runbookOf({ runbook_url: url }: PrometheusAlert['annotations']): Pick<Report, 'runbookUrl'> {
+  const isAllowed = url !== undefined && isRunbookUrl(url) && redactForbiddenVariables(url) === url
+  return isAllowed ? { runbookUrl: url } : {}
 }
 
 function stateOf(

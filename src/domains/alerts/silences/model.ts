@@ -104,11 +104,15 @@ export type Matchable = Pick<AlertView, MatchedField | 'labels' | 'weight'>
 
 /** Whether the silence is about this alert, at any time. */
 export function isMatched({ matchers, labelMatchers }: SilenceMatchers, alert: Matchable): boolean {
-  const isEachMatched = MATCHED_FIELDS.every((field) => {
+  return matchesFields(matchers, alert) && (!labelMatchers || matchesLabels(labelMatchers, labelsOf(alert)))
+}
+
+/** Whether all expected texts match. */
+export function matchesFields(matchers: Matchers, alert: Pick<AlertView, MatchedField>): boolean {
+  return MATCHED_FIELDS.every((field) => {
     const pattern = matchers[field]
     return pattern === undefined || matchesText(pattern, alert[field])
   })
-  return isEachMatched && (!labelMatchers || matchesLabels(labelMatchers, labelsOf(alert)))
 }
 
 /** The active silence that matches this alert and ends last; undefined if there is none. */
