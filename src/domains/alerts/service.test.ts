@@ -56,6 +56,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       lastAt: now,
       recoveredAt: null,
       labels: null,
+      runbookUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])
