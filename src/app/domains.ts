@@ -271,6 +271,8 @@ export function createDomains(options: DomainsOptions) {
     ...commandSettings(config),
     events: eventsOf(commandsDomain),
     alerts: alerts.alerts,
+    notices: alerts.notices,
+    consoleUrl: config.console.url,
     builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
@@ -282,9 +284,17 @@ export function createDomains(options: DomainsOptions) {
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const { approvalTtlMs, startWithinMs, programs, environment } = commands
+  const { approvalTtlMs, approvalReceivers = [], startWithinMs, programs, environment } = commands
   const runPrograms = new HostPrograms({ path: environment.PATH })
-  return { approvalTtlMs, startWithinMs, programs, environment, runPrograms, host: hostname() }
+  return {
+    approvalTtlMs,
+    approvalReceivers,
+    startWithinMs,
+    programs,
+    environment,
+    runPrograms,
+    host: hostname(),
+  }
 }
 
 function alertSettings(config: Config) {

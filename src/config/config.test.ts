@@ -264,6 +264,14 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },
   'commands.approval_ttl': { toml: '"30m"', env: '2h' },
+  'commands.approval_receivers': {
+    toml: '["mail", "chat"]',
+    fileText: 'mail,chat',
+    env: 'chat',
+    beside: ['mail', 'chat']
+      .map((name) => `receivers.${name} = { kind = "slack", url = "https://hooks/" }`)
+      .join('\n'),
+  },
   'commands.start_within': { toml: '"20m"', env: '3h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },

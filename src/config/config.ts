@@ -61,7 +61,10 @@ export interface LoadedConfig {
 }
 
 /** The settings that are lists of receivers. */
-const RECEIVER_LISTS = ['alerts.default_receivers'] as const satisfies readonly SettingKey[]
+const RECEIVER_LISTS = [
+  'alerts.default_receivers',
+  'commands.approval_receivers',
+] as const satisfies readonly SettingKey[]
 
 /** Reads and checks the whole configuration; throws a {@link ConfigError} that names every problem. */
 export function loadConfig(options: ResolveOptions): LoadedConfig {

@@ -355,6 +355,10 @@ const SETTINGS = {
     description: 'How long a request for a command waits for its approval; then it expires.',
     default: '1h',
   }),
+  'commands.approval_receivers': setting(receiverNames, {
+    description:
+      'The receivers that are told of each request for a command that waits for its approval, and of the decision. Unset: none.',
+  }),
   'commands.start_within': setting(durationFrom(SECOND), {
     description: 'How long an execution waits for a worker that begins it; then it expires, with an alert.',
     default: '1h',
