@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
+import { ROBOT_RECEIVER } from '../config/receivers.ts'
 import { readMirrorToken } from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
@@ -26,7 +27,6 @@ import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { HostPrograms } from '../infra/programs/programs.ts'
-import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
@@ -45,6 +45,8 @@ import type { Domain, DomainParts } from '../wire/domain.ts'
 import { EventSubjects, type DeclaredSubject } from '../kernel/event-subjects.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
+import { openReceivers } from './receivers.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
@@ -140,6 +142,8 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(alertsDomain),
     declared: new DeclaredAlerts(DECLARED_ALERTS),
+    version: VERSION,
+    userNames: (ids) => users.users.names(ids),
     ...alertSettings(config),
   })
   // Payments pay orders, and orders close payments.
@@ -267,6 +271,8 @@ export function createDomains(options: DomainsOptions) {
     ...commandSettings(config),
     events: eventsOf(commandsDomain),
     alerts: alerts.alerts,
+    notices: alerts.notices,
+    consoleUrl: config.console.url,
     builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
@@ -278,14 +284,33 @@ export function createDomains(options: DomainsOptions) {
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const { approvalTtlMs, startWithinMs, programs, environment } = commands
+  const { approvalTtlMs, approvalReceivers = [], startWithinMs, programs, environment } = commands
   const runPrograms = new HostPrograms({ path: environment.PATH })
-  return { approvalTtlMs, startWithinMs, programs, environment, runPrograms, host: hostname() }
+  return {
+    approvalTtlMs,
+    approvalReceivers,
+    startWithinMs,
+    programs,
+    environment,
+    runPrograms,
+    host: hostname(),
+  }
 }
 
 function alertSettings(config: Config) {
-  const { robot, ...times } = config.alerts
-  return { channel: alertRobot(config), minSeverity: robot.minSeverity, ...times }
+  const { robot, routes, defaultReceivers: _defaults, ...times } = config.alerts
+  const defaults = config.alerts.defaultReceivers ?? (robot.url === undefined ? [] : [ROBOT_RECEIVER])
+  return {
+    ...times,
+    consoleUrl: config.console.url,
+    receivers: openReceivers(config),
+    routing: {
+      routes,
+      defaultReceivers: defaults,
+      minSeverity: robot.minSeverity,
+      isDamping: config.receivers.length > 0 || routes.length > 0,
+    },
+  }
 }
 
 /** The routes of all domains. */
@@ -301,12 +326,6 @@ export function jobsOf(domains: Domains, module: keyof DomainParts['jobs']) {
 /** What a module runs for all domains from its start to its stop. */
 export function runnersOf(domains: Domains, module: keyof NonNullable<DomainParts['runners']>) {
   return Object.values<DomainParts>(domains).flatMap(({ runners = {} }) => runners[module] ?? [])
-}
-
-/** The configured robot; undefined if there is none. */
-export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefined {
-  const { url, kind, secret } = robot
-  return url && kind ? new RobotWebhook({ url, kind, secret }) : undefined
 }
 
 /** The configured provider for sign-in and its rules; undefined if there is none. */

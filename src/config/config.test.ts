@@ -83,7 +83,9 @@ test('without a file and an environment everything has its default', () => {
       keepMs: 7_776_000_000,
       webhookStaleAfterMs: 86_400_000,
       robot: { minSeverity: 'WARNING' },
+      routes: [],
     },
+    receivers: [],
     payments: {
       currency: 'CNY',
       timeZone: 'Asia/Shanghai',
@@ -262,10 +264,26 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },
   'commands.approval_ttl': { toml: '"30m"', env: '2h' },
+  'commands.approval_receivers': {
+    toml: '["mail", "chat"]',
+    fileText: 'mail,chat',
+    env: 'chat',
+    beside: ['mail', 'chat']
+      .map((name) => `receivers.${name} = { kind = "slack", url = "https://hooks/" }`)
+      .join('\n'),
+  },
   'commands.start_within': { toml: '"20m"', env: '3h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },
   'alerts.webhook_stale_after': { toml: '"12h"', env: '36h' },
+  'alerts.default_receivers': {
+    toml: '["mail", "chat"]',
+    fileText: 'mail,chat',
+    env: 'chat',
+    beside: ['mail', 'chat']
+      .map((name) => `receivers.${name} = { kind = "slack", url = "https://hooks/" }`)
+      .join('\n'),
+  },
   'alerts.robot.url': {
     toml: '"https://robot/canary"',
     fileText: SECRET,
@@ -274,6 +292,11 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: 'alerts.robot.kind = "slack"',
   },
   'alerts.robot.kind': { toml: '"slack"', env: 'feishu', beside: 'alerts.robot.url = "https://robot/"' },
+  'alerts.robot.chat_id': {
+    toml: '-1001',
+    env: '@ops',
+    beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "telegram"',
+  },
   'alerts.robot.secret': {
     toml: '"canary"',
     fileText: SECRET,

@@ -8,6 +8,7 @@ import {
 import { programEnvironment, type CommandsConfig } from './commands.ts'
 import { ConfigError, type Problem } from './config-error.ts'
 import { channelProblems, type PaymentChannelConfig } from './payments.ts'
+import { unknownReceivers, type ReceiverConfig, type RouteConfig } from './receivers.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
@@ -40,6 +41,8 @@ export type Config = Nested<{ [K in SettingKey as PropertyOf<K>]: ValueOf<Settin
   readonly commands: CommandsConfig
   readonly backup: { readonly templates: AlertTemplates }
   readonly payments: { readonly channels: readonly PaymentChannelConfig[] }
+  readonly receivers: readonly ReceiverConfig[]
+  readonly alerts: { readonly routes: readonly RouteConfig[] }
 }
 
 /** One setting as it is in effect, for people. */
@@ -57,6 +60,12 @@ export interface LoadedConfig {
   readonly settings: readonly EffectiveSetting[]
 }
 
+/** The settings that are lists of receivers. */
+const RECEIVER_LISTS = [
+  'alerts.default_receivers',
+  'commands.approval_receivers',
+] as const satisfies readonly SettingKey[]
+
 /** Reads and checks the whole configuration; throws a {@link ConfigError} that names every problem. */
 export function loadConfig(options: ResolveOptions): LoadedConfig {
   const file = readFirstFile(options)
@@ -73,6 +82,14 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
       publicUrl: valueOf('payments.public_url'),
     }),
   )
+  const mentions = [
+    ...file.routes.flatMap((route) => route.mentions),
+    ...RECEIVER_LISTS.flatMap((key) => {
+      const { value, source = '' } = resolved.get(key) ?? {}
+      return ((value ?? []) as readonly string[]).map((receiver) => ({ receiver, key, source }))
+    }),
+  ]
+  problems.push(...unknownReceivers(mentions, file.receivers, valueOf('alerts.robot.url') !== undefined))
   const texts = [...file.templates, ...environmentTemplates(options.env, problems)]
   if (problems.length > 0) throw new ConfigError(problems)
   const config: Record<string, unknown> = {}
@@ -83,6 +100,8 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   })
   setAt(config, 'commands.programs', file.commands)
   setAt(config, 'payments.channels', file.channels)
+  setAt(config, 'receivers', file.receivers)
+  setAt(config, 'alerts.routes', file.routes)
   setAt(config, 'commands.environment', programEnvironment(options.env))
   const templates = groupTemplates(texts)
   setAt(config, 'backup.templates', templates)
@@ -92,10 +111,16 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   const channels = file.channels.map(({ name, kind, source }) => {
     return { key: `payments.channels.${name}`, text: kind, source }
   })
+  const receivers = file.receivers.map(({ name, kind, source }) => {
+    return { key: `receivers.${name}`, text: kind, source }
+  })
+  const routes = file.routes.map(({ name, receivers: names, source }) => {
+    return { key: `alerts.routes.${name}`, text: names.join(','), source }
+  })
   return deepFreeze({
     config: config as Config,
     file: file.path,
-    settings: [...settings, ...effective(texts), ...commands, ...channels],
+    settings: [...settings, ...effective(texts), ...commands, ...channels, ...receivers, ...routes],
   })
 }
 

@@ -13,7 +13,7 @@ const TABLE: SettingTable = {
 function problems(env: Readonly<Record<string, string>>): string[] {
   const resolved = resolveSettings(
     TABLE,
-    { values: new Map(), commands: [], templates: [], channels: [], problems: [] },
+    { values: new Map(), commands: [], templates: [], channels: [], receivers: [], routes: [], problems: [] },
     { env, cwd: '/' },
   )
   return [...resolved.values()].flatMap(({ problem }) =>

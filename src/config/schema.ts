@@ -14,6 +14,7 @@ import {
 import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { PAYMENT_SETTINGS } from './payments.ts'
 import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { chatId, receiverNames, ROBOT_KINDS } from './receivers.ts'
 import { signingKeys } from './signing-keys.ts'
 import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'
 import {
@@ -31,8 +32,6 @@ import type { ModuleName } from './value-types.ts'
 
 const isGatewayAlone = (modules: readonly ModuleName[]) =>
   modules.includes('gateway') && !modules.includes('api')
-
-export const ROBOT_KINDS = ['feishu', 'dingtalk', 'wecom', 'slack', 'generic'] as const
 
 const ALERT_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 const alertSeverity = {
@@ -356,6 +355,10 @@ const SETTINGS = {
     description: 'How long a request for a command waits for its approval; then it expires.',
     default: '1h',
   }),
+  'commands.approval_receivers': setting(receiverNames, {
+    description:
+      'The receivers that are told of each request for a command that waits for its approval, and of the decision. Unset: none.',
+  }),
   'commands.start_within': setting(durationFrom(SECOND), {
     description: 'How long an execution waits for a worker that begins it; then it expires, with an alert.',
     default: '1h',
@@ -374,6 +377,9 @@ const SETTINGS = {
       'longest `repeat_interval` of the Alertmanager.',
     default: '24h',
   }),
+  'alerts.default_receivers': setting(receiverNames, {
+    description: 'The receivers of alerts that no route decides about. Unset: the robot.',
+  }),
   'alerts.robot.url': setting(secretHttpUrl, {
     description:
       'The webhook of the chat robot that receives alerts; needs `alerts.robot.kind`. Set it for the api and for the worker.',
@@ -385,6 +391,15 @@ const SETTINGS = {
     description: 'The kind of robot, which decides the format and the rate limit of its messages.',
     environment: [{ name: 'ALERT_ROBOT_KIND' }],
     needs: 'alerts.robot.url',
+    expectedBeside: (value, valueOf) =>
+      value === 'telegram' && valueOf('alerts.robot.chat_id') === undefined
+        ? 'alerts.robot.chat_id beside the kind telegram'
+        : undefined,
+  }),
+  'alerts.robot.chat_id': setting(chatId, {
+    description: 'The chat that a robot of kind `telegram` writes to.',
+    environment: [{ name: 'ALERT_ROBOT_CHAT_ID' }],
+    needs: 'alerts.robot.url',
   }),
   'alerts.robot.secret': setting(secretText, {
     description: 'The key that signs messages, for a robot that requires signatures.',
@@ -393,7 +408,8 @@ const SETTINGS = {
     needs: 'alerts.robot.url',
   }),
   'alerts.robot.min_severity': setting(alertSeverity, {
-    description: 'The lowest severity of an alert that the robot receives.',
+    description:
+      'The lowest severity of an alert that the default route tells: to the robot, or to `alerts.default_receivers`.',
     default: 'WARNING',
     environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
   }),

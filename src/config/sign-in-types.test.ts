@@ -73,7 +73,7 @@ const CLIENT = { AUTH_OIDC_CLIENT_ID: 'c', AUTH_OIDC_CLIENT_SECRET: 's' }
 function problems(env: Readonly<Record<string, string>>): string[] {
   const resolved = resolveSettings(
     SETTING_TABLE,
-    { values: new Map(), commands: [], templates: [], channels: [], problems: [] },
+    { values: new Map(), commands: [], templates: [], channels: [], receivers: [], routes: [], problems: [] },
     { env, cwd: '/' },
   )
   return [...resolved.values()].flatMap(({ problem }) =>

@@ -108,5 +108,6 @@ function readAt(path: string, cwd: string): FirstFile | undefined {
 }
 
 function noFile(problems: readonly Problem[]): FirstFile {
-  return { path: undefined, values: new Map(), commands: [], templates: [], channels: [], problems }
+  const none = { commands: [], templates: [], channels: [], receivers: [], routes: [] }
+  return { path: undefined, values: new Map(), ...none, problems }
 }

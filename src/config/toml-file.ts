@@ -4,6 +4,7 @@ import type { ProgramCommand } from '../kernel/command.ts'
 import { parseTemplate, type TemplateText } from './backup-templates.ts'
 import { parseCommand } from './commands.ts'
 import { parsePaymentChannel, type PaymentChannelConfig } from './payments.ts'
+import { parseReceiver, parseRoutes, type ReceiverConfig, type RouteConfig } from './receivers.ts'
 import type { Problem } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
 import { didYouMean } from './suggestions.ts'
@@ -18,11 +19,20 @@ export interface TomlFile {
   readonly templates: readonly TemplateText[]
   /** The tables `[payments.channels.<name>]`. */
   readonly channels: readonly PaymentChannelConfig[]
+  /** The tables `[receivers.<name>]`. */
+  readonly receivers: readonly ReceiverConfig[]
+  /** The tables `[[alerts.routes]]`, in their order. */
+  readonly routes: readonly RouteConfig[]
   readonly problems: readonly Problem[]
 }
 
 const KEYS = new Set(Object.keys(SETTING_TABLE))
-const TABLES = new Set([...[...KEYS].flatMap(tablesAround), 'backup.templates', 'payments.channels'])
+const TABLES = new Set([
+  ...[...KEYS].flatMap(tablesAround),
+  'backup.templates',
+  'payments.channels',
+  'receivers',
+])
 
 function tablesAround(key: string): string[] {
   const parts = key.split('.')
@@ -61,6 +71,8 @@ function unusable(source: string, expected: string, got?: string): TomlFile {
     commands: [],
     templates: [],
     channels: [],
+    receivers: [],
+    routes: [],
     problems: [{ source, key: '', expected, got }],
   }
 }
@@ -87,6 +99,8 @@ function readDocument(document: object, text: string, file: string): TomlFile {
   const commands: TomlFile['commands'][number][] = []
   const templates: TemplateText[] = []
   const channels: PaymentChannelConfig[] = []
+  const receivers: ReceiverConfig[] = []
+  const routes: RouteConfig[] = []
   const problems: Problem[] = []
   for (const [path, value] of entriesOf(document, [])) {
     const key = dottedKey(path)
@@ -99,9 +113,13 @@ function readDocument(document: object, text: string, file: string): TomlFile {
     else if (isChannel(path)) {
       const channel = parsePaymentChannel(path[2], value, sourceOf, problems)
       if (channel) channels.push(channel)
-    } else problems.push({ source, key, expected: expectedInstead(path) })
+    } else if (isReceiver(path)) {
+      const receiver = parseReceiver(path[1], value, sourceOf, problems)
+      if (receiver) receivers.push(receiver)
+    } else if (key === 'alerts.routes') routes.push(...parseRoutes(value, sourceOf, problems))
+    else problems.push({ source, key, expected: expectedInstead(path) })
   }
-  return { values, commands, templates, channels, problems }
+  return { values, commands, templates, channels, receivers, routes, problems }
 }
 
 /** A value that is no table is a setting with a wrong name. */
@@ -119,6 +137,10 @@ function isTemplate(path: KeyPath): path is readonly [string, string, string] {
 
 function isChannel(path: KeyPath): path is readonly [string, string, string] {
   return path.length === 3 && path[0] === 'payments' && path[1] === 'channels'
+}
+
+function isReceiver(path: KeyPath): path is readonly [string, string] {
+  return path.length === 2 && path[0] === 'receivers'
 }
 
 /** Everything in a document but the tables that hold settings. */

@@ -46,6 +46,18 @@ const cases: readonly { name: string; toml: string; path: readonly string[]; lin
   },
   { name: 'a key in a list of tables', toml: '[[a]]\nb = 1\n[[a]]\nc = 2', path: ['a', 'c'], line: 4 },
   {
+    name: 'a key in a numbered table of a list',
+    toml: '[[a]]\nb = 1\n[[a]]\nb = 2',
+    path: ['a', '2', 'b'],
+    line: 4,
+  },
+  {
+    name: 'a table in a table of a list',
+    toml: '[[a]]\n[a.h]\nb = 1\n[[a]]\n[a.h]\nb = 2',
+    path: ['a', '2', 'h', 'b'],
+    line: 6,
+  },
+  {
     name: 'nothing for a key that stands inside a text',
     toml: 'a = "\\"\\nb = 1"',
     path: ['b'],

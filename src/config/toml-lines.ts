@@ -10,16 +10,38 @@ export type LineOf = (path: KeyPath) => number | undefined
 export function locateKeys(toml: string): LineOf {
   const lines = new Map<string, number>()
   let table: KeyPath = []
+  /** The same without the numbers. */
+  let plain: KeyPath = []
+  /** How many tables each array `[[…]]` has so far. */
+  const lengths = new Map<string, number>()
   for (const { text, line } of statements(toml)) {
     const isHeader = text.trimStart().startsWith('[')
-    const paths = pathsIn(parse(text), isHeader ? [] : table)
-    if (isHeader) table = paths.at(-1) ?? []
+    const header = isHeader ? pathsIn(parse(text), []) : []
+    if (isHeader) {
+      plain = header.at(-1) ?? []
+      table = tableOf(plain, text.trimStart().startsWith('[['), lengths)
+    }
+    const paths = isHeader
+      ? [...header, table]
+      : [table, plain].flatMap((outer) => pathsIn(parse(text), outer))
     for (const path of paths) {
       const key = JSON.stringify(path)
       if (!lines.has(key)) lines.set(key, line)
     }
   }
   return (path) => lines.get(JSON.stringify(path))
+}
+
+/** The path of a table with the number, from 1, of each table of an array: `alerts.routes.2.hours`. */
+function tableOf(header: KeyPath, isArray: boolean, lengths: Map<string, number>): KeyPath {
+  return header.reduce<KeyPath>((outer, name, index) => {
+    const path = [...outer, name]
+    const key = JSON.stringify(path)
+    const isLast = index === header.length - 1
+    const length = (lengths.get(key) ?? 0) + (isLast && isArray ? 1 : 0)
+    if (isLast && isArray) lengths.set(key, length)
+    return length > 0 ? [...path, String(length)] : path
+  }, [])
 }
 
 /** What decides where a statement ends: texts, comments, brackets and line ends. */

@@ -1,5 +1,21 @@
 import type { RateLimit } from '../kernel/token-bucket.ts'
 
+/** Where a message leads: to the alert in the console, to its runbook, or to what else it is about. */
+export interface MessageLink {
+  readonly kind: 'open' | 'acknowledge' | 'runbook'
+  readonly url: string
+}
+
+/** What a message about alerts is about, for channels that show more than text. */
+export interface MessageAbout {
+  /** Why people are told, without repetition. */
+  readonly occasions: readonly string[]
+  /** Ids of its alerts, by which the mails about one are a thread. */
+  readonly alertIds: readonly string[]
+  /** The alerts as the API shows them, each as JSON; empty unless the channel needs them. */
+  readonly alerts: readonly string[]
+}
+
 /** A message to people. Plain text: markup in it has no effect. */
 export interface ChannelMessage {
   readonly title: string
@@ -8,6 +24,9 @@ export interface ChannelMessage {
   readonly level: string
   /** The same for each attempt to send one message, so that a receiver can recognise a repetition. */
   readonly key: string
+  readonly links?: readonly MessageLink[]
+  /** Left out of a message that is not about alerts. */
+  readonly about?: MessageAbout
 }
 
 /**
@@ -19,10 +38,10 @@ export type SendFault = 'message' | 'receiver'
 /**
  * The outcome of one attempt. `answer` and `reason` contain no credentials of the channel. `retryable`: the same message
  * may succeed later; otherwise a setting or the message must be changed first. `pauseMs`: the channel asks for that pause.
- * `isUncertain`: there was no answer, so the receiver may have got the message.
+ * `warning`: who has not got it all the same. `isUncertain`: there was no answer, so the receiver may have got the message.
  */
 export type SendOutcome =
-  | { readonly sent: true; readonly answer: string }
+  | { readonly sent: true; readonly answer: string; readonly warning?: string }
   | {
       readonly sent: false
       readonly reason: string
@@ -36,6 +55,8 @@ export type SendOutcome =
 export interface NotificationChannel {
   /** The caller keeps this limit; a channel does not wait. */
   readonly rate: RateLimit
+  /** Whether it needs to know what a message is about, and with `alerts` also the alerts themselves. */
+  readonly needs?: 'about' | 'alerts'
   /** Whether the message is short enough to be sent as one. */
   fits(message: ChannelMessage): boolean
   /** Sends a message that fits, in one request of limited duration. Never rejects; may be called again for a message. */

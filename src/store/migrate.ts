@@ -33,6 +33,8 @@ import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import { addPayments } from './migrations/0030-payments.ts'
 import { addHeartbeatPings } from './migrations/0031-heartbeat-pings.ts'
 import { causes } from './migrations/0032-causes.ts'
+import { receivers } from './migrations/0033-receivers.ts'
+import { addSilencesAndLabels } from './migrations/0034-silences-and-labels.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -84,6 +86,8 @@ export const MIGRATIONS: readonly Migration[] = [
   addPayments,
   addHeartbeatPings,
   causes,
+  receivers,
+  addSilencesAndLabels,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -2,6 +2,7 @@ import { HOUR } from '../../src/kernel/time.ts'
 import { CompiledQuery } from 'kysely'
 import { Alerts, type Report } from '../../src/domains/alerts/index.ts'
 import { Notifier, type Suppressions } from '../../src/domains/alerts/notifications/notifier.ts'
+import { singleRouting, type Routing } from '../../src/domains/alerts/notifications/routing.ts'
 import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
 import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { createSuppressions } from '../../src/domains/alerts/suppressions.ts'
@@ -17,7 +18,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { anyAlerts } from './declared-alerts.ts'
 import { eventually } from './eventually.ts'
-import { startRobots } from './robots.ts'
+import { startRobots, TELEGRAM_CHAT } from './robots.ts'
 import { testStore } from './store.ts'
 import { fakeWaitingClock } from './waiting-clock.ts'
 
@@ -26,6 +27,8 @@ export interface NotificationWorldOptions {
   /** The default is those of the world's silences and alerts. */
   readonly suppressions?: Suppressions
   readonly metrics?: Metrics
+  /** The default has the robot alone. */
+  readonly routing?: Routing
   readonly logger?: Logger
   readonly declared?: DeclaredAlerts
 }
@@ -42,7 +45,13 @@ const CHANNEL = 'robot'
 
 /** Alerts, a robot that enforces its documented limits, and senders on a fake clock. */
 export async function notificationWorld(dialect: DialectName, options: NotificationWorldOptions = {}) {
-  const { kind = 'generic', metrics = noMetrics, logger = silentLogger, declared = anyAlerts } = options
+  const {
+    kind = 'generic',
+    routing = singleRouting(CHANNEL, 3),
+    metrics = noMetrics,
+    logger = silentLogger,
+    declared = anyAlerts,
+  } = options
   const scope = new AsyncDisposableStack()
   const clock = fakeWaitingClock()
   const { suppressions = createSuppressions(clock) } = options
@@ -51,15 +60,13 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
   const url = new Secret(robots.url(kind))
   const secret = new Secret(robots.secrets[kind])
   const webhookWith = (change: { readonly timeoutMs: number }) =>
-    new RobotWebhook({ kind, url, secret, clock, ...change })
+    new RobotWebhook({ kind, url, secret, chatId: TELEGRAM_CHAT, clock, ...change })
   const webhook = webhookWith({ timeoutMs: 60_000 })
   const parts = { store, clock, logger, metrics }
   const notifierOptions = {
     ...parts,
     suppressions,
-    channelName: CHANNEL,
-    isEnabled: true,
-    minWeight: 3,
+    routing,
   } as const
   const notifier = new Notifier({ ...notifierOptions, onPending: () => undefined })
   const alerts = new Alerts({
@@ -79,8 +86,8 @@ export async function notificationWorld(dialect: DialectName, options: Notificat
       store: countedStore(change.store ?? store, counted),
       channel: countedChannel(change.channel ?? webhook, counted),
       channelName: CHANNEL,
-      judgeAgain: (tx, pending) => notifier.judgeAgain(tx, pending),
-      count: (outcome, by) => notifier.count(outcome, by),
+      judgeAgain: (tx, receiver, pending) => notifier.judgeAgain(tx, receiver, pending),
+      count: (receiver, outcome, by) => notifier.count(receiver, outcome, by),
     })
     created.start()
     return created
@@ -163,13 +170,14 @@ async function counting<T>(activity: Activity, run: () => Promise<T>): Promise<T
   }
 }
 
-function countedStore(store: Store, activity: Activity): Store {
+export function countedStore(store: Store, activity: Activity): Store {
   return { ...store, write: (work, options) => counting(activity, () => store.write(work, options)) }
 }
 
-function countedChannel(channel: NotificationChannel, activity: Activity): NotificationChannel {
+export function countedChannel(channel: NotificationChannel, activity: Activity): NotificationChannel {
   return {
     rate: channel.rate,
+    ...(channel.needs !== undefined && { needs: channel.needs }),
     fits: (message) => channel.fits(message),
     send: (message, signal) => counting(activity, () => channel.send(message, signal)),
   }

@@ -180,13 +180,58 @@ const generic: Double = {
   },
 }
 
-const DOUBLES: Readonly<Record<RobotKind, Double>> = { feishu, dingtalk, wecom, slack, generic }
+const teams: Double = {
+  path: `/workflows/${ROBOT_TOKEN}/triggers/manual/paths/invoke?sig=${ROBOT_TOKEN}`,
+  success: { status: 202, body: '' },
+  judge(call) {
+    if (call.parameters.get('sig') !== ROBOT_TOKEN)
+      return json(401, { error: { code: 'DirectApiAuthorizationRequired' } })
+    if (within(call, 1_000) >= 4)
+      return { status: 429, body: 'too many requests', headers: { 'retry-after': '1' } }
+    if (Buffer.byteLength(call.body) > 28_000) return json(413, { error: { code: 'RequestEntityTooLarge' } })
+    const [attachment] = (parse(call.body)?.['attachments'] ?? []) as { content?: { body?: unknown } }[]
+    const lines = attachment?.content?.body as { inlines: { text: string }[] }[] | undefined
+    if (!lines) return json(400, { error: { code: 'TriggerInputSchemaMismatch' } })
+    return { shows: lines.map(({ inlines }) => inlines.map((run) => run.text).join('')).join('\n') }
+  },
+}
+
+const telegramError = (code: number, description: string, parameters = {}) =>
+  json(code, { ok: false, error_code: code, description, parameters })
+
+export const TELEGRAM_CHAT = '-1001234567890'
+
+const telegram: Double = {
+  path: `/bot${ROBOT_TOKEN}/sendMessage`,
+  success: json(200, { ok: true, result: { message_id: 1 } }),
+  judge(call) {
+    if (within(call, 60_000) >= 20)
+      return telegramError(429, 'Too Many Requests: retry after 5', { retry_after: 5 })
+    const body = parse(call.body)
+    if (body?.['chat_id'] !== TELEGRAM_CHAT) return telegramError(400, 'Bad Request: chat not found')
+    const shows = stringIn(body, 'text')
+    if (!shows) return telegramError(400, 'Bad Request: message text is empty')
+    return shows.length > 4_096 ? telegramError(400, 'Bad Request: message is too long') : { shows }
+  },
+}
+
+const DOUBLES: Readonly<Record<RobotKind, Double>> = {
+  feishu,
+  dingtalk,
+  wecom,
+  slack,
+  teams,
+  telegram,
+  generic,
+}
 
 const SECRETS: Readonly<Record<RobotKind, string>> = {
   feishu: 'feishu-canary-secret',
   dingtalk: 'SECdingtalk-canary-secret',
   wecom: 'wecom-canary-secret',
   slack: 'slack-canary-secret',
+  teams: 'teams-canary-secret',
+  telegram: 'telegram-canary-secret',
   generic: 'generic-canary-secret',
 }
 

@@ -50,8 +50,12 @@ export const sendByMail = catchErrors(async ({ notification, secrets, memory, ig
 export const sendByRobot = catchErrors(async ({ notification, secrets, memory, signal }) => {
   const [url, kind] = [secrets.get('ROBOT_URL'), secrets.get('ROBOT_KIND')?.reveal()]
   if (!url || kind === undefined) return notConfigured(secrets, ['ROBOT_URL', 'ROBOT_KIND'])
-  if (!isRobotKind(kind))
-    return { outcome: 'failed', reason: 'ROBOT_KIND must be feishu, dingtalk, wecom, slack or generic' }
+  // A robot of Telegram needs the number of a chat beside its address.
+  if (!isRobotKind(kind) || kind === 'telegram')
+    return {
+      outcome: 'failed',
+      reason: 'ROBOT_KIND must be feishu, dingtalk, wecom, slack, teams or generic',
+    }
   const robot = new GroupRobot({
     kind,
     url,

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { alertRobot } from '../domains.ts'
+import { alertRobot } from '../receivers.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 
 /** `platform alerts test-robot`: sends one message, and prints the answer of the robot. */

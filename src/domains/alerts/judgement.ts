@@ -303,7 +303,9 @@ function withRecovery(alert: Alert, at: number): Alert {
 function withReport(alert: Alert, report: Report, at: number): Alert {
   const { source, title, body, serverAddr } = report
   const weight = weightOf(report)
-  const reported = { ...alert, source, title, body, serverAddr, reports: alert.reports + 1, lastAt: at }
+  const labels = report.labels ?? alert.labels
+  const texts = { source, title, body, serverAddr, labels }
+  const reported = { ...alert, ...texts, reports: alert.reports + 1, lastAt: at }
   if (weight === 0) return withRecovery(reported, at)
   const isHigh = (report.level ?? severityOf(weight)) === 'HIGH'
   return {
@@ -317,14 +319,12 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
     expiresAt: report.expiresAt ?? (severityOf(weight) === 'INFO' ? at + NOTICE_MS : null),
     groupId: report.groupId ?? null,
     repeatEveryMs: report.repeatEveryMs ?? null,
+    runbookUrl: report.runbookUrl ?? null,
   }
 }
 
-function unreported(
-  { alarmId, source, title, body, serverAddr }: Report,
-  id: string,
-  { at, actor }: Cause,
-): Alert {
+function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
+  const { alarmId, source, title, body, serverAddr } = report
   return {
     id,
     alarmId,
@@ -338,6 +338,7 @@ function unreported(
     firstAt: at,
     lastAt: at,
     recoveredAt: null,
+    runbookUrl: report.runbookUrl ?? null,
     createdBy: actor,
     firstWeight: RECOVERED.weight,
     reports: 0,
@@ -347,6 +348,7 @@ function unreported(
     acknowledgedUntil: null,
     expiresAt: null,
     groupId: null,
+    labels: null,
     repeatEveryMs: null,
     repeatAt: null,
     swings: [],

@@ -19,6 +19,7 @@ export type { Severity }
 export const TITLE_LENGTH = 256
 export const BODY_BYTES = 16 * 1024
 export const COMMENT_LENGTH = 4_096
+export const RUNBOOK_LENGTH = 2_048
 
 /** Internal level: 4 is the most severe, 0 is below INFO, 5 means recovered. */
 export type AlertLevel = 0 | 1 | 2 | 3 | 4 | 5
@@ -68,6 +69,10 @@ export interface AlertView {
   readonly lastAt: number
   /** Null while it is firing. */
   readonly recoveredAt: number | null
+  /** What to do about it: an http or https address, as it was reported last; null if none was. */
+  readonly runbookUrl: string | null
+  /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
+  readonly labels: string | null
 }
 
 /** What the rules have to remember of an alert. */
@@ -133,6 +138,10 @@ export interface Report {
   readonly groupId?: string
   /** How long the alert fires until it is told again; the default is never. */
   readonly repeatEveryMs?: number
+  /** An http or https address. */
+  readonly runbookUrl?: string
+  /** Of an intake, as JSON. */
+  readonly labels?: string
 }
 
 /** How long an alert of severity INFO fires after its last report. */
@@ -140,6 +149,12 @@ export const NOTICE_MS = 24 * HOUR
 
 export function isSeverity(text: string): text is Severity {
   return (SEVERITIES as readonly string[]).includes(text)
+}
+
+/** Whether the text is an http or https address without a login, which a button of a message may lead to. */
+export function isRunbookUrl(text: string): boolean {
+  const url = text.length <= RUNBOOK_LENGTH ? URL.parse(text) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
 export function severityOf(weight: AlertWeight): Severity {

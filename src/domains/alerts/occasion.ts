@@ -13,12 +13,17 @@ export const PLAIN_OCCASIONS = [
   /** A silence or an inhibition has ended: a notification is due only if the alert is worse than, or other than, told. */
   'silence_ended',
   'inhibition_ended',
-  /** It needs a person, and has fired for a day since it was told. */
+  /** It still fires, and its route or its declaration says that it is told again. */
   'repeated',
+  /** Nobody has acknowledged it: further receivers are told. */
+  'escalated',
 ] as const
 
 /** Occasions of the freeze rule, with the swings and the reports since the first of the swings. */
 export const FREEZE_OCCASIONS = ['frozen', 'unfrozen'] as const
+
+/** Occasions of damping, with how often the alert has changed. */
+export const DAMPING_OCCASIONS = ['damped', 'undamped'] as const
 
 /** Why people may have to be notified of an alert. A repeated report is no occasion. */
 export type AlertOccasion =
@@ -28,6 +33,7 @@ export type AlertOccasion =
       readonly swings: number
       readonly reports: number
     }
+  | { readonly kind: (typeof DAMPING_OCCASIONS)[number]; readonly changes: number }
 
 /** Decides about the notifications of alerts. */
 export interface AlertNotifications {

@@ -18,7 +18,9 @@ import {
   ALERT_STATUSES,
   BODY_BYTES,
   COMMENT_LENGTH,
+  isRunbookUrl,
   isSeverity,
+  RUNBOOK_LENGTH,
   SEVERITIES,
   severityOf,
   textWeightOf,
@@ -47,6 +49,12 @@ const Title = Text({ minLength: 1, maxLength: TITLE_LENGTH, examples: ['Backup f
 const Body = Text({ maxLength: BODY_BYTES, description: 'At most 16 KiB of UTF-8.' })
 const ServerAddr = Text({ minLength: 1, maxLength: 256, examples: ['192.0.2.10'] })
 const AlarmId = Text({ minLength: 1, maxLength: 128, examples: ['backup.failed'] })
+const RunbookUrl = Text({
+  minLength: 1,
+  maxLength: RUNBOOK_LENGTH,
+  description: 'What to do about it: an http or https address.',
+  examples: ['https://wiki.example.org/runbooks/backup'],
+})
 const Level = Type.Unsafe<AlertLevel>({
   type: 'integer',
   minimum: 0,
@@ -87,6 +95,7 @@ export const AlertSchema = Fields(
     first_at: Timestamp,
     last_at: Timestamp,
     recovered_at: NullableTimestamp,
+    runbook_url: Nullable<string>({ ...RunbookUrl }),
   },
   { $id: 'Alert' },
 )
@@ -99,6 +108,7 @@ export const ReportBody = Fields({
   body: Type.Optional(Body),
   level: Type.Optional(GivenLevel),
   server_addr: Type.Optional(ServerAddr),
+  runbook_url: Type.Optional(RunbookUrl),
   weight: Type.Optional(
     Type.Unsafe<AlertWeight>({
       ...Weight,
@@ -156,8 +166,10 @@ export function fromAcknowledgementBody({ comment }: Static<typeof Acknowledgeme
 
 /** Throws `forbidden_variable`, or `validation_failed` for a rule that the schema cannot express. */
 export function fromReportBody(report: Static<typeof ReportBody>): Report {
-  const { source, title, body = '', server_addr, alarm_id, level } = report
-  requireAllowedText({ source, title, body, server_addr, alarm_id })
+  const { source, title, body = '', server_addr, alarm_id, level, runbook_url } = report
+  requireAllowedText({ source, title, body, server_addr, alarm_id, runbook_url })
+  if (runbook_url !== undefined && !isRunbookUrl(runbook_url))
+    throw invalidField('runbook_url', 'invalid', { reason: 'must be an http or https address' })
   if (Buffer.byteLength(body) > BODY_BYTES)
     throw invalidField('body', 'too_many_bytes', { maximum: '16 KiB' })
   const severity = level === undefined || typeof level === 'number' ? level : parseSeverity(level)
@@ -169,6 +181,7 @@ export function fromReportBody(report: Static<typeof ReportBody>): Report {
     title,
     body,
     serverAddr: server_addr ?? null,
+    ...(runbook_url !== undefined && { runbookUrl: runbook_url }),
     ...(severity !== undefined && { level: severity }),
     ...(weight !== undefined && { weight }),
   }

@@ -55,6 +55,8 @@ onEveryDialect('reporting an alert', (dialect) => {
       firstAt: now,
       lastAt: now,
       recoveredAt: null,
+      labels: null,
+      runbookUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])

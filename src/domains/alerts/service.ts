@@ -341,7 +341,7 @@ export class Alerts implements RecoverableAlerts {
     for (const judgement of judgements) await this.#record(tx, judgement, actor)
     if (alert.weight > 0 && (after.weight === 0 || after.source !== alert.source))
       await this.#endInhibition(tx, alert)
-    if (after.status === 'firing' && MATCHED_FIELDS.some((field) => after[field] !== alert[field]))
+    if (after.status === 'firing' && MATCHED.some((field) => after[field] !== alert[field]))
       await this.#deps.notifications.review(tx, alert, after)
     return after
   }
@@ -367,6 +367,9 @@ export class Alerts implements RecoverableAlerts {
     this.#deps.logger.info(fields, MESSAGES[change])
   }
 }
+
+/** What silences match: also the weight, as the label `severity`. */
+const MATCHED = [...MATCHED_FIELDS, 'labels', 'weight'] as const
 
 const TRUNCATED = {
   alarmId: declaredAlarmId(INTAKE_ALERTS, 'alertmanager.truncated'),

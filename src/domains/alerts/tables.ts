@@ -31,8 +31,11 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
+  /** Those of its intake, as JSON; null for a report. */
+  labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),
+  runbookUrl: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
 })

@@ -4,6 +4,8 @@ export interface Mail {
   readonly text: string
   /** The same for each attempt to send one mail. The Message-ID is made of it, so that mailboxes drop repetitions. */
   readonly key: string
+  /** What it is about: the mails about one thing are shown as one conversation. */
+  readonly threads?: readonly string[]
 }
 
 /**
@@ -13,7 +15,15 @@ export interface Mail {
  */
 export type MailOutcome =
   | { readonly outcome: 'sent'; readonly refused: readonly string[] }
-  | { readonly outcome: 'failed'; readonly reason: string; readonly retryable: boolean }
+  | {
+      readonly outcome: 'failed'
+      readonly reason: string
+      readonly retryable: boolean
+      /** Whether the server refuses this mail, for all its recipients or its content. */
+      readonly isRefused?: boolean
+      /** Whether the server may have taken it. */
+      readonly isUncertain?: boolean
+    }
 
 /** Sends mail. `send` never throws; each call opens and closes a connection. */
 export interface Mailer {

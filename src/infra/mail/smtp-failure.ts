@@ -18,11 +18,15 @@ export function toFailure(error: unknown, server: URL): MailOutcome {
   const said = [response, message].find((text) => typeof text === 'string' && text !== '')
   const answer = typeof said === 'string' ? `: ${quote(said, server)}` : ''
   // 5xx is a permanent answer (RFC 5321, section 4.2.1); other failures may be temporary.
-  const retryable = !(typeof responseCode === 'number' && responseCode >= 500)
+  const isPermanent = typeof responseCode === 'number' && responseCode >= 500
+  const verb = typeof command === 'string' ? command.split(' ')[0] : ''
   return {
     outcome: 'failed',
     reason: `${typeof code === 'string' ? code : 'failed'}${step}${answer}`,
-    retryable,
+    retryable: !isPermanent,
+    // Other steps are about the sender and its password.
+    isRefused: isPermanent && (verb === 'RCPT' || verb === 'DATA'),
+    isUncertain: verb === 'DATA' && typeof responseCode !== 'number',
   }
 }
 

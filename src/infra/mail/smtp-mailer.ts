@@ -6,6 +6,8 @@ import { toFailure } from './smtp-failure.ts'
 import { parseSmtpUrl } from './smtp-url.ts'
 
 const SEND_TIMEOUT_MS = 10_000
+// A line of a header has at most 998 characters (RFC 5322, section 2.1.1), and nobody follows more.
+const MAX_REFERENCES = 10
 
 export interface MailerOptions {
   /**
@@ -43,7 +45,7 @@ export class SmtpMailer implements Mailer {
       return await this.#deliver(mail, control.signal)
     } catch (error) {
       return control.signal.aborted
-        ? { outcome: 'failed', reason: String(control.signal.reason), retryable: true }
+        ? { outcome: 'failed', reason: String(control.signal.reason), retryable: true, isUncertain: true }
         : toFailure(error, this.#url)
     } finally {
       clearTimeout(timer)
@@ -51,7 +53,13 @@ export class SmtpMailer implements Mailer {
     }
   }
 
-  async #deliver({ subject, text, key }: Mail, signal: AbortSignal): Promise<MailOutcome> {
+  /** Refers to the root of each conversation: a mail that was never sent, so that none has to come first. */
+  #conversation(threads: readonly string[]) {
+    const roots = threads.slice(0, MAX_REFERENCES).map((thread) => threadId(thread, this.#from))
+    return roots.length === 0 ? {} : { references: roots, inReplyTo: roots[0] }
+  }
+
+  async #deliver({ subject, text, key, threads = [] }: Mail, signal: AbortSignal): Promise<MailOutcome> {
     // Loaded here: most rounds of the notifier send nothing.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
@@ -71,11 +79,16 @@ export class SmtpMailer implements Mailer {
       text,
       html: toHtml(subject, text),
       messageId: messageId(key, this.#from),
+      ...this.#conversation(threads),
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     })
     return { outcome: 'sent', refused: rejected.map(String) }
   }
+}
+
+function threadId(thread: string, from: string): string {
+  return messageId(`thread:${thread}`, from)
 }
 
 function messageId(key: string, from: string): string {

@@ -5,6 +5,8 @@ import type { RobotMessage } from './robot.ts'
 export interface RobotTarget {
   readonly url: string
   readonly secret: string | undefined
+  /** Of Telegram. */
+  readonly chatId?: string | undefined
   /** The present, in milliseconds since the epoch. */
   readonly now: number
 }
@@ -64,6 +66,9 @@ export const permanent = (reason: string, fault: SendFault): Verdict => ({
   retryable: false,
   fault,
 })
+
+/** What a button that leads there says. */
+export const LINK_TEXTS = { open: 'Open', acknowledge: 'Acknowledge', runbook: 'Runbook' } as const
 
 export const byteLength = (text: string): number => Buffer.byteLength(text)
 

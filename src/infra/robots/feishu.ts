@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import {
   byteLength,
   jsonRequest,
+  LINK_TEXTS,
   permanent,
   SENT,
   temporary,
@@ -25,9 +26,17 @@ function signature(seconds: string, secret: string): string {
 }
 
 // A post has no markup. In a plain text `<at user_id="all">` would notify the whole group.
-function content({ title, text }: RobotMessage): object {
-  const lines = text.split('\n').map((line) => [{ tag: 'text', text: line }])
+function content({ title, text, links = [] }: RobotMessage): object {
+  const lines: object[][] = text.split('\n').map((line) => [{ tag: 'text', text: line }])
+  if (links.length > 0) lines.push(links.flatMap(({ kind, url }) => linkTo(LINK_TEXTS[kind], url)))
   return { msg_type: 'post', content: { post: { zh_cn: { title, content: lines } } } }
+}
+
+function linkTo(text: string, href: string): object[] {
+  return [
+    { tag: 'a', text, href },
+    { tag: 'text', text: ' ' },
+  ]
 }
 
 function isRateLimited(code: number, text: string, { status }: RobotReply): boolean {

@@ -8,9 +8,12 @@ export function redact(text: string, url: string, secret: string | undefined): s
   return credentialsIn(url, secret).reduce((redacted, word) => redacted.replaceAll(word, REDACTED), text)
 }
 
+/** In the address of a robot of Telegram `bot` stands before its token. */
+const tokenIn = (word: string) => (word.startsWith('bot') ? [word, word.slice('bot'.length)] : [word])
+
 function credentialsIn(url: string, secret: string | undefined): string[] {
   const { pathname, searchParams } = new URL(url)
-  const words = [...pathname.split('/'), ...searchParams.values()]
+  const words = [...pathname.split('/').flatMap(tokenIn), ...searchParams.values()]
   const long = words.filter((word) => word.length >= MIN_CREDENTIAL_LENGTH)
   return [url, ...(secret ? [secret] : []), ...long, ...long.map(encodeURIComponent)]
 }

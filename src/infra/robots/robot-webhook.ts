@@ -15,9 +15,11 @@ const SEND_TIMEOUT_MS = 10_000
 const PAGE = { retryable: true, fault: 'receiver' } as const
 
 export interface WebhookOptions {
-  readonly kind: RobotKind
+  /** Or the protocol itself. */
+  readonly kind: RobotKind | RobotAdapter
   readonly url: Secret
   readonly secret?: Secret | undefined
+  readonly chatId?: string | undefined
   readonly clock?: Clock
   readonly timeoutMs?: number
 }
@@ -27,13 +29,22 @@ export class RobotWebhook implements NotificationChannel {
   readonly adapter: RobotAdapter
   readonly #url: string
   readonly #secret: string | undefined
+  readonly #chatId: string | undefined
   readonly #clock: Clock
   readonly #timeoutMs: number
 
-  constructor({ kind, url, secret, clock = systemClock, timeoutMs = SEND_TIMEOUT_MS }: WebhookOptions) {
-    this.adapter = ROBOT_ADAPTERS[kind]
+  constructor({
+    kind,
+    url,
+    secret,
+    chatId,
+    clock = systemClock,
+    timeoutMs = SEND_TIMEOUT_MS,
+  }: WebhookOptions) {
+    this.adapter = typeof kind === 'string' ? ROBOT_ADAPTERS[kind] : kind
     this.#url = parseWebhookUrl(url.reveal())
     this.#secret = secret?.reveal()
+    this.#chatId = chatId
     this.#clock = clock
     this.#timeoutMs = timeoutMs
   }
@@ -47,7 +58,7 @@ export class RobotWebhook implements NotificationChannel {
   }
 
   async send(message: RobotMessage, signal?: AbortSignal): Promise<SendOutcome> {
-    const target = { url: this.#url, secret: this.#secret, now: this.#clock.now() }
+    const target = { url: this.#url, secret: this.#secret, chatId: this.#chatId, now: this.#clock.now() }
     const request = this.adapter.request(message, target)
     const result = await post(request, { timeoutMs: this.#timeoutMs, signal })
     if ('failure' in result) {

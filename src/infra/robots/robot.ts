@@ -1,4 +1,4 @@
-import type { ROBOT_KINDS } from '../../config/schema.ts'
+import type { ROBOT_KINDS } from '../../config/receivers.ts'
 import type { ChannelMessage } from '../../ports/notification-channel.ts'
 
 export type RobotKind = (typeof ROBOT_KINDS)[number]

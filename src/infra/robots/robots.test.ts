@@ -2,8 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { fakeClock } from '../../../test/support/clock.ts'
-import { ROBOT_FAULTS, ROBOT_TOKEN, startRobots, type RobotDoubles } from '../../../test/support/robots.ts'
-import { ROBOT_KINDS } from '../../config/schema.ts'
+import {
+  ROBOT_FAULTS,
+  ROBOT_TOKEN,
+  startRobots,
+  type RobotDoubles,
+  TELEGRAM_CHAT,
+} from '../../../test/support/robots.ts'
+import { ROBOT_KINDS } from '../../config/receivers.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'
@@ -23,7 +29,7 @@ const MESSAGE: RobotMessage = {
 }
 
 function robotOf(doubles: RobotDoubles, kind: RobotKind, options: Partial<RobotOptions> = {}) {
-  return new GroupRobot({ kind, url: new Secret(doubles.url(kind)), ...options })
+  return new GroupRobot({ kind, url: new Secret(doubles.url(kind)), chatId: TELEGRAM_CHAT, ...options })
 }
 
 /** A clock that advances by sleeping, and robots that use it. */
@@ -33,10 +39,14 @@ async function timedWorld(signed = true) {
   const options = (kind: RobotKind): Partial<RobotOptions> => ({
     clock,
     secret: new Secret(doubles.secrets[kind]),
+    chatId: TELEGRAM_CHAT,
     sleep: async (milliseconds) => clock.advance(milliseconds),
   })
   return { clock, doubles, options, [Symbol.asyncDispose]: () => doubles[Symbol.asyncDispose]() }
 }
+
+/** Of a text that needs several parts, and no more than the robot takes. */
+const LONG_LINES: Readonly<Partial<Record<RobotKind, number>>> = { wecom: 200, telegram: 400, teams: 1_000 }
 
 for (const kind of ROBOT_KINDS) {
   test(`${kind}: a signed message is shown with its title and text`, async () => {
@@ -72,7 +82,8 @@ for (const kind of ROBOT_KINDS) {
   test(`${kind}: a long text is sent in numbered parts, complete`, async () => {
     await using w = await timedWorld()
     const robot = robotOf(w.doubles, kind, w.options(kind))
-    const lines = Array.from({ length: kind === 'wecom' ? 200 : 2_800 }, (_, n) => `line ${n} “工单” \u0007`)
+    const length = LONG_LINES[kind] ?? 2_800
+    const lines = Array.from({ length }, (_, n) => `line ${n} “工单” \u0007`)
     assert.deepEqual(await robot.send({ ...MESSAGE, text: lines.join('\n') }), { outcome: 'sent' })
     const { shown } = w.doubles
     assert.ok(shown.length > 1 && shown.length <= 10, `${shown.length} parts`)
@@ -177,6 +188,15 @@ const REFUSALS: readonly [kind: RobotKind, status: number, body: string, fault: 
   ['slack', 400, 'no_service', 'receiver'],
   ['slack', 400, 'invalid_payload', 'message'],
   ['slack', 200, 'no_text', 'temporary'],
+  ['teams', 401, '{"error":{"code":"DirectApiAuthorizationRequired"}}', 'receiver'],
+  ['teams', 404, '{"error":{"code":"WorkflowNotFound"}}', 'receiver'],
+  ['teams', 400, '{"error":{"code":"TriggerInputSchemaMismatch"}}', 'message'],
+  ['telegram', 401, '{"ok":false,"error_code":401,"description":"Unauthorized"}', 'receiver'],
+  ['telegram', 400, '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}', 'receiver'],
+  ['telegram', 403, '{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked"}', 'receiver'],
+  ['telegram', 400, '{"ok":false,"error_code":400,"description":"Bad Request: text is empty"}', 'message'],
+  ['telegram', 429, '{"ok":false,"error_code":429,"description":"Too Many Requests"}', 'temporary'],
+  ['telegram', 200, '{"ok":"yes"}', 'temporary'],
   ['generic', 404, 'gone', 'receiver'],
   ['generic', 401, 'who are you', 'receiver'],
   ['generic', 422, 'not that word', 'message'],
@@ -288,6 +308,19 @@ test('markup in a text notifies no one', async () => {
   for (const kind of ['dingtalk', 'wecom'] as const) assert.match(bodyOf(kind), /"msgtype":"text"/)
 })
 
+test('the links of a message are buttons where the robot has some', async () => {
+  await using w = await timedWorld()
+  const url = 'https://shop.example.org/console/alerts/1'
+  for (const kind of ['feishu', 'slack', 'teams', 'telegram'] as const) {
+    const links = [{ kind: 'acknowledge', url }] as const
+    assert.deepEqual(await robotOf(w.doubles, kind, w.options(kind)).send({ ...MESSAGE, links }), {
+      outcome: 'sent',
+    })
+    const { body = '' } = w.doubles.requests.at(-1) ?? {}
+    assert.ok(body.includes(JSON.stringify(url)) && body.includes('Acknowledge'), kind)
+  }
+})
+
 test('an invalid address is refused without repeating it', () => {
   for (const address of ['canary', 'ftp://canary/', 'https://user:canary@host/']) {
     assert.throws(
@@ -330,6 +363,8 @@ const LIMITS: Readonly<Record<RobotKind, readonly [perMs: number, messages: numb
   dingtalk: [[60_000, 20]],
   wecom: [[60_000, 20]],
   slack: [[1_000, 1]],
+  teams: [[1_000, 4]],
+  telegram: [[60_000, 20]],
   generic: [[60_000, 60]],
 }
 

@@ -1,4 +1,4 @@
-import { jsonRequest, permanent, SENT, temporary, type RobotAdapter } from './adapter.ts'
+import { jsonRequest, LINK_TEXTS, permanent, SENT, temporary, type RobotAdapter } from './adapter.ts'
 import { quote, statusVerdict } from './replies.ts'
 import type { RobotMessage } from './robot.ts'
 
@@ -23,12 +23,24 @@ const OF_RECEIVER = [
 
 const content = ({ title, text }: RobotMessage) => escape(`${title}\n${text}`)
 
+/** Below the text, which stays as it is. */
+function buttons({ links = [] }: RobotMessage): object {
+  if (links.length === 0) return {}
+  const elements = links.map(({ kind, url }) => ({
+    type: 'button',
+    text: { type: 'plain_text', text: LINK_TEXTS[kind] },
+    url,
+  }))
+  return { attachments: [{ fallback: '', blocks: [{ type: 'actions', elements }] }] }
+}
+
 export const slack: RobotAdapter = {
   // One a second, with a margin for the network.
   rate: { burst: 1, everyMs: 1_100 },
   maximumSize: 40_000,
   size: (message) => content(message).length,
-  request: (message, { url }) => jsonRequest(url, { text: content(message), mrkdwn: false }),
+  request: (message, { url }) =>
+    jsonRequest(url, { text: content(message), mrkdwn: false, ...buttons(message) }),
   verdict(reply, now) {
     if (reply.status === 200 && reply.body.trim() === 'ok') return SENT
     if (reply.status === 200) return temporary(`an unknown answer: ${quote(reply.body)}`)

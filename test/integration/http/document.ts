@@ -81,7 +81,9 @@ export function bodySchema({ requestBody }: Operation): Schema | undefined {
 
 /** Whether an operation takes a body of a foreign protocol, whose unknown keys it ignores. */
 export function hasOpenBody({ operationId }: Operation): boolean {
-  return ['postPrometheusAlerts', 'postAlertmanagerNotification'].includes(operationId)
+  return ['postPrometheusAlerts', 'postAlertmanagerNotification', 'postAlertmanagerSilence'].includes(
+    operationId,
+  )
 }
 
 /** Whether another program decides what the query has. */

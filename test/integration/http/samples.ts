@@ -17,6 +17,15 @@ const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
 /** A silence has to end in the future, and may not last long. */
 export const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+const ALERTMANAGER_QUERY = {
+  active: 'true',
+  silenced: 'true',
+  inhibited: 'true',
+  unprocessed: 'true',
+  muted: 'true',
+  filter: 'alertname="DiskFull"',
+  receiver: 'robot',
+}
 const timedPage = {
   limit: '10',
   created_from: '2026-01-31T02:00:00Z',
@@ -94,6 +103,22 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   recoverAlert: () => ({ params: unknownId() }),
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
   postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
+  getAlertmanagerStatus: () => ({}),
+  listAlertmanagerReceivers: () => ({}),
+  listAlertmanagerAlerts: () => ({ query: ALERTMANAGER_QUERY }),
+  listAlertmanagerGroups: () => ({ query: ALERTMANAGER_QUERY }),
+  listAlertmanagerSilences: () => ({ query: { filter: 'alertname="DiskFull"' } }),
+  getAlertmanagerSilence: () => ({ params: unknownId() }),
+  deleteAlertmanagerSilence: () => ({ params: unknownId() }),
+  postAlertmanagerSilence: () => ({
+    body: {
+      matchers: [{ name: 'alertname', value: fresh('disk'), isRegex: false, isEqual: true }],
+      startsAt: hoursFromNow(1),
+      endsAt: hoursFromNow(2),
+      createdBy: 'ada',
+      comment: 'Planned maintenance',
+    },
+  }),
   putHeartbeat: () => ({
     params: { name: fresh('backup') },
     body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },
@@ -170,6 +195,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       reason: 'Planned maintenance',
       starts_at: hoursFromNow(1),
       ends_at: hoursFromNow(48),
+      repeat: {
+        days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+        from: '00:00',
+        to: '24:00',
+        time_zone: 'UTC',
+      },
     },
   }),
   listSilences: () => ({ query: { ...timedPage, state: 'active' } }),

@@ -6,7 +6,7 @@ import { fittingMessage, messageOf, shortened } from './message.ts'
 import type { Waiting } from './model.ts'
 
 const NOW = 1_000_000
-const OPTIONS: BundleOptions = { now: NOW, tokens: 10, fits: () => true }
+const OPTIONS: BundleOptions = { now: NOW, tokens: 10, fits: () => true, render: messageOf }
 
 function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
   const content = { title: `title ${id}`, alarmId: id, serverAddr: null, excerpt: 'details', note: null }
@@ -16,6 +16,7 @@ function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
     occasion: 'raised',
     weight: 4,
     source: 's',
+    dueAt: null,
   } as const
   return { seq: 1, id, ...base, content, ...overrides }
 }
@@ -62,10 +63,21 @@ test('CRITICAL alerts come first, with their earlier notifications before them',
   assert.deepEqual(idsOf(list, { tokens: 1 }), ['b', 'c', 'd', 'a'])
 })
 
+test('what has waited for the same hours is one message, whatever its sources', () => {
+  const kept = { dueAt: NOW - 1 }
+  const list = [
+    waiting('a', { ...kept, at: NOW - 9_000 }),
+    waiting('b', { ...kept, source: 'other' }),
+    waiting('c', { weight: 6 }),
+  ]
+  assert.deepEqual(idsOf(list), ['c'])
+  assert.deepEqual(idsOf(list.slice(0, 2)), ['a', 'b'])
+})
+
 test('a single message that is too long is shortened, with a mark', () => {
   const long = waiting('a', { content: { ...waiting('a').content, excerpt: '🔥'.repeat(500) } })
   const fits: BundleOptions['fits'] = ({ text }) => text.length <= 100
-  const { text } = fittingMessage(nextBundle([long], { ...OPTIONS, fits }), fits)
+  const { text } = fittingMessage(nextBundle([long], { ...OPTIONS, fits }), messageOf, fits)
   assert.equal(text.length, 100)
   assert.match(text, /…$/)
   assert.ok(text.isWellFormed())

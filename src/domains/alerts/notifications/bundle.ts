@@ -1,5 +1,5 @@
 import { SECOND } from '../../../kernel/time.ts'
-import { largest, messageOf, type MessageContent } from './message.ts'
+import { largest, type MessageContent } from './message.ts'
 import type { Waiting } from './model.ts'
 
 /** What is raised within this time from one source is sent together (docs/specification.md, Alert notifications). */
@@ -10,6 +10,7 @@ export interface BundleOptions {
   /** How many messages the channel takes at the moment; at least one. */
   readonly tokens: number
   readonly fits: (message: MessageContent) => boolean
+  readonly render: (notifications: readonly Waiting[]) => MessageContent
 }
 
 /**
@@ -19,7 +20,7 @@ export interface BundleOptions {
  */
 export function nextBundle(
   waiting: readonly Waiting[],
-  { now, tokens, fits }: BundleOptions,
+  { now, tokens, ...options }: BundleOptions,
 ): readonly Waiting[] {
   const weights = weightsOf(waiting)
   const weightOf = ({ alertId }: Waiting) => weights.get(alertId) ?? 0
@@ -27,15 +28,15 @@ export function nextBundle(
   const [first] = groups
   if (!first) return []
   const chosen = heaviestFirst(groups.length > tokens ? groups.flat() : first, weightOf)
-  return fittingPart(chosen, fits)
+  return fittingPart(chosen, options)
 }
 
 /** As many of the notifications as fit into a message. One that is too long alone is shortened later. */
 export function fittingPart(
   notifications: readonly Waiting[],
-  fits: BundleOptions['fits'],
+  { fits, render }: Pick<BundleOptions, 'fits' | 'render'>,
 ): readonly Waiting[] {
-  const count = largest(notifications.length, (length) => fits(messageOf(notifications.slice(0, length))))
+  const count = largest(notifications.length, (length) => fits(render(notifications.slice(0, length))))
   return notifications.slice(0, Math.max(1, count))
 }
 
@@ -52,9 +53,12 @@ function heaviestFirst<T>(items: readonly T[], weightOf: (item: T) => number): T
 
 /** The notifications of each source in windows of a second, which begin with a notification. */
 function completeGroups(waiting: readonly Waiting[], now: number): Waiting[][] {
+  // What has waited for the same hours is one digest, whatever its sources.
+  const digest = waiting.filter(({ dueAt }) => dueAt !== null)
   const groups: Waiting[][] = []
   const latest = new Map<string, Waiting[]>()
   for (const notification of waiting) {
+    if (notification.dueAt !== null) continue
     const group = latest.get(notification.source)
     const start = group?.[0]?.at
     if (group && start !== undefined && Math.abs(notification.at - start) < GATHER_MS)
@@ -65,7 +69,8 @@ function completeGroups(waiting: readonly Waiting[], now: number): Waiting[][] {
       latest.set(notification.source, opened)
     }
   }
-  return groups.filter((group) => isComplete(group, now))
+  const complete = groups.filter((group) => isComplete(group, now))
+  return digest.length > 0 ? [...complete, digest] : complete
 }
 
 /** A group from the future is complete: the clock was set back. */

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../../../kernel/time.ts'
-import type { ChannelMessage } from '../../../ports/notification-channel.ts'
+import type { ChannelMessage, MessageLink } from '../../../ports/notification-channel.ts'
 import { severityOf, type AlertWeight } from '../model.ts'
 import type { OccasionKind, Waiting } from './model.ts'
 
@@ -16,20 +16,69 @@ const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
   repeated: 'STILL FIRING',
   frozen: 'FROZEN',
   unfrozen: 'UNFROZEN',
+  escalated: 'ESCALATED',
+  damped: 'CHANGES OFTEN',
+  undamped: 'CHANGES NO MORE',
+}
+
+export interface MessageOptions {
+  /** Where people open the console; undefined if that is not configured. */
+  readonly consoleUrl?: string | undefined
+  /** Whether the channel needs to know the alerts. */
+  readonly hasAbout?: boolean
 }
 
 /** The message of one or more notifications, of which there is at least one. */
-export function messageOf(notifications: readonly Waiting[]): MessageContent {
+export function messageOf(notifications: readonly Waiting[], options: MessageOptions = {}): MessageContent {
   const [first, ...others] = notifications as readonly [Waiting, ...Waiting[]]
-  return others.length === 0 ? detailedMessage(first) : bundledMessage(notifications)
+  const links = others.length === 0 ? linksOf(first, options) : listLink(options)
+  return {
+    ...(others.length === 0 ? detailedMessage(first, links) : bundledMessage(notifications)),
+    ...(links.length > 0 && { links }),
+    ...(options.hasAbout && { about: aboutOf(notifications) }),
+  }
+}
+
+function aboutOf(notifications: readonly Waiting[]) {
+  return {
+    occasions: [...new Set(notifications.map(({ occasion }) => occasion))],
+    alertIds: [...new Set(notifications.map(({ alertId }) => alertId))],
+    alerts: [...new Set(notifications.flatMap(({ alert }) => alert ?? []))],
+  }
+}
+
+/** The address of a page of the console. */
+export function consolePage(consoleUrl: string, path: string): string {
+  return `${consoleUrl}/console/${path}`
+}
+
+function linksOf({ alertId, weight, content }: Waiting, { consoleUrl }: MessageOptions): MessageLink[] {
+  const url = consoleUrl === undefined ? undefined : consolePage(consoleUrl, `alerts/${alertId}`)
+  return [
+    ...(url === undefined ? [] : [{ kind: 'open', url } as const]),
+    ...(url === undefined || weight === 0 ? [] : [{ kind: 'acknowledge', url } as const]),
+    ...(content.runbookUrl === undefined ? [] : [{ kind: 'runbook', url: content.runbookUrl } as const]),
+  ]
+}
+
+function listLink({ consoleUrl }: MessageOptions): MessageLink[] {
+  return consoleUrl === undefined ? [] : [{ kind: 'open', url: consolePage(consoleUrl, 'alerts') }]
+}
+
+const LINK_LINES = { open: 'Alert', runbook: 'Runbook' } as const
+
+/** For those who read the text alone. */
+function linkLines(links: readonly MessageLink[]): string[] {
+  return links.flatMap(({ kind, url }) => (kind === 'acknowledge' ? [] : [`${LINK_LINES[kind]}: ${url}`]))
 }
 
 /** The message of one or more notifications, cut where it is too long. */
 export function fittingMessage(
   notifications: readonly Waiting[],
+  render: (notifications: readonly Waiting[]) => MessageContent,
   fits: (message: MessageContent) => boolean,
 ): MessageContent {
-  return shortened(messageOf(notifications), fits)
+  return shortened(render(notifications), fits)
 }
 
 /** The message with as much of its text as fits; for a notification whose details are too long. */
@@ -53,7 +102,10 @@ export function largest(most: number, passes: (count: number) => boolean): numbe
   return low
 }
 
-function detailedMessage({ at, occasion, weight, source, content }: Waiting): MessageContent {
+function detailedMessage(
+  { at, occasion, weight, source, content }: Waiting,
+  links: readonly MessageLink[],
+): MessageContent {
   const { title, alarmId, serverAddr, excerpt, note } = content
   const lines = [
     `Source: ${oneLine(source)}`,
@@ -61,6 +113,7 @@ function detailedMessage({ at, occasion, weight, source, content }: Waiting): Me
     alarmId === null ? '' : `Alarm: ${oneLine(alarmId)}`,
     `Time: ${toRfc3339(at)}`,
     note ?? '',
+    ...linkLines(links),
     excerpt,
   ]
   return {

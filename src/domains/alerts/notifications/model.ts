@@ -11,6 +11,7 @@ export const OUTCOMES = [
   'silenced',
   'acknowledged',
   'frozen',
+  'damped',
   'superseded',
   'pending',
   'sent',
@@ -21,7 +22,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export type OccasionKind = AlertOccasion['kind']
 
-export const TOLD_STATUSES = ['firing', 'recovered', 'frozen'] as const
+export const TOLD_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
 export type ToldStatus = (typeof TOLD_STATUSES)[number]
 
 /** What a receiver knows of an alert. */
@@ -44,19 +45,22 @@ type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Conten
 /** What a notification tells. */
 export function toldBy({ occasion, weight, content }: Telling): Told {
   const textHash = content?.textHash ?? null
-  if (occasion === 'frozen') return { weight, status: 'frozen', textHash }
+  if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }
   return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }
 }
 
 /** What the reason of a decision says; those of the robot, and of a failure, have no code. */
 export const DECISION_CAUSES = [
   'no_robot',
+  'no_receiver',
   'never_pushed',
   'below_level',
   'inhibited',
   'silenced',
   'acknowledged',
   'frozen',
+  'damped',
+  'outside_hours',
   'superseded',
   'sent',
   'bundled',
@@ -94,10 +98,12 @@ export interface Content {
   readonly serverAddr: string | null
   /** The beginning of its body. */
   readonly excerpt: string
-  /** The note of the freeze rule, or null. */
+  /** The note of the freeze rule or of damping, or null. */
   readonly note: string | null
   /** See {@link textHashOf}; undefined if an older program wrote it. */
   readonly textHash?: string
+  /** Left out if the alert has none. */
+  readonly runbookUrl?: string
 }
 
 /** A pending notification: no message contains it yet, or its message is not sent yet. */
@@ -111,4 +117,8 @@ export interface Waiting {
   readonly weight: AlertWeight
   readonly source: string
   readonly content: Content
+  /** The beginning of the hours that it waits for; null if it waits for none. */
+  readonly dueAt: number | null
+  /** The alert as the API shows it, as JSON, for a receiver that gets it so. */
+  readonly alert?: string
 }

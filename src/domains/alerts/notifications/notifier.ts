@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/clock.ts'
+import { counted } from '../../../kernel/counted.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { SECOND } from '../../../kernel/time.ts'
+import { SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { swingsText } from '../judgement.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
+import { dampen, isHolding, UNDAMPED, type Damping, type DampingStep } from './damping.ts'
+import { withTelling } from './episodes.ts'
 import { clip } from './message.ts'
 import {
   OUTCOMES,
@@ -17,24 +20,38 @@ import {
   type Content,
   type Decided,
   type Decision,
-  type OccasionKind,
   type Outcome,
   type Told,
   type Waiting,
 } from './model.ts'
-import { decide, isOfFreeze, OF_UNCHANGED, type Facts, type InhibitedBy, type SilencedBy } from './stages.ts'
+import { matchedRoutes, targetOf, targetsOf, tellingTime, type Routing, type Target } from './routing.ts'
+import {
+  DAMPED,
+  decide,
+  isOfFreeze,
+  OF_UNCHANGED,
+  type Facts,
+  type InhibitedBy,
+  type SilencedBy,
+} from './stages.ts'
 import {
   countPending,
   decidePending,
+  deleteEpisodes,
+  findDamping,
   findHeldBack,
   findLatest,
-  findTold,
   insertNotification,
   isDecidedInFreeze,
+  isDecidedInQuiet,
   listDecisions,
+  listEpisodes,
   listPendingOf,
+  listTold,
   recordKnown,
   refreshPending,
+  saveDamping,
+  saveEpisode,
 } from './store.ts'
 
 /** The silence and the alert that suppress the notifications of an alert; read in the transaction of the decision. */
@@ -48,18 +65,33 @@ export interface NotifierOptions {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly suppressions: Suppressions
-  readonly channelName: string
-  /** Whether the channel is configured. */
-  readonly isEnabled: boolean
-  readonly minWeight: AlertWeight
-  /** Called after the commit of a pending notification. */
-  readonly onPending: () => void
+  readonly routing: Routing
+  /** The alert as the API shows it, as JSON. */
+  readonly encodeAlert?: (alert: Alert) => string
+  /** Called after the commit of a pending notification of that receiver. */
+  readonly onPending: (receiver: string) => void
 }
 
+/** Of decisions where nobody is configured. */
+const NO_RECEIVER = 'robot'
 // Enough for the cause of an alert; the whole body is in the API.
 const EXCERPT_CHARACTERS = 1_000
 // How old the number of pending notifications may be; a scrape that reads it counts up to 100,000 rows.
 const PENDING_AGE_MS = 5 * SECOND
+
+/** What the decisions on one alert have in common, whichever the receiver. */
+interface Shared {
+  readonly told: ReadonlyMap<string, Told>
+  readonly pending: Awaited<ReturnType<typeof listPendingOf>>
+  readonly silencedBy: SilencedBy | undefined
+  readonly inhibitedBy: InhibitedBy | undefined
+  readonly damping: Damping | undefined
+}
+
+/** A decision that is not stored yet. */
+interface Verdict extends Target {
+  readonly decided: Decided
+}
 
 /** Decides for each occasion whether people are notified, and stores the decision in the transaction of the change. */
 export class Notifier implements AlertNotifications {
@@ -67,14 +99,16 @@ export class Notifier implements AlertNotifications {
   readonly #decisions: Counter
 
   constructor(options: NotifierOptions) {
-    const { metrics, store } = options
+    const { metrics, routing, store } = options
     this.#options = options
     this.#decisions = metrics.counter({
       name: 'alert_notifications_total',
-      help: 'Notifications of alerts by outcome.',
+      help: 'Notifications of alerts by receiver and outcome.',
       labels: ['channel', 'outcome'],
     })
-    for (const outcome of OUTCOMES) if (outcome !== 'pending') this.count(outcome, 0)
+    const names = routing.receivers.length > 0 ? routing.receivers : [NO_RECEIVER]
+    for (const name of names)
+      for (const outcome of OUTCOMES) if (outcome !== 'pending') this.count(name, outcome, 0)
     const pending = metrics.gauge({
       name: 'alert_notifications_pending',
       help: 'Notifications that are not sent yet, counted up to 100,000.',
@@ -84,39 +118,69 @@ export class Notifier implements AlertNotifications {
   }
 
   async notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
-    const { channelName: channel, isEnabled } = this.#options
-    // The first decision says so already.
-    if (!isEnabled && occasion.kind === 'repeated') return
-    const { sending, waiting } = isEnabled ? await listPendingOf(tx, alert.id, channel) : NOTHING_PENDING
-    // What waits is judged by the state at the time when it is sent.
-    if (OF_UNCHANGED.has(occasion.kind) && waiting.length > 0) return
-    if (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
-      for (const { id } of waiting) await this.#decide(tx, id, SUPERSEDED)
-    const decided = decide(await this.#factsOf(tx, occasion.kind, alert, sending))
-    if (decided) await this.#insert(tx, occasion, alert, decided)
+    const { routing } = this.#options
+    if (routing.receivers.length === 0) return this.#decideForNobody(tx, occasion, alert)
+    const routes = matchedRoutes(alert, routing)
+    // A route that repeats by itself does so for all who were told.
+    if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
+      return
+    const shared = await this.#readShared(tx, alert)
+    const targets = targetsOf(alert, knowing(shared), routing)
+    if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
+    await this.#tell(tx, occasion, alert, { targets, shared })
+  }
+
+  /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
+  async tellAgain(
+    tx: Tx,
+    kind: 'escalated' | 'repeated',
+    alert: Alert,
+    step: readonly Target[],
+  ): Promise<void> {
+    const { routing } = this.#options
+    const shared = await this.#readShared(tx, alert)
+    const told = () => knowing(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
+    const targets = kind === 'escalated' ? step : told()
+    await this.#tell(tx, { kind }, alert, { targets, shared })
+  }
+
+  /** Whether nothing is told of the alert at the moment; what is due waits until that has ended. */
+  async isSuppressed(tx: Tx, alert: Alert): Promise<boolean> {
+    const { damping, inhibitedBy, silencedBy } = await this.#readShared(tx, alert)
+    const isQuiet = (damping?.quietSince ?? null) !== null
+    return isQuiet || silencedBy !== undefined || inhibitedBy !== undefined || alert.status === 'frozen'
   }
 
   async review(tx: Tx, before: Alert, alert: Alert): Promise<void> {
-    if (!this.#options.isEnabled) return
-    const latest = await findLatest(tx, alert.id, this.#options.channelName)
-    const kind = END_OF.get(latest?.outcome) ?? (await this.#suppressionEnd(tx, before))
-    if (!kind) return
-    const { sending, waiting } = await listPendingOf(tx, alert.id, this.#options.channelName)
-    if (waiting.length > 0) return
-    const decided = decide(await this.#factsOf(tx, kind, alert, sending))
-    if (decided?.outcome === 'pending') await this.#insert(tx, { kind }, alert, decided)
+    const { routing } = this.#options
+    if (routing.receivers.length === 0) return
+    const shared = await this.#readShared(tx, alert)
+    const ended = await this.#suppressionEnd(tx, before)
+    for (const target of targetsOf(alert, knowing(shared), routing)) {
+      const latest = await findLatest(tx, alert.id, target.receiver)
+      const kind = END_OF.get(latest?.outcome) ?? ended
+      if (!kind || waitingOf(shared, target).length > 0) continue
+      const decided = decide(await this.#factsOf(tx, kind, alert, { target, shared }))
+      if (decided?.outcome === 'pending') await this.#insert(tx, { kind }, alert, { ...target, decided })
+    }
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
-    if (this.#options.isEnabled)
-      await recordKnown(tx, { alertId: alert.id, weight: alert.weight, textHash: textHashOf(alert) })
+    if (this.#options.routing.receivers.length === 0) return
+    await recordKnown(tx, { alertId: alert.id, weight: alert.weight, textHash: textHashOf(alert) })
+    await deleteEpisodes(tx, alert.id)
   }
 
   /**
-   * Repeats the decision on each pending notification with the present state of its alert, and returns the notifications
-   * that are still pending, in the same order, with that state.
+   * Repeats the decision on each pending notification of a receiver with the present state of its alert, and returns the
+   * notifications that are still pending, in the same order, with that state.
    */
-  async judgeAgain(tx: Tx, pending: readonly Waiting[]): Promise<Waiting[]> {
+  async judgeAgain(
+    tx: Tx,
+    receiver: string,
+    pending: readonly Waiting[],
+    withAlerts = false,
+  ): Promise<Waiting[]> {
     const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
     const newest = new Map(
       pending.toSorted((a, b) => a.seq - b.seq).map(({ alertId, seq }) => [alertId, seq]),
@@ -127,9 +191,9 @@ export class Notifier implements AlertNotifications {
       const alert = alerts.get(notification.alertId)
       if (!alert) continue
       const isNewest = newest.get(alert.id) === notification.seq
-      const current = isNewest ? await this.#stillDue(tx, notification, alert) : undefined
-      if (current) due.push(current)
-      else if (!isNewest) await this.#decide(tx, notification.id, SUPERSEDED)
+      const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert) : undefined
+      if (current) due.push(withAlerts ? this.#withAlert(current, alert) : current)
+      else if (!isNewest) await this.#decide(tx, receiver, notification.id, SUPERSEDED)
     }
     return due
   }
@@ -139,17 +203,109 @@ export class Notifier implements AlertNotifications {
     return listDecisions(this.#options.store.read, alertId, page)
   }
 
-  /** Counts notifications with an outcome. */
-  count(outcome: Outcome, by: number): void {
-    this.#decisions.increment({ channel: this.#options.channelName, outcome }, by)
+  /** Counts notifications of a receiver with an outcome. */
+  count(channel: string, outcome: Outcome, by: number): void {
+    this.#decisions.increment({ channel, outcome }, by)
+  }
+
+  /** Decides for each of the receivers, and stores the decisions. */
+  async #tell(
+    tx: Tx,
+    given: AlertOccasion,
+    alert: Alert,
+    { targets, shared }: { readonly targets: readonly Target[]; readonly shared: Shared },
+  ): Promise<void> {
+    const judged: Verdict[] = []
+    // What waits of a quiet alert stays, and is told by its state when it is sent.
+    const isHeld = shared.damping !== undefined && isHolding(shared.damping, given.kind, alert.weight)
+    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
+    for (const target of targets) {
+      const waiting = waitingOf(shared, target)
+      // What waits is judged by the state at the time when it is sent.
+      if (OF_UNCHANGED.has(given.kind) && waiting.length > 0) continue
+      if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
+      const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
+      const decided = decide(facts)
+      if (decided) judged.push({ ...target, decided })
+    }
+    const { step, damping } = this.#dampen(given, alert, judged, shared.damping)
+    if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
+    const occasion = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : given
+    for (const verdict of judged) {
+      const isDamped = isHeld && verdict.decided.outcome === 'pending'
+      await this.#insert(tx, occasion, alert, isDamped ? { ...verdict, decided: DAMPED } : verdict, damping)
+    }
+    await this.#keepEpisodes(tx, alert, judged, step)
+  }
+
+  #dampen(
+    { kind }: AlertOccasion,
+    { weight }: Alert,
+    judged: readonly Verdict[],
+    before: Damping | undefined,
+  ): { readonly step: DampingStep; readonly damping: Damping } {
+    const { clock, routing } = this.#options
+    const unchanged = { step: 'tell', damping: before ?? UNDAMPED } as const
+    if (!routing.isDamping || kind === 'undamped') return unchanged
+    const isTold = judged.some(({ decided }) => decided.outcome === 'pending')
+    return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isTold })
+  }
+
+  /** What is due later counts from the first telling on a route, and ends with the alert. */
+  async #keepEpisodes(tx: Tx, alert: Alert, judged: readonly Verdict[], step: DampingStep): Promise<void> {
+    const { clock, routing } = this.#options
+    if (alert.weight === 0) {
+      if (routing.routes.some(isFollowed) && alert.status !== 'frozen') await deleteEpisodes(tx, alert.id)
+      return
+    }
+    const told = judged.filter(({ decided, route }) => decided.outcome === 'pending' && isFollowed(route))
+    if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
+    const known = await listEpisodes(tx, alert.id)
+    for (const route of new Set(told.map((each) => each.route))) {
+      const startedAt = tellingTime(route, alert.weight, clock.now())
+      const before = known.find((each) => each.route === String(route.name))
+      const episode = withTelling(before, { alertId: alert.id, route, startedAt })
+      if (episode !== before) await saveEpisode(tx, episode)
+    }
+  }
+
+  async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
+    const { routing, suppressions } = this.#options
+    return {
+      told: await listTold(tx, alert.id),
+      pending: await listPendingOf(tx, alert.id),
+      silencedBy: await suppressions.silencedBy(tx, alert),
+      inhibitedBy: await suppressions.inhibitedBy(tx, alert),
+      damping: routing.isDamping ? await findDamping(tx, alert.id) : undefined,
+    }
+  }
+
+  /** Without a receiver nothing else matters, and alerts cost no further queries. */
+  async #decideForNobody(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
+    // The first decision says so already.
+    if (occasion.kind === 'repeated') return
+    const decided = this.#options.routing.receivers.length === 0 ? NO_ROBOT : NO_ROUTE
+    await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decided })
   }
 
   /** The notification with the present state of its alert; undefined if that is not to be told. */
-  async #stillDue(tx: Tx, notification: Waiting, alert: Alert): Promise<Waiting | undefined> {
+  async #stillDue(
+    tx: Tx,
+    receiver: string,
+    notification: Waiting,
+    alert: Alert,
+  ): Promise<Waiting | undefined> {
+    const { routing } = this.#options
     const { id, occasion, content } = notification
-    const decided = decide(await this.#factsOf(tx, occasion, alert, undefined)) ?? SUPERSEDED
+    const [target] = targetOf(alert, receiver, routing)
+    const shared = await this.#readShared(tx, alert)
+    // What an earlier message says counts only until that is known to have arrived.
+    const facts =
+      target &&
+      (await this.#factsOf(tx, occasion, alert, { target, shared: { ...shared, pending: new Map() } }))
+    const decided = (facts && decide(facts)) ?? SUPERSEDED
     if (decided.outcome !== 'pending') {
-      await this.#decide(tx, id, decided)
+      await this.#decide(tx, receiver, id, decided)
       return undefined
     }
     const { weight, source } = alert
@@ -158,28 +314,42 @@ export class Notifier implements AlertNotifications {
     return current
   }
 
-  async #insert(tx: Tx, occasion: AlertOccasion, alert: Alert, decided: Decided): Promise<void> {
-    const { channelName: channel, clock, onPending } = this.#options
+  #withAlert(notification: Waiting, alert: Alert): Waiting {
+    const { encodeAlert } = this.#options
+    return encodeAlert ? { ...notification, alert: encodeAlert(alert) } : notification
+  }
+
+  async #insert(
+    tx: Tx,
+    occasion: AlertOccasion,
+    alert: Alert,
+    { receiver: channel, route, decided }: Pick<Verdict, 'receiver' | 'decided'> & Partial<Target>,
+    damping?: Damping,
+  ): Promise<void> {
+    const { clock, onPending } = this.#options
     const isPending = decided.outcome === 'pending'
-    tx.afterCommit(isPending ? onPending : () => this.count(decided.outcome, 1))
-    if (await isRepeated(tx, occasion, alert, decided)) return
+    tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decided.outcome, 1))
+    if (await isRepeated(tx, { channel, occasion, alert, decided, damping })) return
+    const at = clock.now()
+    const opensAt = isPending && route ? tellingTime(route, alert.weight, at) : at
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
-      at: clock.now(),
+      at,
       occasion: occasion.kind,
       channel,
-      ...decided,
+      ...(opensAt > at && route ? outsideHours(route, opensAt) : decided),
       source: alert.source,
       weight: alert.weight,
       content: isPending ? contentOf(noteOf(occasion, alert.weight), alert) : null,
       messageId: null,
+      dueAt: opensAt > at ? opensAt : null,
     })
   }
 
-  async #decide(tx: Tx, id: string, decided: Decided): Promise<void> {
+  async #decide(tx: Tx, receiver: string, id: string, decided: Decided): Promise<void> {
     await decidePending(tx, id, decided)
-    tx.afterCommit(() => this.count(decided.outcome, 1))
+    tx.afterCommit(() => this.count(receiver, decided.outcome, 1))
   }
 
   /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
@@ -189,26 +359,69 @@ export class Notifier implements AlertNotifications {
     return (await suppressions.inhibitedBy(tx, alert)) && 'inhibition_ended'
   }
 
-  /** `sending`: what a message says that the receiver may have got. */
-  async #factsOf(tx: Tx, occasion: OccasionKind, alert: Alert, sending: Told | undefined): Promise<Facts> {
-    const { channelName, isEnabled, minWeight, suppressions } = this.#options
-    const facts = { occasion, alert, textHash: textHashOf(alert), isEnabled, minWeight }
-    // Without a channel nothing else matters, and alerts cost no further queries.
-    if (!isEnabled)
-      return { ...facts, silencedBy: undefined, inhibitedBy: undefined, told: undefined, heldBack: undefined }
-    const told = sending ?? (await findTold(tx, alert.id, channelName))
+  async #factsOf(
+    tx: Tx,
+    occasion: AlertOccasion['kind'],
+    alert: Alert,
+    {
+      target,
+      shared,
+      isQuiet,
+    }: { readonly target: Target; readonly shared: Shared; readonly isQuiet?: boolean },
+  ): Promise<Facts> {
+    const { receiver, route } = target
+    const { name, minWeight } = route
     return {
-      ...facts,
-      silencedBy: await suppressions.silencedBy(tx, alert),
-      inhibitedBy: await suppressions.inhibitedBy(tx, alert),
-      told,
+      occasion,
+      alert,
+      textHash: textHashOf(alert),
+      isEnabled: true,
+      minWeight,
+      minWeightOf: name === 'default' ? 'alerts.robot.min_severity' : `min_severity of the route ${name}`,
+      silencedBy: shared.silencedBy,
+      inhibitedBy: shared.inhibitedBy,
+      told: shared.pending.get(receiver)?.sending ?? shared.told.get(receiver),
       // Only the end of an alert that was not told needs the reason.
-      heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, channelName) : undefined,
+      heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
+      isQuiet: isQuiet ?? (shared.damping?.quietSince ?? null) !== null,
     }
   }
 }
 
-const NOTHING_PENDING = { sending: undefined, waiting: [] } as const
+/** The receivers that were told of the alert, or are being told, and do not know of its end. */
+function knowing({ told, pending }: Shared): string[] {
+  const last = new Map<string, Told | undefined>(told)
+  for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
+  return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
+}
+
+function waitingOf({ pending }: Shared, { receiver }: Target) {
+  return pending.get(receiver)?.waiting ?? []
+}
+
+const isFollowed = ({ repeatEveryMs, escalate }: Target['route']) =>
+  repeatEveryMs !== undefined || escalate.length > 0
+
+const NO_ROBOT: Decided = {
+  outcome: 'disabled',
+  reason: 'No robot is configured (alerts.robot.url).',
+  cause: { code: 'no_robot', values: {} },
+}
+
+const NO_ROUTE: Decided = {
+  outcome: 'disabled',
+  reason: 'No route of the alert names a receiver (alerts.routes, alerts.default_receivers).',
+  cause: { code: 'no_receiver', values: {} },
+}
+
+function outsideHours({ name }: Target['route'], opensAt: number): Decided {
+  const at = toRfc3339(opensAt)
+  return {
+    outcome: 'pending',
+    reason: `Outside of the hours of the route ${name}: told at ${at}.`,
+    cause: { code: 'outside_hours', values: { route: String(name), at } },
+  }
+}
 
 /** The occasion at which an alert is told that was held back for that reason. */
 const END_OF: ReadonlyMap<Outcome | undefined, 'silence_ended' | 'inhibition_ended'> = new Map<
@@ -222,23 +435,41 @@ const END_OF: ReadonlyMap<Outcome | undefined, 'silence_ended' | 'inhibition_end
 /** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
 async function isRepeated(
   tx: Tx,
-  { kind: occasion }: AlertOccasion,
-  { id, status }: Alert,
-  { outcome }: Decided,
+  given: {
+    readonly channel: string
+    readonly occasion: AlertOccasion
+    readonly alert: Alert
+    readonly decided: Decided
+    readonly damping: Damping | undefined
+  },
 ): Promise<boolean> {
+  const { channel, damping } = given
+  const [occasion, { id, status }, { outcome }] = [given.occasion.kind, given.alert, given.decided]
+  if (outcome === 'damped')
+    return isDecidedInQuiet(tx, id, { channel, occasion, since: damping?.quietSince ?? 0 })
   if (status !== 'frozen' || occasion === 'frozen') return false
-  return isDecidedInFreeze(tx, id, { occasion, outcome })
+  return isDecidedInFreeze(tx, id, { channel, occasion, outcome })
 }
 
 function contentOf(note: string | null, alert: Alert): Content {
-  const { title, alarmId, serverAddr, body } = alert
+  const { title, alarmId, serverAddr, body, runbookUrl } = alert
   const excerpt = clip(body, EXCERPT_CHARACTERS)
-  return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert) }
+  const runbook = runbookUrl === null ? {} : { runbookUrl }
+  return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert), ...runbook }
 }
 
 function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {
+  const state = weight === 0 ? 'recovered' : severityOf(weight)
+  if ('changes' in occasion) return dampingNote(occasion, state)
   if (!('swings' in occasion)) return null
   const { swings, reports } = occasion
-  const state = weight === 0 ? 'recovered' : severityOf(weight)
   return `${swingsText(swings, reports)}; now ${state}`
+}
+
+function dampingNote(
+  { kind, changes }: { kind: 'damped' | 'undamped'; changes: number },
+  state: string,
+): string {
+  const often = `${counted(changes, 'change')}; now ${state}`
+  return kind === 'damped' ? `${often}; no more messages until 30 minutes pass without a change` : often
 }

@@ -4,7 +4,7 @@ import { eventually } from '../../../../test/support/eventually.ts'
 import { notificationWorld, type NotificationWorld } from '../../../../test/support/notification-world.ts'
 import { ROBOT_FAULTS } from '../../../../test/support/robots.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
-import { ROBOT_KINDS } from '../../../config/schema.ts'
+import { ROBOT_KINDS } from '../../../config/receivers.ts'
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 
 const DINGTALK = { kind: 'dingtalk' } as const

@@ -11,7 +11,7 @@ import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
 import { afterAttempt, allowedBy, type Allowed, type Health } from './health.ts'
-import { fittingMessage, type MessageContent } from './message.ts'
+import { fittingMessage, messageOf, type MessageContent } from './message.ts'
 import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
 import {
   claimMessage,
@@ -25,6 +25,7 @@ import {
   lockChannel,
   markFailed,
   recordSent,
+  recordAttempt,
   rewriteMessage,
   messageQueue,
   saveChannel,
@@ -39,11 +40,17 @@ export interface SenderOptions {
   readonly channel: NotificationChannel
   readonly channelName: string
   /** Repeats the decision on each pending notification; returns those that are still pending, as their alerts are now. */
-  readonly judgeAgain: (tx: Tx, pending: readonly Waiting[]) => Promise<Waiting[]>
+  readonly judgeAgain: (tx: Tx, receiver: string, pending: readonly Waiting[]) => Promise<Waiting[]>
+  /** Where people open the console; undefined if that is not configured. */
+  readonly consoleUrl?: string | undefined
+  /** Called when the receiver has failed for 15 minutes, and when it then works again. */
+  readonly report?: (tx: Tx, receiver: string, problem: string | undefined) => Promise<void>
   /** Counts notifications by outcome. */
-  readonly count: (outcome: Outcome, by: number) => void
+  readonly count: (receiver: string, outcome: Outcome, by: number) => void
 }
 
+/** The receiver that `alerts.robot` configures: in decisions, as a label of metrics, and as a key in the database. */
+export const ROBOT = 'robot'
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
 /** The time after which another process sends the message of a dead process. */
@@ -53,6 +60,10 @@ const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: 24 * HOUR }
 // docs/specification.md, Alert notifications
 const MAX_REFUSALS = 3
 const REASON_CHARACTERS = 500
+// docs/specification.md, Alert notifications
+const FAILING_MS = 15 * MINUTE
+/** Somebody waits for the answer to a notice. */
+const NOTICE_WEIGHT = 5
 
 type Failed = Extract<SendOutcome, { readonly sent: false }>
 
@@ -82,13 +93,13 @@ interface Candidate {
  */
 export class NotificationSender {
   readonly #options: SenderOptions
-  readonly #runner: Runner<ChannelWork, void>
+  readonly #runner: Runner<ChannelWork, string | undefined>
 
   constructor(options: SenderOptions) {
-    const { store, clock, logger, metrics } = options
+    const { store, clock, logger, metrics, channelName } = options
     this.#options = options
-    this.#runner = new Runner<ChannelWork, void>({
-      name: 'alert-notifications',
+    this.#runner = new Runner<ChannelWork, string | undefined>({
+      name: channelName === ROBOT ? 'alert-notifications' : `alert-notifications-${channelName}`,
       store,
       clock,
       logger,
@@ -128,7 +139,7 @@ export class NotificationSender {
     // A pause that began before the clock was set back is counted from now on.
     if (rate && rate.at > claim.now) await saveChannel(tx, channelName, { ...state, rate: bucket.state })
     if (tokens === 0 || allowed === 'none') return []
-    const unsent = await listUnsent(tx)
+    const unsent = await listUnsent(tx, channelName)
     if (unsent.some(isLeasedAt(claim.now))) return []
     const chances = { claim, unsent, tokens, allowed, health: state.health }
     for (const candidate of await this.#candidates(tx, chances)) {
@@ -146,8 +157,9 @@ export class NotificationSender {
     tx: Tx,
     { claim, unsent, tokens, allowed, health }: Chances,
   ): Promise<readonly Candidate[]> {
-    const waiting = await listWaiting(tx)
-    const contained = unsent.length > 0 ? await listInMessages(tx) : []
+    const { channelName } = this.#options
+    const waiting = await listWaiting(tx, channelName, claim.now)
+    const contained = unsent.length > 0 ? await listInMessages(tx, channelName) : []
     // The later state of an alert waits for its message, which is as urgent as that state.
     const messageOf = new Map(contained.map(({ alertId, messageId }) => [alertId, messageId]))
     const weights = new Map<string | undefined, number>()
@@ -159,13 +171,13 @@ export class NotificationSender {
       (allowed === 'any' || id !== health?.lastFailed) &&
       (health?.isDown === true || (dueAt !== null && isDueAt(dueAt, claim.now, RETRY.maximumMs)))
     const repeated = unsent.filter(isAllowed).map((message) => ({
-      weight: weights.get(message.id) ?? 0,
+      weight: message.isNotice ? NOTICE_WEIGHT : (weights.get(message.id) ?? 0),
       attempts: message.attempts,
       claim: () => this.#repeat(tx, message, claim),
     }))
     const free = waiting.filter(({ alertId }) => !messageOf.has(alertId))
     // While the channel is down, a new message has all that fits.
-    const room = { now: claim.now, tokens: health?.isDown ? 0 : tokens, fits: this.#fits(newId()) }
+    const room = { now: claim.now, tokens: health?.isDown ? 0 : tokens, ...this.#form(newId()) }
     const bundle = nextBundle(free, room)
     const weight = Math.max(...bundle.map((each) => each.weight))
     const created = { weight, attempts: 0, claim: () => this.#create(tx, claim, bundle, free) }
@@ -176,14 +188,15 @@ export class NotificationSender {
   /** The message without what is not to be sent any more; undefined if nothing is left of it. */
   async #repeat(tx: Tx, message: ChannelWork, claim: WorkClaim): Promise<ChannelWork | undefined> {
     // The channel may have got it. People who have got it must be told of the end of its alerts, too.
-    if (message.leaseHolder !== null || message.isUncertain) return claimMessage(tx, message, claim)
+    if (message.isNotice || message.leaseHolder !== null || message.isUncertain)
+      return claimMessage(tx, message, claim)
     const contained = await listContained(tx, message.id)
     const due = await this.#stillDue(tx, contained, contained)
     if (due.length === 0) {
       await dropMessage(tx, message.id)
       return undefined
     }
-    const rewritten = { ...message, ...fittingMessage(due, this.#fits(message.id)) }
+    const rewritten = { ...message, ...this.#contentOf(message.id, due) }
     if (!isDeepStrictEqual(rewritten, message)) await rewriteMessage(tx, rewritten)
     return claimMessage(tx, rewritten, claim)
   }
@@ -198,11 +211,10 @@ export class NotificationSender {
     const due = await this.#stillDue(tx, bundle, waiting)
     if (due.length === 0) return undefined
     const id = newId()
-    const fits = this.#fits(id)
-    const notifications = fittingPart(due, fits)
+    const notifications = fittingPart(due, this.#form(id))
     const queuedAt = Math.min(now, ...notifications.map(({ at }) => at))
     const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt }
-    const created = { id, ...fittingMessage(notifications, fits), ...NO_FAILURES, ...work }
+    const created = this.#newMessage(id, notifications, work)
     await createMessage(tx, created, notifications)
     return created
   }
@@ -219,43 +231,80 @@ export class NotificationSender {
     if (notifications.length === 0) return []
     const alerts = new Set(notifications.map(({ alertId }) => alertId))
     const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
-    const due = new Map((await this.#options.judgeAgain(tx, judged)).map((each) => [each.id, each]))
+    const due = new Map(
+      (await this.#options.judgeAgain(tx, this.#options.channelName, judged)).map((each) => [each.id, each]),
+    )
     const kept = notifications.map(({ id }) => due.get(id)).filter((each) => each !== undefined)
     // The next message need not wait for the next look.
     if (kept.length === 0) tx.afterCommit(() => this.wake())
     return kept
   }
 
-  #fits(key: string): (message: MessageContent) => boolean {
-    return (message) => this.#options.channel.fits({ ...message, key })
+  /** How notifications become a message of this channel, and whether it fits. */
+  #form(key: string) {
+    const { channel, consoleUrl } = this.#options
+    const hasAbout = channel.needs !== undefined
+    return {
+      render: (notifications: readonly Waiting[]) => messageOf(notifications, { consoleUrl, hasAbout }),
+      fits: (message: MessageContent) => channel.fits({ ...message, key }),
+    }
   }
 
-  async #send({ id, title, text, level }: ChannelWork, signal: AbortSignal): Promise<void> {
-    const outcome = await this.#options.channel.send({ title, text, level, key: id }, signal)
-    if (outcome.sent) return
-    throw new SendFailure(outcome)
+  #contentOf(key: string, notifications: readonly Waiting[]) {
+    const { render, fits } = this.#form(key)
+    const { title, text, level, ...others } = fittingMessage(notifications, render, fits)
+    return { title, text, level, details: Object.keys(others).length > 0 ? others : null }
   }
 
-  async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<void>): Promise<boolean> {
+  #newMessage(
+    id: string,
+    notifications: readonly Waiting[],
+    work: Pick<ChannelWork, 'dueAt' | 'leaseHolder' | 'attempts' | 'queuedAt'>,
+  ): ChannelWork {
+    const { channelName: channel } = this.#options
+    return { id, channel, ...this.#contentOf(id, notifications), ...NO_FAILURES, ...work }
+  }
+
+  /** Returns the warning of the channel, if it has one. */
+  async #send(message: ChannelWork, signal: AbortSignal): Promise<string | undefined> {
+    const { id: key, title, text, level, details } = message
+    const { channel, channelName, logger } = this.#options
+    const outcome = await channel.send({ title, text, level, key, ...details }, signal)
+    if (!outcome.sent) throw new SendFailure(outcome)
+    const { warning } = outcome
+    if (warning !== undefined)
+      logger.warn({ receiver: channelName, message_id: key, warning }, 'a message has not reached everybody')
+    return warning
+  }
+
+  async #settle(
+    tx: Tx,
+    message: ChannelWork,
+    holder: string,
+    outcome: WorkOutcome<string | undefined>,
+  ): Promise<boolean> {
     const dueAt = 'at' in outcome ? outcome.at : null
     if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
-    if (outcome.status === 'done') await this.#markSent(tx, message)
+    if (outcome.status === 'done') await this.#markSent(tx, message, outcome.result)
     else await this.#markFailure(tx, message, outcome)
     return true
   }
 
-  async #markSent(tx: Tx, { id }: ChannelWork): Promise<void> {
-    const { channelName, clock, count } = this.#options
+  async #markSent(tx: Tx, { id }: ChannelWork, warning: string | undefined): Promise<void> {
+    const { channelName, clock, count, report } = this.#options
+    const at = clock.now()
     const state = await lockChannel(tx, channelName)
     if (state.health) await saveChannel(tx, channelName, { ...state, health: undefined })
-    const sent = await recordSent(tx, id, { receiver: channelName, at: clock.now() })
-    tx.afterCommit(() => count(sent.outcome, sent.count))
+    await recordAttempt(tx, channelName, { lastSuccessAt: at, failingSince: null, isReported: false })
+    const sent = await recordSent(tx, id, { receiver: channelName, at, warning })
+    if (state.isReported) await report?.(tx, channelName, undefined)
+    tx.afterCommit(() => count(channelName, sent.outcome, sent.count))
   }
 
   async #markFailure(
     tx: Tx,
     message: ChannelWork,
-    { status, error }: Exclude<WorkOutcome<void>, { status: 'done' }>,
+    { status, error }: Exclude<WorkOutcome<unknown>, { status: 'done' }>,
   ): Promise<void> {
     const failed = error instanceof SendFailure ? error.failed : undefined
     const fault = failed && status !== 'interrupted' ? await this.#judge(tx, message, failed) : undefined
@@ -280,7 +329,11 @@ export class NotificationSender {
   }
 
   /** Whose fault a failure is. A pause that the channel asks for holds for all messages and all processes. */
-  async #judge(tx: Tx, { id: messageId }: ChannelWork, { fault, pauseMs }: Failed): Promise<SendFault> {
+  async #judge(
+    tx: Tx,
+    { id: messageId }: ChannelWork,
+    { fault, pauseMs, reason }: Failed,
+  ): Promise<SendFault> {
     const { channel, channelName, clock } = this.#options
     const now = clock.now()
     const state = await lockChannel(tx, channelName)
@@ -288,7 +341,27 @@ export class NotificationSender {
     if (pauseMs !== undefined) bucket.pause(pauseMs)
     const judged = afterAttempt(state.health, { messageId, fault }, { now, pauses: RETRY })
     await saveChannel(tx, channelName, { rate: bucket.state, health: judged.health })
+    await this.#recordFailure(tx, state, { now, isFailing: judged.fault === 'receiver', reason })
     return judged.fault
+  }
+
+  /** A receiver that has failed for a while is reported once. */
+  async #recordFailure(
+    tx: Tx,
+    { failingSince, isReported }: Awaited<ReturnType<typeof lockChannel>>,
+    {
+      now,
+      isFailing,
+      reason,
+    }: { readonly now: number; readonly isFailing: boolean; readonly reason: string },
+  ): Promise<void> {
+    const { channelName, report } = this.#options
+    const lastError = reason.slice(0, REASON_CHARACTERS)
+    if (!isFailing) return recordAttempt(tx, channelName, { lastError })
+    const since = failingSince === null ? now : Math.min(failingSince, now)
+    const isDue = report !== undefined && !isReported && now - since >= FAILING_MS
+    await recordAttempt(tx, channelName, { lastError, failingSince: since, isReported: isReported || isDue })
+    if (isDue) await report(tx, channelName, lastError)
   }
 
   /** A refused bundle is sent in two parts, so that only what is refused is set aside. */
@@ -305,8 +378,7 @@ export class NotificationSender {
     const work = { ...queuedWork(this.#options.clock.now()), queuedAt: message.queuedAt }
     for (const part of [contained.slice(0, middle), contained.slice(middle)]) {
       const id = newId()
-      const created = { id, ...fittingMessage(part, this.#fits(id)), ...NO_FAILURES, ...work }
-      await createMessage(tx, created, part)
+      await createMessage(tx, this.#newMessage(id, part, work), part)
     }
     await dropMessage(tx, message.id)
   }
@@ -316,13 +388,14 @@ export class NotificationSender {
     { id }: ChannelWork,
     end: { readonly before: number; readonly why: string },
   ): Promise<void> {
+    const { channelName, count } = this.#options
     const failed = await markFailed(tx, id, end)
-    tx.afterCommit(() => this.#options.count('failed', failed))
+    tx.afterCommit(() => count(channelName, 'failed', failed))
   }
 }
 
 /** A message that was not tried yet. */
-const NO_FAILURES = { isRefused: false, refusals: 0, isUncertain: false } as const
+export const NO_FAILURES = { isNotice: false, isRefused: false, refusals: 0, isUncertain: false } as const
 
 /** What the next attempt is chosen from. */
 interface Chances {

@@ -80,6 +80,15 @@ const CASES: readonly Case[] = [
     { occasion: 'risen', alert: { weight: 5, status: 'acknowledged' } },
     'acknowledged',
   ],
+  ['a change of a quiet alert is not pushed', { isQuiet: true }, 'damped'],
+  ['the message that says that it is quiet is pushed', { occasion: 'damped', isQuiet: true }, 'pending'],
+  [
+    'the digest is pushed to those who know that it was quiet, also when the alert has recovered',
+    { ...RECOVERED, occasion: 'undamped', ...told(4, 'damped') },
+    'pending',
+  ],
+  ['an escalation is no news for those who know the alert', { occasion: 'escalated', ...told(5) }, 'none'],
+  ['an escalation is pushed to others', { occasion: 'escalated' }, 'pending'],
   ['a frozen alert is not pushed', { alert: { weight: 6, status: 'frozen' } }, 'frozen'],
   [
     'the recovery of a frozen alert is not pushed',

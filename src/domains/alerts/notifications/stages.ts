@@ -24,6 +24,10 @@ export interface Facts {
   readonly isEnabled: boolean
   /** Below this weight an alert is not pushed. */
   readonly minWeight: AlertWeight
+  /** What sets it. */
+  readonly minWeightOf?: string
+  /** Whether the alert is quiet, because it was told too often. */
+  readonly isQuiet?: boolean
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
   /** What the receiver was told last, or is being told; undefined if nothing. */
@@ -36,12 +40,14 @@ export interface Facts {
 type Stage = (facts: Facts) => Decided | undefined
 
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
+const OF_DAMPING: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
 
 /** Occasions at which the alert itself does not change. */
 export const OF_UNCHANGED: ReadonlySet<OccasionKind> = new Set([
   'silence_ended',
   'inhibition_ended',
   'repeated',
+  'escalated',
 ])
 
 /** Occasions that a freeze does not hold back. */
@@ -61,6 +67,9 @@ const hasOtherTexts = ({ alert, textHash, told }: Facts) =>
 
 const always = () => true
 
+/** Whether the alert has recovered, and the receiver knows that it fires. */
+const isOverFor = ({ alert, told }: Facts) => alert.weight === 0 && told?.status === 'firing'
+
 /** Whether the alert is, at each occasion, worse than or other than what the receiver was told last. */
 const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   raised: isWorse,
@@ -71,6 +80,11 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   acknowledgement_lapsed: always,
   // It needs a person, who may have forgotten it.
   repeated: always,
+  // Those who know it already are not told again.
+  escalated: isWorse,
+  // With the number of changes.
+  damped: always,
+  undamped: (facts) => facts.told?.status === 'damped' || isWorse(facts) || isOverFor(facts),
   // With the number of swings.
   frozen: always,
   unfrozen: always,
@@ -79,7 +93,7 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
 }
 
 const heldBackBy = (
-  code: 'below_level' | 'inhibited' | 'silenced' | 'acknowledged' | 'frozen',
+  code: 'below_level' | 'inhibited' | 'silenced' | 'acknowledged' | 'frozen' | 'damped',
   reason: string,
   values: DecisionCause['values'] = {},
 ): Decided => ({ outcome: code, reason, cause: { code, values } })
@@ -95,7 +109,7 @@ const disabled: Stage = ({ isEnabled }) =>
 
 /** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
 const isOver = ({ occasion, alert }: Facts) =>
-  occasion === 'recovered' || (occasion === 'unfrozen' && alert.weight === 0)
+  occasion === 'recovered' || ((occasion === 'unfrozen' || occasion === 'undamped') && alert.weight === 0)
 
 /** The end of an alert that was never pushed has the outcome for which the alert was not pushed. */
 const neverPushed: Stage = (facts) => {
@@ -109,10 +123,18 @@ const neverPushed: Stage = (facts) => {
   }
 }
 
-const belowLevel: Stage = ({ occasion, alert, minWeight }) => {
-  if (occasion === 'recovered' || OF_FREEZE.has(occasion) || alert.weight >= minWeight) return undefined
+const belowLevel: Stage = ({
+  occasion,
+  alert,
+  minWeight,
+  minWeightOf = 'alerts.robot.min_severity',
+  told,
+}) => {
+  const isExempt =
+    occasion === 'recovered' || OF_FREEZE.has(occasion) || (OF_DAMPING.has(occasion) && told !== undefined)
+  if (isExempt || alert.weight >= minWeight) return undefined
   const [severity, least] = [severityOf(alert.weight), severityOf(minWeight)]
-  return heldBackBy('below_level', `${severity} is below ${least} (alerts.robot.min_severity).`, {
+  return heldBackBy('below_level', `${severity} is below ${least} (${minWeightOf}).`, {
     severity,
     least,
   })
@@ -148,6 +170,17 @@ const frozen: Stage = ({ occasion, alert }) =>
     ? heldBackBy('frozen', 'The alert is frozen; further changes like this one are not listed.')
     : undefined
 
+/** The decision on a change of a quiet alert. */
+export const DAMPED: Decided = heldBackBy(
+  'damped',
+  'The alert changes too often; further changes like this one are not listed.',
+)
+
+const damped: Stage = ({ occasion, alert, isQuiet }) =>
+  isQuiet === true && alert.status !== 'frozen' && !OF_DAMPING.has(occasion) && !OF_FREEZE.has(occasion)
+    ? DAMPED
+    : undefined
+
 /** In the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
   disabled,
@@ -157,6 +190,7 @@ export const STAGES: readonly Stage[] = [
   silenced,
   acknowledged,
   frozen,
+  damped,
 ]
 
 /**

@@ -6,7 +6,9 @@ import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
+import { DAY } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
+import type { Damping } from './damping.ts'
 import type { Health } from './health.ts'
 import {
   toldBy,
@@ -17,7 +19,17 @@ import {
   type Told,
   type Waiting,
 } from './model.ts'
-import { channelMessages, channels, db, notifications, pages, statement, told } from './tables.ts'
+import {
+  channelMessages,
+  channels,
+  dampings,
+  db,
+  episodes,
+  notifications,
+  pages,
+  statement,
+  told,
+} from './tables.ts'
 
 type NewNotification = NewRowOf<typeof notifications>
 /** A message that the sender works on. */
@@ -34,7 +46,19 @@ const MAX_CANDIDATES = 1_000
 const COUNT_LIMIT = 100_000
 
 const DECISION = notifications.pick('id', 'at', 'occasion', 'channel', 'outcome', 'reason', 'cause')
-const WAITING = notifications.pick('seq', 'id', 'alertId', 'at', 'occasion', 'weight', 'source', 'content')
+const WAITING = notifications.pick(
+  'seq',
+  'id',
+  'alertId',
+  'at',
+  'occasion',
+  'weight',
+  'source',
+  'content',
+  'dueAt',
+)
+// Hours open again within a week.
+const LONGEST_WAIT_MS = 8 * DAY
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
@@ -46,12 +70,11 @@ const insert = statement<NewNotification>((on, value) =>
   on.insertInto('alert_notifications').values(notifications.values(value)),
 )
 
-const toldOf = statement<{ alertId: string; receiver: string }, Told>((on, value) =>
+const toldOf = statement<{ alertId: string }, Told & { receiver: string; at: number }>((on, value) =>
   on
     .selectFrom('alert_told')
-    .select(told.pick('weight', 'status', 'textHash'))
-    .where('alert_id', '=', value('alertId'))
-    .where('receiver', '=', value('receiver')),
+    .select(told.pick('receiver', 'weight', 'status', 'textHash', 'at'))
+    .where('alert_id', '=', value('alertId')),
 )
 
 const lower = statement<Known>((on, value) =>
@@ -106,16 +129,21 @@ const heldBack = statement<
     .limit(1),
 )
 
-type PendingOf = Pick<TableOf<typeof notifications>, 'id' | 'occasion' | 'weight' | 'content'> & {
+type PendingOf = Pick<TableOf<typeof notifications>, 'id' | 'occasion' | 'weight' | 'content' | 'channel'> & {
   readonly isSending: number
+  readonly dueAt: number | null
+  readonly at: number
 }
 
-const pendingOf = statement<{ alertId: string; channel: string }, PendingOf>((on, value) =>
+const pendingOf = statement<{ alertId: string }, PendingOf>((on, value) =>
   on
     .selectFrom('alert_notifications as n')
     .leftJoin('alert_messages as m', 'm.id', 'n.message_id')
     .select((row) => [
       'n.id',
+      'n.channel',
+      'n.at',
+      'n.due_at as dueAt',
       'n.occasion',
       'n.weight',
       'n.content',
@@ -128,7 +156,6 @@ const pendingOf = statement<{ alertId: string; channel: string }, PendingOf>((on
         .as('isSending'),
     ])
     .where('n.alert_id', '=', value('alertId'))
-    .where('n.channel', '=', value('channel'))
     .where('n.outcome', '=', sql.lit('pending'))
     .orderBy('n.seq'),
 )
@@ -142,13 +169,14 @@ const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'co
 )
 
 const sameInFreeze = statement<
-  { alertId: string; occasion: OccasionKind; outcome: Outcome },
+  { alertId: string; channel: string; occasion: OccasionKind; outcome: Outcome },
   { seq: number }
 >((on, value) =>
   on
     .selectFrom('alert_notifications')
     .select('seq')
     .where('alert_id', '=', value('alertId'))
+    .where('channel', '=', value('channel'))
     .where('occasion', '=', value('occasion'))
     .where('outcome', '=', value('outcome'))
     .where('seq', '>', (freeze) =>
@@ -159,6 +187,44 @@ const sameInFreeze = statement<
         .where('occasion', '=', sql.lit('frozen')),
     )
     .limit(1),
+)
+
+// One decision of each kind says that a quiet alert is quiet.
+const sameInQuiet = statement<
+  { alertId: string; channel: string; occasion: OccasionKind; since: number },
+  { seq: number }
+>((on, value) =>
+  on
+    .selectFrom('alert_notifications')
+    .select('seq')
+    .where('alert_id', '=', value('alertId'))
+    .where('channel', '=', value('channel'))
+    .where('occasion', '=', value('occasion'))
+    .where('outcome', '=', sql.lit('damped'))
+    .where('at', '>=', value('since'))
+    .limit(1),
+)
+
+const saveDampingOf = statement<NewRowOf<typeof dampings>>((on, value) =>
+  on
+    .insertInto('alert_dampings')
+    .values(dampings.values(value))
+    .onConflict((conflict) =>
+      conflict
+        .column('alert_id')
+        .doUpdateSet(dampings.set(value, 'tellings', 'weight', 'quietSince', 'changes', 'dueAt')),
+    ),
+)
+
+const saveEpisodeOf = statement<NewRowOf<typeof episodes>>((on, value) =>
+  on
+    .insertInto('alert_episodes')
+    .values(episodes.values(value))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['alert_id', 'route'])
+        .doUpdateSet(episodes.set(value, 'startedAt', 'step', 'escalateAt', 'repeatAt', 'dueAt')),
+    ),
 )
 
 const pendingCount = statement<{ limit: number }, { pending: number }>((on, value) =>
@@ -178,7 +244,7 @@ const insertMessage = statement<ChannelWork>((on, value) =>
   on.insertInto('alert_messages').values(channelMessages.values(value)),
 )
 
-const saveState = statement<NewRowOf<typeof channels>>((on, value) =>
+const saveState = statement<Pick<NewRowOf<typeof channels>, 'name' | 'rate' | 'health'>>((on, value) =>
   on
     .updateTable('alert_channels')
     .set(channels.set(value, 'rate', 'health'))
@@ -269,10 +335,10 @@ const claimOne = statement<{ id: string; until: number; holder: string }>((on, v
     .where('id', '=', value('id')),
 )
 
-const setContent = statement<Pick<ChannelWork, 'id' | 'title' | 'text' | 'level'>>((on, value) =>
+const setContent = statement<Pick<ChannelWork, 'id' | 'title' | 'text' | 'level' | 'details'>>((on, value) =>
   on
     .updateTable('alert_messages')
-    .set(channelMessages.set(value, 'title', 'text', 'level'))
+    .set(channelMessages.set(value, 'title', 'text', 'level', 'details'))
     .where('id', '=', value('id')),
 )
 
@@ -284,9 +350,13 @@ export async function insertNotification(tx: Tx, notification: NewNotification):
   await tx.change(insert, notification)
 }
 
-/** What the receiver was told last of the alert. */
-export function findTold(queries: Queries, alertId: string, receiver: string): Promise<Told | undefined> {
-  return first(queries, toldOf, { alertId, receiver })
+/** What each receiver was told last of the alert. */
+export async function listTold(
+  queries: Queries,
+  alertId: string,
+): Promise<ReadonlyMap<string, Told & { readonly at: number }>> {
+  const rows = await queries.run(toldOf, { alertId })
+  return new Map(rows.map((row) => [row.receiver, row]))
 }
 
 /** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
@@ -314,14 +384,21 @@ export async function findHeldBack(
   return row && notifications.decode(row)
 }
 
-/** The pending notifications of an alert: what the receiver may have got already, and what waits. */
-export async function listPendingOf(queries: Queries, alertId: string, channel: string) {
-  const rows = await queries.run(pendingOf, { alertId, channel })
-  const sent = rows.findLast(({ isSending }) => isSending === 1)
-  return {
-    sending: sent && toldBy(notifications.decode(sent)),
-    waiting: rows.filter(({ isSending }) => isSending === 0),
-  }
+/** The pending notifications of an alert by receiver: what it may have got already, and what waits. */
+export async function listPendingOf(queries: Queries, alertId: string) {
+  const rows = await queries.run(pendingOf, { alertId })
+  return new Map(
+    [...Map.groupBy(rows, ({ channel }) => channel)].map(([receiver, pending]) => {
+      const sent = pending.findLast(({ isSending }) => isSending === 1)
+      return [
+        receiver,
+        {
+          sending: sent && toldBy(notifications.decode(sent)),
+          waiting: pending.filter(({ isSending }) => isSending === 0),
+        },
+      ]
+    }),
+  )
 }
 
 /** Gives a pending notification the present state of its alert. */
@@ -334,9 +411,71 @@ export async function refreshPending(tx: Tx, notification: Waiting): Promise<voi
 export async function isDecidedInFreeze(
   queries: Queries,
   alertId: string,
-  { occasion, outcome }: { readonly occasion: OccasionKind; readonly outcome: Outcome },
+  decision: { readonly channel: string; readonly occasion: OccasionKind; readonly outcome: Outcome },
 ): Promise<boolean> {
-  return (await first(queries, sameInFreeze, { alertId, occasion, outcome })) !== undefined
+  return (await first(queries, sameInFreeze, { alertId, ...decision })) !== undefined
+}
+
+/** Whether the receiver has a decision on that occasion since the alert is quiet. */
+export async function isDecidedInQuiet(
+  queries: Queries,
+  alertId: string,
+  decision: { readonly channel: string; readonly occasion: OccasionKind; readonly since: number },
+): Promise<boolean> {
+  return (await first(queries, sameInQuiet, { alertId, ...decision })) !== undefined
+}
+
+export async function findDamping(queries: Queries, alertId: string): Promise<Damping | undefined> {
+  const row = await db(queries)
+    .selectFrom('alert_dampings')
+    .select(dampings.pick('tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
+    .where('alert_id', '=', alertId)
+    .executeTakeFirst()
+  return row && dampings.decode(row)
+}
+
+export async function saveDamping(tx: Tx, alertId: string, damping: Damping): Promise<void> {
+  await tx.change(saveDampingOf, { alertId, ...damping })
+}
+
+export async function deleteDamping(tx: Tx, alertId: string): Promise<void> {
+  await db(tx).deleteFrom('alert_dampings').where('alert_id', '=', alertId).execute()
+}
+
+/** See `episodes`. */
+export type Episode = RowOf<typeof episodes>
+
+export async function listEpisodes(queries: Queries, alertId: string): Promise<Episode[]> {
+  return db(queries)
+    .selectFrom('alert_episodes')
+    .select(episodes.all)
+    .where('alert_id', '=', alertId)
+    .execute()
+}
+
+export async function saveEpisode(tx: Tx, episode: Episode): Promise<void> {
+  await tx.change(saveEpisodeOf, episode)
+}
+
+export async function deleteEpisodes(tx: Tx, alertId: string): Promise<void> {
+  await db(tx).deleteFrom('alert_episodes').where('alert_id', '=', alertId).execute()
+}
+
+/** The alerts with something that is due, or further away than ever: written before the clock was set back. */
+export async function listDueAlertIds(
+  queries: Queries,
+  table: 'alert_episodes' | 'alert_dampings',
+  { now, far, limit }: { readonly now: number; readonly far: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db(queries)
+    .selectFrom(table)
+    .select('alert_id as id')
+    .where('due_at', 'is not', null)
+    .where((row) => row.or([row('due_at', '<=', now), row('due_at', '>', far)]))
+    .orderBy('due_at')
+    .limit(limit)
+    .execute()
+  return [...new Set(rows.map(({ id }) => id))]
 }
 
 const pageOfDecisions = pages(
@@ -363,37 +502,147 @@ export async function countPending(queries: Queries): Promise<number> {
 export interface ChannelState {
   readonly rate: BucketState | undefined
   readonly health: Health | undefined
+  readonly failingSince: number | null
+  readonly isReported: boolean
 }
 
 /** Locks a channel, so that only one process at a time claims messages for it; returns its state. */
 export async function lockChannel(tx: Tx, name: string): Promise<ChannelState> {
-  const row = await db(tx)
+  const query = db(tx)
     .selectFrom('alert_channels')
-    .select(['rate', 'health'])
+    .select(channels.pick('rate', 'health', 'failingSince', 'isReported'))
     .where('name', '=', name)
     .$call(lockRows(tx.capabilities))
-    .executeTakeFirstOrThrow()
-  const { rate, health } = channels.decode(row)
-  return { rate: rate ?? undefined, health: health ?? undefined }
+  let row = await query.executeTakeFirst()
+  if (!row) {
+    await tx.change(insertChannel, { name })
+    row = await query.executeTakeFirstOrThrow()
+  }
+  const { rate, health, ...state } = channels.decode(row)
+  return { ...state, rate: rate ?? undefined, health: health ?? undefined }
 }
 
-export async function saveChannel(tx: Tx, name: string, { rate, health }: ChannelState): Promise<void> {
+/** What a receiver has done, for people. */
+export type ReceiverRow = Pick<
+  RowOf<typeof channels>,
+  'name' | 'lastSuccessAt' | 'lastError' | 'failingSince' | 'isReported'
+>
+
+export async function listReceiverRows(queries: Queries): Promise<ReceiverRow[]> {
+  const rows = await db(queries)
+    .selectFrom('alert_channels')
+    .select(channels.pick('name', 'lastSuccessAt', 'lastError', 'failingSince', 'isReported'))
+    .execute()
+  return rows.map((row) => channels.decode(row))
+}
+
+export async function recordAttempt(
+  tx: Tx,
+  name: string,
+  change: Partial<Omit<ReceiverRow, 'name' | 'isReported'>> & { readonly isReported?: boolean },
+): Promise<void> {
+  const { lastSuccessAt, lastError, failingSince, isReported } = change
+  await db(tx)
+    .updateTable('alert_channels')
+    .set({
+      ...(lastSuccessAt !== undefined && { last_success_at: lastSuccessAt }),
+      ...(lastError !== undefined && { last_error: lastError }),
+      ...(failingSince !== undefined && { failing_since: failingSince }),
+      ...(isReported !== undefined && { is_reported: isReported ? 1 : 0 }),
+    })
+    .where('name', '=', name)
+    .execute()
+}
+
+/** What waits for a receiver: notifications and notices, counted up to 100,000. */
+export async function countPendingOf(queries: Queries, channel: string): Promise<number> {
+  const { waiting } = await db(queries)
+    .selectFrom(
+      db(queries)
+        .selectFrom('alert_notifications')
+        .select('id')
+        .where('channel', '=', channel)
+        .where('outcome', '=', sql.lit('pending'))
+        .limit(COUNT_LIMIT)
+        .as('pending'),
+    )
+    .select((row) => row.fn.countAll<number>().as('waiting'))
+    .executeTakeFirstOrThrow()
+  const { notices } = await db(queries)
+    .selectFrom('alert_messages')
+    .select((row) => row.fn.countAll<number>().as('notices'))
+    .where('channel', '=', channel)
+    .where('is_notice', '=', 1)
+    .executeTakeFirstOrThrow()
+  return Number(waiting) + Number(notices)
+}
+
+/** Ends what waits since before that time for receivers that are not configured any more; returns how many. */
+export async function failUnconfigured(
+  tx: Tx,
+  configured: readonly string[],
+  before: number,
+): Promise<number> {
+  const { numUpdatedRows } = await db(tx)
+    .updateTable('alert_notifications')
+    .set({ outcome: 'failed', reason: UNCONFIGURED, content: null, message_id: null })
+    .where('outcome', '=', sql.lit('pending'))
+    .where('at', '<', before)
+    .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
+    .executeTakeFirst()
+  await db(tx)
+    .deleteFrom('alert_messages')
+    .where('queued_at', '<', before)
+    .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
+    .execute()
+  return Number(numUpdatedRows)
+}
+
+const UNCONFIGURED = 'Given up after 24 hours: no such receiver is configured any more.'
+
+const insertChannel = statement<{ name: string }>((on, value) =>
+  on
+    .insertInto('alert_channels')
+    .values({ name: value('name'), is_reported: sql.lit(0) } as never)
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
+
+/** Queues a message that is not about an alert; one with the same key that still waits is left as it is. */
+export async function queueNotice(tx: Tx, notice: ChannelWork): Promise<void> {
+  await db(tx)
+    .insertInto('alert_messages')
+    .values(channelMessages.values((name) => notice[name]))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+}
+
+export async function saveChannel(
+  tx: Tx,
+  name: string,
+  { rate, health }: Pick<ChannelState, 'rate' | 'health'>,
+): Promise<void> {
   await tx.change(saveState, { name, rate: rate ?? null, health: health ?? null })
 }
 
 /** The messages that are being sent, or wait for another attempt. */
-export async function listUnsent(queries: Queries): Promise<ChannelWork[]> {
-  const rows = await db(queries).selectFrom('alert_messages').select(channelMessages.all).execute()
+export async function listUnsent(queries: Queries, channel: string): Promise<ChannelWork[]> {
+  const rows = await db(queries)
+    .selectFrom('alert_messages')
+    .select(channelMessages.all)
+    .where('channel', '=', channel)
+    .execute()
   return rows.map((row) => channelMessages.decode(row))
 }
 
 /** What the unsent messages contain. */
 export async function listInMessages(
   queries: Queries,
+  channel: string,
 ): Promise<{ messageId: string; alertId: string; weight: AlertWeight }[]> {
   return db(queries)
     .selectFrom('alert_notifications')
     .select(['message_id as messageId', 'alert_id as alertId', 'weight'])
+    .where('channel', '=', channel)
     .where('outcome', '=', sql.lit('pending'))
     .where('message_id', 'is not', null)
     .$narrowType<{ messageId: string }>()
@@ -411,12 +660,20 @@ export async function claimMessage(
 }
 
 /** Notifications that no message contains yet: the most severe, and of these the oldest. */
-export async function listWaiting(queries: Queries): Promise<Waiting[]> {
+export async function listWaiting(queries: Queries, channel: string, now: number): Promise<Waiting[]> {
   const rows = await db(queries)
     .selectFrom('alert_notifications')
     .select(WAITING)
+    .where('channel', '=', channel)
     .where('outcome', '=', sql.lit('pending'))
     .where('message_id', 'is', null)
+    .where((row) =>
+      row.or([
+        row('due_at', 'is', null),
+        row('due_at', '<=', now),
+        row('due_at', '>', now + LONGEST_WAIT_MS),
+      ]),
+    )
     .orderBy('weight', 'desc')
     .orderBy('seq')
     .limit(MAX_CANDIDATES)
@@ -473,12 +730,16 @@ export async function createMessage(
 export async function recordSent(
   tx: Tx,
   messageId: string,
-  { receiver, at }: { readonly receiver: string; readonly at: number },
+  {
+    receiver,
+    at,
+    warning,
+  }: { readonly receiver: string; readonly at: number; readonly warning?: string | undefined },
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
   const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
-  const reason = `Sent${others} in message ${messageId}.`
+  const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
   const cause = { code: outcome, values: { message: messageId, others: contained.length - 1 } } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)

@@ -4,6 +4,7 @@ import { WORK_COLUMNS } from '../../../store/work-queue.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
+import type { ChannelMessage } from '../../../ports/notification-channel.ts'
 import type { Content, DecisionCause, OccasionKind, Outcome, ToldStatus } from './model.ts'
 
 export const notifications = defineColumns({
@@ -22,14 +23,21 @@ export const notifications = defineColumns({
   content: json<Content>().nullable(),
   /** The message that contains it. */
   messageId: text().nullable(),
+  /** It is not sent before; null if it waits for no hours. */
+  dueAt: integer().nullable(),
 })
 
 /** Messages that are being sent, or wait for another attempt. */
 export const channelMessages = defineColumns({
   id: text(),
+  channel: text(),
   title: text(),
   text: text(),
   level: text(),
+  /** Null if it has neither. */
+  details: json<Pick<ChannelMessage, 'links' | 'about'>>().nullable(),
+  /** Whether it is not about alerts, and contains no notifications. */
+  isNotice: flag(),
   /** An older program reads it; always false. */
   isRefused: flag(),
   /** How often the channel has refused the message itself. */
@@ -45,6 +53,13 @@ export const channels = defineColumns({
   rate: json<BucketState>().nullable(),
   /** Null while it accepts messages. */
   health: json<Health>().nullable(),
+  lastSuccessAt: integer().nullable(),
+  /** What was wrong with the last attempt that has failed. */
+  lastError: text().nullable(),
+  /** Null while it accepts messages. */
+  failingSince: integer().nullable(),
+  /** Whether an alert says that it fails. */
+  isReported: flag(),
 })
 
 /** What each receiver was told last of an alert. */
@@ -58,9 +73,33 @@ export const told = defineColumns({
   textHash: text().nullable(),
 })
 
+/** What a route makes due for a firing alert: from the time at which its receivers were told first. */
+export const episodes = defineColumns({
+  alertId: text(),
+  route: text(),
+  startedAt: integer(),
+  /** How many steps of its escalation are done. */
+  step: integer(),
+  escalateAt: integer().nullable(),
+  repeatAt: integer().nullable(),
+  /** The earlier of the two. */
+  dueAt: integer().nullable(),
+})
+
+export const dampings = defineColumns({
+  alertId: text(),
+  tellings: json<readonly number[]>(),
+  weight: integer<AlertWeight>(),
+  quietSince: integer().nullable(),
+  changes: integer(),
+  dueAt: integer().nullable(),
+})
+
 export const { db, names, pages, statement } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,
   alert_told: told,
+  alert_episodes: episodes,
+  alert_dampings: dampings,
 })

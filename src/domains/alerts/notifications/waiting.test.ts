@@ -316,7 +316,7 @@ onEveryDialect('a waiting notification', (dialect) => {
     const { endsAt } = await world.silence('a')
     const [isJudged, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const judging = world.store.write(async (tx) => {
-      await world.notifier.judgeAgain(tx, await listWaiting(tx))
+      await world.notifier.judgeAgain(tx, 'robot', await listWaiting(tx, 'robot', world.clock.now()))
       isJudged.resolve()
       await mayCommit.promise
     })

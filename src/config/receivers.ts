@@ -1,0 +1,473 @@
+import type { FiringSeverity } from '../kernel/declared-alerts.ts'
+import { Secret } from '../kernel/secret.ts'
+import { isWebhookSecret } from '../kernel/standard-webhook.ts'
+import { DAY, MINUTE } from '../kernel/time.ts'
+import { secretHttpUrl } from './address-types.ts'
+import { timeOfDay, timeZone } from './backup-types.ts'
+import { ConfigError, describeValue, type Problem } from './config-error.ts'
+import { readPrivateText } from './private-file.ts'
+import { didYouMean } from './suggestions.ts'
+import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'
+import type { KeyPath } from './toml-lines.ts'
+import { choice, duration, resolvePath, valueType } from './value-types.ts'
+
+export const ROBOT_KINDS = ['feishu', 'dingtalk', 'wecom', 'slack', 'teams', 'telegram', 'generic'] as const
+
+const RECEIVER_KINDS = [...ROBOT_KINDS, 'mail', 'webhook'] as const
+type ReceiverKind = (typeof RECEIVER_KINDS)[number]
+
+/** The receiver that `alerts.robot` configures. */
+export const ROBOT_RECEIVER = 'robot'
+
+/** A table `[receivers.<name>]`. Of `x` and `xFile` one is set, or neither where the kind does not need it. */
+export interface ReceiverConfig {
+  readonly name: string
+  readonly kind: ReceiverKind
+  /** Of `mail`: the address of the mail server. */
+  readonly url: Secret | undefined
+  readonly urlFile: string | undefined
+  readonly secret: Secret | undefined
+  readonly secretFile: string | undefined
+  /** Of `telegram`. */
+  readonly chatId: string | undefined
+  /** Of `mail`. */
+  readonly from: string | undefined
+  readonly to: readonly string[] | undefined
+  /** Its place, for people. */
+  readonly source: string
+}
+
+/** When a route tells at once: on these days of the week (1 is Monday), between two minutes of the day. */
+export interface HoursConfig {
+  readonly days: readonly number[]
+  readonly fromMinute: number
+  /** At or before `fromMinute` it is on the next day. */
+  readonly toMinute: number
+  readonly timeZone: string
+  /** Whether CRITICAL waits for them, too. */
+  readonly critical: boolean
+}
+
+const MATCHED_KEYS = ['source', 'alarm_id', 'server_addr', 'title'] as const
+type MatchedKey = (typeof MATCHED_KEYS)[number]
+
+/** A table `[[alerts.routes]]`. */
+export interface RouteConfig {
+  /** Its own, else its number, counted from 1. */
+  readonly name: string | number
+  readonly match: Readonly<Partial<Record<MatchedKey, string>>>
+  readonly minSeverity?: FiringSeverity
+  readonly receivers: readonly string[]
+  readonly repeatEveryMs?: number
+  /** The earliest first. */
+  readonly escalate: readonly { readonly afterMs: number; readonly receivers: readonly string[] }[]
+  readonly hours?: HoursConfig
+  readonly continue: boolean
+  /** Its place, for people. */
+  readonly source: string
+  /** Where it names receivers. */
+  readonly mentions: readonly Mention[]
+}
+
+interface Mention {
+  readonly receiver: string
+  readonly key: string
+  readonly source: string
+}
+
+interface KindKeys {
+  /** Of each one must be there, by itself or with `_file`. */
+  readonly needed: readonly string[]
+  readonly optional?: readonly string[]
+}
+
+const SIGNING: KindKeys = { needed: ['url'], optional: ['secret'] }
+const PLAIN: KindKeys = { needed: ['url'] }
+
+const KEYS: Readonly<Record<ReceiverKind, KindKeys>> = {
+  feishu: SIGNING,
+  dingtalk: SIGNING,
+  wecom: PLAIN,
+  slack: PLAIN,
+  teams: PLAIN,
+  telegram: { needed: ['url', 'chat_id'] },
+  generic: SIGNING,
+  mail: { needed: ['smtp_url', 'from', 'to'] },
+  webhook: { needed: ['url', 'secret'] },
+}
+
+/** The keys that a file may hold instead: `url_file` for `url`. */
+const IN_FILES = ['url', 'smtp_url', 'secret']
+const MAX_SECRET_BYTES = 8_192
+const NAME = /^[a-z][a-z0-9_-]{0,31}$/
+const EXPECTED_NAME =
+  'a name of 1 to 32 small letters, digits, hyphens or underscores that begins with a letter'
+const MAX_ROUTES = 100
+const MAX_RECIPIENTS = 50
+const MAX_STEPS = 10
+const MAX_TEXT = 256
+
+const texts = (expected: string, isRight: (text: string) => boolean): ValueReader<string> => ({
+  expected,
+  read: (value) => (typeof value === 'string' && isRight(value) ? value : undefined),
+})
+
+const secretReader: ValueReader<Secret> = {
+  expected: 'a secret of at least 1 byte',
+  read: (value) => (typeof value === 'string' && value !== '' ? new Secret(value) : undefined),
+}
+
+const pathReader: ValueReader<string> = {
+  expected: 'a path outside of /proc',
+  read: (value) => (typeof value === 'string' ? resolvePath(value, process.cwd()) : undefined),
+}
+
+const kindReader: ValueReader<ReceiverKind> = {
+  expected: choice(RECEIVER_KINDS).expected,
+  read: (value) => RECEIVER_KINDS.find((kind) => kind === value),
+}
+
+const ADDRESS = 'a mail address such as ops@example.org'
+const isAddress = (text: string) => text.length <= MAX_TEXT && /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(text)
+const isSender = (text: string) => isAddress(/<([^<>]*)>$/.exec(text)?.[1] ?? text) && !/[\r\n]/.test(text)
+
+const chatIdReader: ValueReader<string> = {
+  expected: 'the number of a chat, such as -1001234567890, or @ and the name of a channel',
+  read(value) {
+    const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
+    return typeof text === 'string' && /^(?:-?\d{1,20}|@\w{1,64})$/.test(text) ? text : undefined
+  },
+}
+
+export const chatId = valueType({
+  name: 'chat',
+  expected: chatIdReader.expected,
+  toml: 'string or number',
+  parse: (text) => chatIdReader.read(text),
+})
+
+/** Names of receivers, without repetition. */
+export const receiverNames = valueType<readonly string[]>({
+  name: 'list',
+  expected: 'a list of names of receivers, without repetition',
+  toml: 'list',
+  parse: (text) => namesReader.read(text === '' ? [] : text.split(',').map((item) => item.trim())),
+  format: (names) => names.join(','),
+})
+
+const namesReader: ValueReader<readonly string[]> = {
+  expected: 'a list of names of receivers, without repetition, such as ["mail"]',
+  read(value) {
+    if (!Array.isArray(value) || value.length === 0 || new Set(value).size < value.length) return undefined
+    return value.every((each): each is string => typeof each === 'string' && each !== '') ? value : undefined
+  },
+}
+
+/** Reads the table `[receivers.<name>]`; undefined if it has a problem, which is added to `problems`. */
+export function parseReceiver(
+  name: string,
+  value: unknown,
+  sourceOf: SourceOf,
+  problems: Problem[],
+): ReceiverConfig | undefined {
+  const before = problems.length
+  const path = ['receivers', name]
+  const entry = new TableReader(path, value, sourceOf, problems)
+  if (name === ROBOT_RECEIVER) entry.fault([], 'another name: robot is the receiver of alerts.robot')
+  else if (!NAME.test(name)) entry.fault([], EXPECTED_NAME)
+  if (!entry.isTable) return undefined
+  const kind = entry.read('kind', kindReader)
+  if (!entry.has('kind')) entry.fault(['kind'], kindReader.expected)
+  if (kind === undefined) return undefined
+  requireKeys(entry, kind)
+  const receiver = readMembers(entry, kind)
+  return problems.length > before ? undefined : { name, kind, ...receiver, source: sourceOf(path) }
+}
+
+function requireKeys(entry: TableReader, kind: ReceiverKind): void {
+  const { needed, optional = [] } = KEYS[kind]
+  const allowed = [...needed, ...optional].flatMap(withFile)
+  for (const key of entry.names.filter((each) => each !== 'kind' && !allowed.includes(each)))
+    entry.fault(
+      [key],
+      `a key that the kind ${kind} has${didYouMean(key, allowed)}: ${['kind', ...allowed].join(', ')}`,
+    )
+  for (const key of [...needed, ...optional]) {
+    const given = withFile(key).filter((each) => entry.has(each))
+    if (given.length === 0 && needed.includes(key)) entry.fault([], `the key ${withFile(key).join(' or ')}`)
+    if (given.length > 1) entry.fault([key], `not both ${given.join(' and ')}`)
+  }
+}
+
+function withFile(key: string): string[] {
+  return IN_FILES.includes(key) ? [key, `${key}_file`] : [key]
+}
+
+function readMembers(entry: TableReader, kind: ReceiverKind) {
+  const urlKey = kind === 'mail' ? 'smtp_url' : 'url'
+  const read = <T>(key: string, reader: ValueReader<T>, isSecret = false) => {
+    if (!entry.has(key) || !isSecret) return entry.read(key, reader)
+    const value = reader.read(entry.value(key))
+    // Without the value, which is a secret.
+    if (value === undefined) entry.fault([key], reader.expected)
+    return value
+  }
+  return {
+    url: read(urlKey, secretOf(kind, 'url'), true),
+    urlFile: read(`${urlKey}_file`, pathReader),
+    secret: read('secret', secretOf(kind, 'secret'), true),
+    secretFile: read('secret_file', pathReader),
+    chatId: read('chat_id', chatIdReader),
+    from: read('from', texts(`${ADDRESS}, or a name and <address>`, isSender)),
+    to: read('to', recipientsReader),
+  }
+}
+
+const recipientsReader: ValueReader<readonly string[]> = {
+  expected: `1 to ${MAX_RECIPIENTS} mail addresses, such as ["ops@example.org"]`,
+  read: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.length <= MAX_RECIPIENTS &&
+    value.every((each): each is string => typeof each === 'string' && isAddress(each))
+      ? value
+      : undefined,
+}
+
+const WEBHOOK_SECRET = 'whsec_ and 24 to 64 bytes in base64 (run: echo whsec_$(openssl rand -base64 32))'
+
+/** How a text of this kind is checked, from the file itself or from another one. */
+function secretOf(kind: ReceiverKind, member: 'url' | 'secret'): ValueReader<Secret> {
+  if (member === 'secret' && kind !== 'webhook') return secretReader
+  const [expected, isRight] =
+    member === 'secret'
+      ? [WEBHOOK_SECRET, isWebhookSecret]
+      : kind === 'mail'
+        ? ['an smtp:// or smtps:// address', (text: string) => /^smtps?:\/\/[^\s]+$/.test(text)]
+        : [secretHttpUrl.expected, (text: string) => secretHttpUrl.parse(text, '') !== undefined]
+  const { read } = texts(expected, isRight)
+  return {
+    expected,
+    read: (value) => {
+      const text = read(value)
+      return text === undefined ? undefined : new Secret(text)
+    },
+  }
+}
+
+/** The address and the secret of a receiver. Throws a {@link ConfigError} that names its file, never a value. */
+export function readReceiverSecrets(receiver: ReceiverConfig): { url: Secret; secret: Secret | undefined } {
+  const { url, urlFile, secret, secretFile, kind } = receiver
+  const fromFile = (member: 'url' | 'secret', path: string | undefined, key: string) => {
+    if (path === undefined) return undefined
+    const name = `receivers.${receiver.name}.${key}`
+    const { read, expected } = secretOf(kind, member)
+    const value = read(readPrivateText(path, name, MAX_SECRET_BYTES))
+    if (!value) throw new ConfigError([{ source: `file ${path}`, key: name, expected, got: 'another text' }])
+    return value
+  }
+  const address = url ?? fromFile('url', urlFile, kind === 'mail' ? 'smtp_url_file' : 'url_file')
+  if (!address) throw new TypeError(`The receiver ${receiver.name} has no address.`)
+  return { url: address, secret: secret ?? fromFile('secret', secretFile, 'secret_file') }
+}
+
+// Node.js keeps a timer's delay in 32 bits; nobody waits longer for a second person.
+const pause = duration({ minimum: MINUTE, maximum: 30 * DAY })
+const pauseReader: ValueReader<number> = {
+  expected: pause.expected,
+  read: (value) => (typeof value === 'string' ? pause.parse(value, '') : undefined),
+}
+const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
+const severityReader: ValueReader<FiringSeverity> = {
+  expected: choice(SEVERITIES).expected,
+  read: (value) =>
+    typeof value === 'string' ? SEVERITIES.find((each) => each === value.toUpperCase()) : undefined,
+}
+const flagReader: ValueReader<boolean> = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+}
+
+/** Reads the tables `[[alerts.routes]]`; every problem is added to `problems`. */
+export function parseRoutes(value: unknown, sourceOf: SourceOf, problems: Problem[]): RouteConfig[] {
+  const path = ['alerts', 'routes']
+  const isList = Array.isArray(value) && value.length <= MAX_ROUTES
+  if (!isList) {
+    const expected = `up to ${MAX_ROUTES} tables [[alerts.routes]]`
+    problems.push({ source: sourceOf(path), key: path.join('.'), expected, got: describeValue(value) })
+    return []
+  }
+  const names = new Set<string | number>()
+  return value.flatMap((each: unknown, index) => {
+    const number = index + 1
+    const entry = new TableReader([...path, String(number)], each, sourceOf, problems)
+    const route = parseRoute(entry, number, { sourceOf, problems, path: [...path, String(number)] })
+    if (route === undefined) return []
+    if (names.has(route.name)) entry.fault(['name'], 'a name that no other route has', route.name)
+    names.add(route.name)
+    return [route]
+  })
+}
+
+interface Place {
+  readonly path: KeyPath
+  readonly sourceOf: SourceOf
+  readonly problems: Problem[]
+}
+
+function parseRoute(entry: TableReader, number: number, place: Place): RouteConfig | undefined {
+  const before = place.problems.length
+  if (!entry.isTable) return undefined
+  entry.refuseOthers(
+    'name',
+    'match',
+    'min_severity',
+    'receivers',
+    'repeat_every',
+    'escalate',
+    'hours',
+    'continue',
+  )
+  const name = entry.read(
+    'name',
+    texts(`${EXPECTED_NAME}, and is not default`, (text) => NAME.test(text) && text !== DEFAULT_ROUTE),
+  )
+  if (!entry.has('receivers')) entry.fault([], 'the key receivers')
+  const receivers = entry.read('receivers', namesReader) ?? []
+  const escalate = readSteps(entry, place)
+  const minSeverity = entry.read('min_severity', severityReader)
+  const repeatEveryMs = entry.read('repeat_every', pauseReader)
+  const hours = readHours(entry)
+  const route = {
+    name: name ?? number,
+    match: readMatch(entry),
+    ...(minSeverity !== undefined && { minSeverity }),
+    receivers,
+    ...(repeatEveryMs !== undefined && { repeatEveryMs }),
+    escalate,
+    ...(hours !== undefined && { hours }),
+    continue: entry.read('continue', flagReader) ?? false,
+    source: place.sourceOf(place.path),
+    mentions: [
+      ...mentions(place, ['receivers'], receivers),
+      ...escalate.flatMap((step) => mentions(place, ['escalate'], step.receivers)),
+    ],
+  }
+  return place.problems.length > before ? undefined : route
+}
+
+/** The route after all others. */
+export const DEFAULT_ROUTE = 'default'
+
+function mentions({ path, sourceOf }: Place, inner: KeyPath, names: readonly string[]): Mention[] {
+  const whole = [...path, ...inner]
+  return names.map((receiver) => ({ receiver, key: whole.join('.'), source: sourceOf(whole) }))
+}
+
+function readMatch(entry: TableReader): RouteConfig['match'] {
+  const table = entry.table('match')
+  if (!table?.isTable) return {}
+  table.refuseOthers(...MATCHED_KEYS)
+  const pattern = texts(
+    `a text of 1 to ${MAX_TEXT} characters, or a prefix that ends in *`,
+    (text) => text !== '' && text.length <= MAX_TEXT,
+  )
+  return Object.fromEntries(
+    MATCHED_KEYS.flatMap((key) => {
+      const value = table.read(key, pattern)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+}
+
+function readSteps(entry: TableReader, { path, sourceOf, problems }: Place): RouteConfig['escalate'] {
+  if (!entry.has('escalate')) return []
+  const steps = entry.read('escalate', {
+    expected: `1 to ${MAX_STEPS} steps such as [{ after = "15m", receivers = ["pager"] }]`,
+    read: (value): readonly unknown[] | undefined =>
+      Array.isArray(value) && value.length > 0 && value.length <= MAX_STEPS ? value : undefined,
+  })
+  const read = (steps ?? []).flatMap((value, index) => {
+    const step = new TableReader([...path, 'escalate', String(index + 1)], value, sourceOf, problems)
+    if (!step.isTable) return []
+    step.refuseOthers('after', 'receivers')
+    for (const key of ['after', 'receivers']) if (!step.has(key)) step.fault([], `the key ${key}`)
+    const afterMs = step.read('after', pauseReader)
+    const receivers = step.read('receivers', namesReader)
+    return afterMs === undefined || receivers === undefined ? [] : [{ afterMs, receivers }]
+  })
+  return read.toSorted((one, other) => one.afterMs - other.afterMs)
+}
+
+const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+
+const daysReader: ValueReader<readonly number[]> = {
+  expected: 'a list of days such as ["mon-fri", "sun"]',
+  read(value) {
+    if (!Array.isArray(value) || value.length === 0) return undefined
+    const days = value.map((each) => (typeof each === 'string' ? daysIn(each) : undefined))
+    return days.every((each) => each !== undefined)
+      ? [...new Set(days.flat())].toSorted((a, b) => a - b)
+      : undefined
+  },
+}
+
+/** The days of `mon` or `fri-mon`, 1 for Monday. */
+function daysIn(text: string): number[] | undefined {
+  const ends = text
+    .toLowerCase()
+    .split('-')
+    .map((day) => WEEKDAYS.indexOf(day) + 1)
+  const [first = 0, last = first] = ends
+  if (ends.length > 2 || ends.includes(0)) return undefined
+  const length = ((last - first + WEEKDAYS.length) % WEEKDAYS.length) + 1
+  return Array.from({ length }, (_, index) => ((first - 1 + index) % WEEKDAYS.length) + 1)
+}
+
+const MINUTES_PER_HOUR = 60
+const minuteReader: ValueReader<number> = {
+  expected: timeOfDay.expected,
+  read(value) {
+    const text = typeof value === 'string' ? timeOfDay.parse(value, '') : undefined
+    const [hour, minute] = (text ?? '').split(':').map(Number)
+    return text === undefined ? undefined : Number(hour) * MINUTES_PER_HOUR + Number(minute)
+  },
+}
+
+const zoneReader: ValueReader<string> = {
+  expected: timeZone.expected,
+  read: (value) => (typeof value === 'string' ? timeZone.parse(value, '') : undefined),
+}
+
+function readHours(entry: TableReader): HoursConfig | undefined {
+  const table = entry.table('hours')
+  if (!table?.isTable) return undefined
+  table.refuseOthers('days', 'from', 'to', 'time_zone', 'critical')
+  for (const key of ['from', 'to', 'time_zone']) if (!table.has(key)) table.fault([], `the key ${key}`)
+  const days = table.has('days') ? table.read('days', daysReader) : daysReader.read(['mon-sun'])
+  const fromMinute = table.read('from', minuteReader)
+  const toMinute = table.read('to', minuteReader)
+  const zone = table.read('time_zone', zoneReader)
+  if (fromMinute !== undefined && fromMinute === toMinute)
+    table.fault(['to'], 'another time than from; leave hours out to tell at any time')
+  const critical = table.read('critical', flagReader) ?? false
+  return days === undefined || fromMinute === undefined || toMinute === undefined || zone === undefined
+    ? undefined
+    : { days, fromMinute, toMinute, timeZone: zone, critical }
+}
+
+/** Where a receiver is named that is not configured. */
+export function unknownReceivers(
+  mentioned: readonly Mention[],
+  receivers: readonly Pick<ReceiverConfig, 'name'>[],
+  hasRobot: boolean,
+): Problem[] {
+  const names = [...receivers.map(({ name }) => name), ...(hasRobot ? [ROBOT_RECEIVER] : [])]
+  const known = names.length === 0 ? 'no [receivers.…] is configured' : `one of ${names.join(', ')}`
+  return mentioned
+    .filter(({ receiver }) => !names.includes(receiver))
+    .map(({ receiver, key, source }) => {
+      const expected = `names of receivers (${known})${didYouMean(receiver, names)}`
+      return { source, key, expected, got: describeValue(receiver) }
+    })
+}

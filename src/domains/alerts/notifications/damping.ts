@@ -1,0 +1,61 @@
+import { HOUR, MINUTE } from '../../../kernel/time.ts'
+import type { OccasionKind } from './model.ts'
+import type { AlertWeight } from '../model.ts'
+
+// docs/specification.md, Alert notifications
+const MOST_TELLINGS = 6
+const WINDOW_MS = HOUR
+/** How long a quiet alert must not change until its digest. */
+export const QUIET_MS = 30 * MINUTE
+const CRITICAL: AlertWeight = 6
+
+/** How often people were told of an alert, whichever receivers. */
+export interface Damping {
+  /** The times within the last hour, oldest first. */
+  readonly tellings: readonly number[]
+  /** The highest weight of them. */
+  readonly weight: AlertWeight
+  /** Null unless it is quiet. */
+  readonly quietSince: number | null
+  /** How often it has changed: the tellings, and the changes since it is quiet. */
+  readonly changes: number
+  /** When its digest is due; null unless it is quiet. */
+  readonly dueAt: number | null
+}
+
+export const UNDAMPED: Damping = { tellings: [], weight: 0, quietSince: null, changes: 0, dueAt: null }
+
+const CHANGES: ReadonlySet<OccasionKind> = new Set(['raised', 'risen', 'recovered'])
+/** Occasions at which the alert itself has not changed, or that a rule of its own limits. */
+const NOT_COUNTED: ReadonlySet<OccasionKind> = new Set(['repeated', 'escalated', 'frozen', 'unfrozen'])
+const EXEMPT: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped', 'undamped'])
+
+/** What an occasion that would tell somebody does: it is told as it is, told as the last before quiet, or held back. */
+export type DampingStep = 'tell' | 'last' | 'hold'
+
+/** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is told. */
+export function isHolding({ quietSince, weight }: Damping, kind: OccasionKind, now: AlertWeight): boolean {
+  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL && weight < CRITICAL)
+}
+
+/** Judges an occasion. */
+export function dampen(
+  before: Damping,
+  { kind, weight, at, isTold }: { kind: OccasionKind; weight: AlertWeight; at: number; isTold: boolean },
+): { readonly step: DampingStep; readonly damping: Damping } {
+  const isHeld = isHolding(before, kind, weight)
+  const step = isHeld ? 'hold' : 'tell'
+  if (NOT_COUNTED.has(kind)) return { step, damping: before }
+  if (before.quietSince !== null) {
+    const changes = before.changes + (CHANGES.has(kind) ? 1 : 0)
+    const dueAt = CHANGES.has(kind) ? at + QUIET_MS : before.dueAt
+    return { step, damping: { ...before, changes, dueAt, weight: isHeld ? before.weight : weight } }
+  }
+  if (!isTold) return { step: 'tell', damping: before }
+  const recent = before.tellings.filter((each) => Math.abs(at - each) < WINDOW_MS)
+  const highest = recent.length > 0 && before.weight > weight ? before.weight : weight
+  const counted = { ...UNDAMPED, tellings: [...recent, at], weight: highest }
+  if (recent.length < MOST_TELLINGS) return { step: 'tell', damping: counted }
+  const quiet = { quietSince: at, changes: counted.tellings.length, dueAt: at + QUIET_MS }
+  return { step: 'last', damping: { ...counted, ...quiet } }
+}

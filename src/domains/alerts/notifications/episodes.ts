@@ -1,0 +1,79 @@
+import { isDueAt, MINUTE } from '../../../kernel/time.ts'
+import type { AlertRoute } from './routing.ts'
+import type { Episode } from './store.ts'
+
+/** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
+const SUPPRESSED_MS = MINUTE
+
+/** The episode of a route after its receivers were told, at once or at that time; the first telling counts. */
+export function withTelling(
+  before: Episode | undefined,
+  { alertId, route, startedAt }: { alertId: string; route: AlertRoute; startedAt: number },
+): Episode {
+  if (before && before.startedAt <= startedAt) return before
+  return withDue({
+    alertId,
+    route: String(route.name),
+    startedAt,
+    step: 0,
+    escalateAt: dueOf(route.escalate[0]?.afterMs, startedAt),
+    repeatAt: dueOf(route.repeatEveryMs, startedAt),
+  })
+}
+
+/** What is due of an episode, and the episode after it. */
+export interface DueStep {
+  readonly episode: Episode
+  /** The receivers of the steps that are due. */
+  readonly escalated: readonly string[]
+  readonly isRepeated: boolean
+}
+
+/** Judges an episode at a time; a due time of a clock that was set back counts as due. */
+export function judgeEpisode(
+  episode: Episode,
+  route: AlertRoute,
+  { now, isSuppressed }: { readonly now: number; readonly isSuppressed: boolean },
+): DueStep {
+  const { escalate, repeatEveryMs = 0 } = route
+  const steps = escalate.slice(episode.step)
+  const isDue = (at: number | null, longestMs: number) => at !== null && isDueAt(at, now, longestMs)
+  const isEscalating = isDue(episode.escalateAt, escalate.at(-1)?.afterMs ?? 0)
+  const isRepeating = isDue(episode.repeatAt, repeatEveryMs)
+  if (isSuppressed) {
+    const later = now + SUPPRESSED_MS
+    const held = withDue({
+      ...episode,
+      ...(isEscalating && { escalateAt: later }),
+      ...(isRepeating && { repeatAt: later }),
+    })
+    return { episode: held, escalated: [], isRepeated: false }
+  }
+  const done = isEscalating
+    ? Math.max(1, steps.filter(({ afterMs }) => episode.startedAt + afterMs <= now).length)
+    : 0
+  const next = escalate[episode.step + done]
+  const after = {
+    ...episode,
+    step: Math.min(escalate.length, episode.step + done),
+    ...(isEscalating && {
+      escalateAt: next ? Math.max(now, Math.min(episode.startedAt, now) + next.afterMs) : null,
+    }),
+    ...(isRepeating && { repeatAt: repeatEveryMs > 0 ? now + repeatEveryMs : null }),
+  }
+  const escalated = steps.slice(0, done).flatMap(({ receivers }) => receivers)
+  return {
+    episode: withDue(after),
+    escalated: [...new Set(escalated)],
+    isRepeated: isRepeating && repeatEveryMs > 0,
+  }
+}
+
+function dueOf(pauseMs: number | undefined, from: number): number | null {
+  return pauseMs === undefined ? null : from + pauseMs
+}
+
+function withDue(episode: Omit<Episode, 'dueAt'>): Episode {
+  const times = [episode.escalateAt, episode.repeatAt].filter((at) => at !== null)
+  return { ...episode, dueAt: times.length > 0 ? Math.min(...times) : null }
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { receiverWorld } from '../../../../test/support/receiver-world.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { HOUR, MINUTE } from '../../../kernel/time.ts'
+
+const CHAT_AND_PAGER = {
+  names: ['chat', 'mail', 'pager'],
+  routes: [
+    {
+      match: { source: 'platform.*' },
+      receivers: ['chat'],
+      escalate: [{ afterMs: 15 * MINUTE, receivers: ['pager'] }],
+    },
+  ],
+  defaultReceivers: ['mail'],
+} as const
+
+onEveryDialect('receivers of alerts', (dialect) => {
+  it('get what their route tells, and others nothing', async () => {
+    await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
+    await w.report()
+    await w.report({ alarmId: 'other', source: 'shop', title: 'Slow' })
+    await w.report({ alarmId: 'notice', source: 'shop', title: 'Notice', level: 'INFO' })
+    await w.pass()
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
+    assert.deepEqual(w.titles('mail'), ['[ERROR] Slow'])
+    assert.deepEqual(w.titles('pager'), [])
+    const [message] = w.messages.get('chat') ?? []
+    assert.match(
+      message?.text ?? '',
+      /^Alert: https:\/\/shop\.example\.org\/console\/alerts\/[0-9a-f-]{36}$/m,
+    )
+  })
+
+  it('of an escalation get the alert that nobody has acknowledged, and then its end', async () => {
+    await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
+    await w.report()
+    await w.pass(14 * MINUTE, 14 * MINUTE)
+    assert.deepEqual(w.titles('pager'), [])
+    await w.pass(MINUTE, MINUTE)
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED] Backup failed'])
+    await w.pass(HOUR, HOUR)
+    assert.equal(w.titles('pager').length, 1)
+    await w.report({ level: 'CLOSE' })
+    await w.pass()
+    assert.deepEqual(w.titles('pager').at(-1), '[RECOVERED] Backup failed')
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed', '[RECOVERED] Backup failed'])
+  })
+
+  it('of an escalation get nothing of an alert that was acknowledged or has recovered, nor its end', async () => {
+    await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
+    const { alert } = await w.report()
+    await w.pass()
+    await w.store.write((tx) => w.alerts.acknowledge(tx, alert.id, null, 'ada'))
+    await w.pass(20 * MINUTE, 20 * MINUTE)
+    await w.report({ level: 'CLOSE' })
+    await w.report({ alarmId: 'short' })
+    await w.pass()
+    await w.report({ alarmId: 'short', level: 'CLOSE' })
+    await w.pass(20 * MINUTE, 20 * MINUTE)
+    assert.deepEqual(w.titles('pager'), [])
+  })
+
+  it('are told again while an alert fires and nobody acknowledges it', async () => {
+    const routes = [{ receivers: ['chat'], repeatEveryMs: 4 * HOUR }]
+    await using w = await receiverWorld(dialect, { names: ['chat'], routes })
+    const { alert } = await w.report()
+    await w.pass()
+    for (let hour = 0; hour < 9; hour++) await w.pass(HOUR, HOUR)
+    assert.deepEqual(w.titles('chat'), [
+      '[ERROR] Backup failed',
+      '[STILL FIRING] Backup failed',
+      '[STILL FIRING] Backup failed',
+    ])
+    await w.store.write((tx) => w.alerts.acknowledge(tx, alert.id, null, 'ada'))
+    await w.pass(3 * HOUR, HOUR)
+    assert.equal(w.titles('chat').length, 3)
+  })
+
+  it('delay no other, and are reported to the others after 15 minutes of failure', async () => {
+    await using w = await receiverWorld(dialect, {
+      names: ['chat', 'mail'],
+      defaultReceivers: ['chat', 'mail'],
+    })
+    w.fail('chat')
+    await w.report()
+    await w.pass()
+    assert.deepEqual(w.titles('mail'), ['[ERROR] Backup failed'])
+    const stateOf = async () =>
+      (await w.notices.list()).map(({ name, state, pending }) => [name, state, pending])
+    assert.deepEqual(await stateOf(), [
+      ['chat', 'failing', 1],
+      ['mail', 'ok', 0],
+    ])
+    await w.pass(16 * MINUTE, MINUTE)
+    assert.deepEqual(w.titles('mail'), [
+      '[ERROR] Backup failed',
+      '[ERROR] The receiver chat has failed for 15 minutes',
+    ])
+    w.mend('chat')
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.deepEqual(w.titles('mail').at(-1), '[RECOVERED] The receiver chat works again')
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
+    assert.deepEqual(await stateOf(), [
+      ['chat', 'ok', 0],
+      ['mail', 'ok', 0],
+    ])
+  })
+
+  it('outside of the hours of a route get one digest at their beginning, of what still fires then', async () => {
+    const hours = {
+      days: [1, 2, 3, 4, 5],
+      fromMinute: 480,
+      toMinute: 1_200,
+      timeZone: 'UTC',
+      critical: false,
+    }
+    const start = Date.UTC(2026, 10, 28, 12)
+    await using w = await receiverWorld(dialect, {
+      names: ['chat'],
+      routes: [{ receivers: ['chat'], hours }],
+      start,
+    })
+    await w.report({ alarmId: 'a', title: 'A' })
+    await w.report({ alarmId: 'b', title: 'B', source: 'shop' })
+    await w.report({ alarmId: 'c', title: 'C' })
+    await w.report({ alarmId: 'd', title: 'D', level: 'CRITICAL' })
+    await w.report({ alarmId: 'c', title: 'C', level: 'CLOSE' })
+    await w.pass(HOUR, HOUR)
+    assert.deepEqual(w.titles('chat'), ['[CRITICAL] D'])
+    w.clock.advance(Date.UTC(2026, 10, 30, 8) - w.clock.now())
+    await w.pass()
+    assert.equal(w.titles('chat').length, 2)
+    assert.match(w.messages.get('chat')?.[1]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*$/)
+  })
+
+  it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {
+    await using w = await receiverWorld(dialect, { names: ['chat'], defaultReceivers: ['chat'] })
+    for (const level of [
+      'ERROR',
+      'CLOSE',
+      'ERROR',
+      'CLOSE',
+      'ERROR',
+      'CLOSE',
+      'ERROR',
+      'CLOSE',
+      'ERROR',
+    ] as const) {
+      await w.report({ level })
+      await w.pass()
+    }
+    assert.deepEqual(w.titles('chat').slice(6), ['[CHANGES OFTEN] Backup failed'])
+    assert.match(
+      w.messages.get('chat')?.at(-1)?.text ?? '',
+      /7 changes; now ERROR; no more messages until 30 minutes/,
+    )
+    await w.pass(29 * MINUTE, 29 * MINUTE)
+    await w.report({ level: 'CLOSE' })
+    await w.pass(29 * MINUTE, 29 * MINUTE)
+    assert.equal(w.titles('chat').length, 7)
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.deepEqual(w.titles('chat').slice(7), ['[CHANGES NO MORE] Backup failed'])
+    assert.match(w.messages.get('chat')?.at(-1)?.text ?? '', /10 changes; now recovered/)
+  })
+
+  it('get a notice once, after the commit', async () => {
+    await using w = await receiverWorld(dialect, { names: ['chat', 'mail'] })
+    const notice = {
+      key: 'execution-1',
+      title: 'Approval',
+      text: 'ada asks',
+      url: 'https://shop.example.org/x',
+    }
+    w.fail('chat')
+    for (let time = 0; time < 2; time++) {
+      await w.store.write((tx) => w.notices.tell(tx, ['chat', 'mail', 'nobody'], notice))
+    }
+    await w.pass()
+    assert.deepEqual(w.titles('mail'), ['Approval'])
+    assert.deepEqual(w.titles('chat'), [])
+    w.mend('chat')
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.deepEqual(w.titles('chat'), ['Approval'])
+    assert.deepEqual(w.messages.get('chat')?.[0]?.links, [{ kind: 'open', url: notice.url }])
+  })
+})

@@ -1,0 +1,164 @@
+import { matchesFields, type Matchers } from '../silences/model.ts'
+import type { Alert, AlertView, AlertWeight } from '../model.ts'
+
+/** When a route tells at once; see `HoursConfig`. */
+export interface Hours {
+  /** 1 is Monday. */
+  readonly days: readonly number[]
+  readonly fromMinute: number
+  /** At or before `fromMinute` it is on the next day. */
+  readonly toMinute: number
+  readonly timeZone: string
+  /** Whether CRITICAL waits for them, too. */
+  readonly critical: boolean
+}
+
+/** Who is told of the alerts that match it (docs/specification.md, Alert notifications). */
+export interface AlertRoute {
+  /** `default` for the last one. */
+  readonly name: string | number
+  readonly matchers: Matchers
+  /** Below this weight its receivers are not told. */
+  readonly minWeight: AlertWeight
+  readonly receivers: readonly string[]
+  readonly repeatEveryMs?: number
+  /** The earliest first. */
+  readonly escalate: readonly { readonly afterMs: number; readonly receivers: readonly string[] }[]
+  readonly hours?: Hours
+  readonly continue: boolean
+}
+
+export interface Routing {
+  /** Every receiver that is configured; if none is, nobody is told. */
+  readonly receivers: readonly string[]
+  /** The default is the last one, and matches every alert. */
+  readonly routes: readonly AlertRoute[]
+  /** Whether an alert that is told too often becomes quiet: not where the robot is all that is configured. */
+  readonly isDamping: boolean
+}
+
+/** A receiver of an alert, and the route by whose rules it is told. */
+export interface Target {
+  readonly receiver: string
+  readonly route: AlertRoute
+}
+
+type Routed = Pick<AlertView, 'source' | 'alarmId' | 'serverAddr' | 'title'> & Pick<Alert, 'weight'>
+
+/** Where alerts go if only one receiver is configured, or none. */
+export function singleRouting(receiver: string | undefined, minWeight: AlertWeight): Routing {
+  const receivers = receiver === undefined ? [] : [receiver]
+  return { receivers, routes: [defaultRoute(receivers, minWeight)], isDamping: false }
+}
+
+export function defaultRoute(receivers: readonly string[], minWeight: AlertWeight): AlertRoute {
+  return { name: 'default', matchers: {}, minWeight, receivers, escalate: [], continue: false }
+}
+
+/** The routes that decide about an alert: the first that matches, and those after it as long as they continue. */
+export function matchedRoutes(alert: Routed, { routes }: Pick<Routing, 'routes'>): readonly AlertRoute[] {
+  const matching = routes.filter(({ matchers }) => matchesFields(matchers, alert))
+  const last = matching.findIndex((route) => !route.continue)
+  return matching.slice(0, last + 1)
+}
+
+const FAILING = 'receiver.failing:'
+
+/** The receivers that the routes of an alert name. Nobody is told by a receiver that this very receiver fails. */
+export function directTargets(alert: Routed, routing: Routing): readonly Target[] {
+  const failing = alert.alarmId?.startsWith(FAILING) ? alert.alarmId.slice(FAILING.length) : undefined
+  const named = targetsOn(matchedRoutes(alert, routing), alert)
+  if (failing === undefined) return named
+  const others = (targets: readonly Target[]) => targets.filter(({ receiver }) => receiver !== failing)
+  const last = routing.routes.slice(-1)
+  const everybody = last.flatMap((route) => routing.receivers.map((receiver) => ({ receiver, route })))
+  return [named, targetsOn(last, alert), everybody].map(others).find((targets) => targets.length > 0) ?? []
+}
+
+/** A receiver that several routes name is told by the first of those that tell of such a weight. */
+function targetsOn(routes: readonly AlertRoute[], { weight }: Routed): Target[] {
+  const names = [...new Set(routes.flatMap(({ receivers }) => receivers))]
+  return names.flatMap((receiver) => {
+    const naming = routes.filter(({ receivers }) => receivers.includes(receiver))
+    const route = naming.find(({ minWeight }) => weight >= minWeight) ?? naming[0]
+    return route ? [{ receiver, route }] : []
+  })
+}
+
+/** Also those who were told of the alert, by an escalation or by other routes, and do not know of its end. */
+export function targetsOf(alert: Routed, told: readonly string[], routing: Routing): readonly Target[] {
+  const direct = directTargets(alert, routing)
+  const others = told.filter(
+    (receiver) => routing.receivers.includes(receiver) && direct.every((each) => each.receiver !== receiver),
+  )
+  return [...direct, ...others.flatMap((receiver) => targetOf(alert, receiver, routing))]
+}
+
+/** The receiver of an alert that was told, or is to be told, with the route that it belongs to. */
+export function targetOf(alert: Routed, receiver: string, routing: Routing): Target[] {
+  const direct = directTargets(alert, routing).find((each) => each.receiver === receiver)
+  if (direct) return [direct]
+  const routes = matchedRoutes(alert, routing)
+  const escalating = routes.find(({ escalate }) => escalate.some((step) => step.receivers.includes(receiver)))
+  const route = escalating ?? routes[0]
+  return route ? [{ receiver, route }] : []
+}
+
+const CRITICAL: AlertWeight = 6
+
+/** When a route tells of an alert that has to be told now: outside of its hours at their next beginning. */
+export function tellingTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
+  return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
+}
+
+// The longest pause between two days of a week.
+const SEARCHED_DAYS = 8
+
+/** Now if the hours are open, else when they open next. */
+export function openingTime(hours: Hours, now: number): number {
+  const { days, fromMinute, toMinute, timeZone } = hours
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate()
+  for (let day = -1; day <= SEARCHED_DAYS; day++) {
+    const date = today.add({ days: day })
+    if (!days.includes(date.dayOfWeek)) continue
+    const lastDate = toMinute <= fromMinute ? date.add({ days: 1 }) : date
+    const start = instantOf(date, fromMinute, timeZone, 'earlier')
+    const end = instantOf(lastDate, toMinute, timeZone, 'later')
+    if (now < end) return Math.max(now, start)
+  }
+  return now
+}
+
+const MINUTES_PER_HOUR = 60
+
+/** A time that the clocks skip is the first moment after it; of one that comes twice it is the earlier or the later. */
+function instantOf(
+  date: Temporal.PlainDate,
+  minute: number,
+  timeZone: string,
+  which: 'earlier' | 'later',
+): number {
+  const time = { hour: Math.floor(minute / MINUTES_PER_HOUR), minute: minute % MINUTES_PER_HOUR }
+  const local = date.toPlainDateTime(time)
+  const [earlier, later] = (['earlier', 'later'] as const).map((disambiguation) =>
+    local.toZonedDateTime(timeZone, { disambiguation }),
+  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime]
+  const isSkipped = !later.toPlainDateTime().equals(local)
+  const instant = isSkipped
+    ? (earlier.getTimeZoneTransition('next') ?? later)
+    : which === 'earlier'
+      ? earlier
+      : later
+  return instant.epochMilliseconds
+}
+
+/** The longest time between a telling and what it makes due. */
+export function longestPause({ routes }: Pick<Routing, 'routes'>): number {
+  return Math.max(
+    0,
+    ...routes.flatMap(({ repeatEveryMs = 0, escalate }) => [
+      repeatEveryMs,
+      ...escalate.map(({ afterMs }) => afterMs),
+    ]),
+  )
+}

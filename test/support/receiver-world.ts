@@ -1,0 +1,129 @@
+import { alertsDomain, type Report } from '../../src/domains/alerts/index.ts'
+import type { RouteSettings, RoutingSettings } from '../../src/domains/alerts/notifications/notifications.ts'
+import { SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
+import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { DAY, HOUR, SECOND } from '../../src/kernel/time.ts'
+import type {
+  ChannelMessage,
+  NotificationChannel,
+  SendOutcome,
+} from '../../src/ports/notification-channel.ts'
+import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import { anyAlerts } from './declared-alerts.ts'
+import { eventually } from './eventually.ts'
+import { countedChannel, countedStore, type Activity } from './notification-world.ts'
+import { testStore } from './store.ts'
+import { fakeWaitingClock } from './waiting-clock.ts'
+
+export type ReceiverWorld = Awaited<ReturnType<typeof receiverWorld>>
+
+export interface ReceiverWorldOptions {
+  readonly names: readonly string[]
+  readonly routes?: readonly (Partial<RouteSettings> & Pick<RouteSettings, 'receivers'>)[]
+  readonly defaultReceivers?: readonly string[]
+  readonly needs?: NotificationChannel['needs']
+  readonly logger?: Logger
+  /** Epoch milliseconds. */
+  readonly start?: number
+}
+
+const FAILURE: SendOutcome = { sent: false, reason: 'away', retryable: true, fault: 'receiver' }
+
+/** The alerts with receivers that record what they get, on a fake clock. */
+export async function receiverWorld(dialect: DialectName, options: ReceiverWorldOptions) {
+  const { names, routes = [], defaultReceivers = [], needs, logger = silentLogger, start } = options
+  const scope = new AsyncDisposableStack()
+  const clock = fakeWaitingClock(start)
+  const { store } = scope.use(await testStore(dialect, clock))
+  const activity: Activity = { calls: 0 }
+  const messages = new Map<string, ChannelMessage[]>(names.map((name) => [name, []]))
+  const answers = new Map<string, SendOutcome>()
+  const channelOf = (name: string): NotificationChannel => ({
+    rate: { burst: 100, everyMs: 100 },
+    ...(needs !== undefined && { needs }),
+    fits: () => true,
+    async send(message) {
+      const answer = answers.get(name) ?? { sent: true, answer: 'thanks' }
+      if (answer.sent) messages.get(name)?.push(message)
+      return answer
+    },
+  })
+  const routing: RoutingSettings = {
+    routes: routes.map((route, index) => ({
+      name: index + 1,
+      match: {},
+      escalate: [],
+      continue: false,
+      ...route,
+    })),
+    defaultReceivers,
+    minSeverity: 'WARNING',
+    isDamping: true,
+  }
+  const domain = alertsDomain.create({
+    store: countedStore(store, activity),
+    clock,
+    logger,
+    metrics: noMetrics,
+    events: { append: async () => undefined },
+    version: '0',
+    userNames: async () => [],
+    declared: anyAlerts,
+    acknowledgeForMs: 4 * HOUR,
+    keepMs: 90 * DAY,
+    webhookStaleAfterMs: DAY,
+    consoleUrl: 'https://shop.example.org',
+    receivers: names.map((name) => ({
+      name,
+      kind: 'generic',
+      channel: countedChannel(channelOf(name), activity),
+    })),
+    routing,
+  })
+  for (const runner of domain.runners.worker) {
+    runner.start()
+    scope.defer(() => runner.stop())
+  }
+  const isIdle = () =>
+    activity.calls === 0 && clock.waits().filter((wait) => wait === SEND_EVERY_MS).length === names.length
+  const idle = () => eventually('the senders are idle', isIdle)
+  const jobs = domain.jobs.worker.filter(({ name }) =>
+    ['alert-escalation', 'alert-receivers', 'alert-time', 'alert-silence-end'].includes(name),
+  )
+  return {
+    ...domain,
+    store,
+    clock,
+    messages,
+    answers,
+    titles: (name: string) => (messages.get(name) ?? []).map(({ title }) => title),
+    fail: (name: string) => void answers.set(name, FAILURE),
+    mend: (name: string) => void answers.delete(name),
+    report: (report: Partial<Report> = {}) =>
+      store.write((tx) => domain.alerts.report(tx, { ...REPORT, ...report }, 'tester')),
+    /** Lets time pass in steps, and then runs the jobs; what is due then is sent. */
+    async pass(milliseconds = 2 * SECOND, stepMs = Math.min(milliseconds, 2 * SECOND)) {
+      for (let passed = 0; passed < milliseconds; passed += stepMs) {
+        await idle()
+        clock.advance(stepMs)
+        await idle()
+        for (const job of jobs) await job.run(new AbortController().signal)
+        await idle()
+        // What one source raises within a second is one message.
+        clock.advance(2 * SECOND)
+        await idle()
+      }
+    },
+    [Symbol.asyncDispose]: () => scope.disposeAsync(),
+  }
+}
+
+const REPORT: Report = {
+  alarmId: 'backup.failed',
+  source: 'platform.backup',
+  title: 'Backup failed',
+  body: 'No space left.',
+  serverAddr: null,
+  level: 'ERROR',
+}
