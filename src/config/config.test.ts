@@ -255,6 +255,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'orders.archive_after': { toml: '"90d"', env: '1d' },
+  'audit.keep': { toml: '"100d"', env: '200d' },
   'messages.keep': { toml: '"1d"', env: '2d' },
   'telemetry.max_pending': { toml: '1', env: '2' },
   'telemetry.rate': { toml: '1', env: '2' },

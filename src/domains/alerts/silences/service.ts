@@ -6,7 +6,7 @@ import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { MINUTE } from '../../../kernel/time.ts'
 import type { EventSink } from '../../../ports/events.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
 import type { AlertView } from '../model.ts'
 import { SILENCE_EVENTS } from './events.ts'
@@ -94,10 +94,9 @@ export class Silences {
   }
 
   /** Rejects with `silence_not_found`. */
-  async get(id: string): Promise<SilenceView> {
-    const { clock, store } = this.#deps
-    const silence = requireSilence(await findSilence(store.read, id), id)
-    return viewOf(silence, clock.now())
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<SilenceView> {
+    const silence = requireSilence(await findSilence(queries, id), id)
+    return viewOf(silence, this.#deps.clock.now())
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
