@@ -65,6 +65,7 @@ test('without a file and an environment everything has its default', () => {
       sessionsPerUser: 250,
     },
     orders: { expiryMs: 900_000 },
+    audit: { keepMs: 34_560_000_000 },
     messages: { keepMs: 604_800_000 },
     telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
