@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
 import { settingsWithSecrets, type Config, type LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
+import type { AuditKeys } from '../domains/audit/index.ts'
 import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { errorMessage } from '../kernel/errors.ts'
@@ -78,10 +79,14 @@ export async function startPlatform({
 /** Which settings differ from those of the last start of the same process; a code of each value tells. */
 async function recordStart({ config, settings, domains, logger }: Base): Promise<void> {
   try {
-    const [{ id, bytes }] = auditFiles(config).readOrCreateKeys()
-    const hash = (value: string) => createHmac('sha256', bytes).update(value).digest('base64url')
+    const keyOf = ({ id, bytes }: AuditKeys[0]) => ({
+      id,
+      hash: (value: string) => createHmac('sha256', bytes).update(value).digest('base64url'),
+    })
+    const [newest, ...older] = auditFiles(config).readOrCreateKeys()
+    const keys = [keyOf(newest), ...older.map(keyOf)] as const
     const process = `${hostname()} ${config.modules.join(',')}`
-    await domains.audit.audit.recordSettings(process, settingsWithSecrets({ config, settings }), { id, hash })
+    await domains.audit.audit.recordSettings(process, settingsWithSecrets({ config, settings }), keys)
   } catch (error) {
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')

@@ -12,7 +12,7 @@ import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { AuditKeys, AuditSeal } from './model.ts'
 import { AuditSeals, type AuditFault, type AuditFiles } from './seals.ts'
-import { Audit } from './service.ts'
+import { Audit, type SettingsKey } from './service.ts'
 
 const PAGE = 10
 const SIGNAL = new AbortController().signal
@@ -242,7 +242,8 @@ onEveryDialect('the audit trail', (dialect) => {
 
   test('a start records which settings differ, without their values', async () => {
     await using trail = await world(dialect)
-    const key = { id: 'k', hash: (value: string) => `code of ${value.length}` }
+    const keyOfId = (id: string) => ({ id, hash: (value: string) => `${id} of ${value.length}` })
+    let keys: [SettingsKey, ...SettingsKey[]] = [keyOfId('k')]
     const start = (listen: string) =>
       trail.audit.recordSettings(
         'host',
@@ -250,9 +251,11 @@ onEveryDialect('the audit trail', (dialect) => {
           { key: 'api.listen', value: listen },
           { key: 'data_dir', value: 'x' },
         ],
-        key,
+        keys,
       )
     await start('a')
+    await start('a')
+    keys = [keyOfId('another'), ...keys]
     await start('a')
     await start('secret')
     const { items } = await trail.audit.list({ target: { kind: 'settings', id: 'host' } }, { limit: 10 })

@@ -30,6 +30,12 @@ export interface AuditFilter {
   readonly target?: { readonly kind: string; readonly id: string }
 }
 
+/** Makes codes of settings, which tell that a value has changed, and not what it is. */
+export interface SettingsKey {
+  readonly id: string
+  readonly hash: (value: string) => string
+}
+
 // docs/specification.md, Audit: a stranger, or a program that may not do what it tries, must not fill the disk.
 const NOTES_AT_ONCE = 600
 const NOTE_EVERY_MS = 100
@@ -92,30 +98,31 @@ export class Audit implements AuditTrail {
   }
 
   /**
-   * Records which settings of a process differ from those of its last start. Only codes of the values are kept and written:
-   * `hash` makes them, with a key.
+   * Records which settings of a process differ from those of its last start. Only codes of the values are kept and written;
+   * the first key makes new ones, the others those of earlier starts.
    */
   async recordSettings(
     process: string,
     settings: readonly { readonly key: string; readonly value: string }[],
-    key: { readonly id: string; readonly hash: (value: string) => string },
+    keys: readonly [SettingsKey, ...SettingsKey[]],
   ): Promise<void> {
-    const { store } = this.#deps
-    const hashes = Object.fromEntries(settings.map((each) => [each.key, key.hash(each.value)]))
-    await store.write(async (tx) => {
+    const codesBy = ({ hash }: SettingsKey) =>
+      Object.fromEntries(settings.map(({ key, value }) => [key, hash(value)]))
+    const [newest] = keys
+    await this.#deps.store.write(async (tx) => {
       const known = await readProcessSettings(tx, process)
-      // Codes of another key differ although the values may be the same.
-      const former = known?.keyId === key.id ? known.hashes : undefined
-      const differing = changesBetween(former, hashes)
-      if (Object.keys(differing).length === 0) return
-      const all = (values: object | undefined) => (values ? key.hash(JSON.stringify(values)) : null)
-      const changes = {
-        all: [all(former), all(hashes)] as const,
-        ...(former ? differing : {}),
-      }
-      await putProcessSettings(tx, { process, keyId: key.id, hashes })
-      const target = { kind: 'settings', id: process }
-      await this.record(tx, { ...systemRecord('start', target), changes })
+      const used = keys.find(({ id }) => id === known?.keyId)
+      const former = used && known?.hashes
+      const codes = codesBy(used ?? newest)
+      const differing = changesBetween(former, codes)
+      const isSame = Object.keys(differing).length === 0
+      if (isSame && used === newest) return
+      await putProcessSettings(tx, { process, keyId: newest.id, hashes: codesBy(newest) })
+      if (isSame) return
+      const all = (values: object | undefined) =>
+        values ? (used ?? newest).hash(JSON.stringify(values)) : null
+      const changes = { all: [all(former), all(codes)] as const, ...(former && differing) }
+      await this.record(tx, { ...systemRecord('start', { kind: 'settings', id: process }), changes })
     })
   }
 

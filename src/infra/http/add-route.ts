@@ -20,7 +20,7 @@ import {
   type StreamRoute,
 } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
-import { noteRefusal, recordedChange } from './audit.ts'
+import { noteOutcome, recordedChange } from './audit.ts'
 import { keyedRequest, type Changes } from './changes.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -83,18 +83,25 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
   })
 }
 
-/** Records that a known caller may not do something; other errors are no matter of the audit trail. */
+/** Records that a known caller may not do something, or that a recorded change has failed. */
 function refusalNotes(route: Route, { audit, readOnly, clientAddress = peerAddress }: RouteOptions) {
   return async (request: FastifyRequest, error: unknown): Promise<void> => {
-    const isForbidden = error instanceof AppError && error.kind === 'forbidden'
-    if (!audit || readOnly || !isForbidden || !request.identity) return
-    await noteRefusal(audit, route, routeRequest(request, clientAddress))
+    if (!audit || readOnly || !request.identity) return
+    const outcome = outcomeOf(error, route)
+    if (outcome) await noteOutcome(audit, route, routeRequest(request, clientAddress), outcome)
   }
 }
 
 function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.body === undefined) request.body = {}
   done()
+}
+
+/** A wrong request, a conflict and a database that is away are said to the caller alone. */
+function outcomeOf(error: unknown, route: Route): 'refused' | 'failed' | undefined {
+  if (error instanceof AppError && error.kind === 'forbidden') return 'refused'
+  const isDefect = !(error instanceof AppError) || error.kind === 'internal'
+  return isDefect && 'audit' in route && route.audit ? 'failed' : undefined
 }
 
 /** Identifies the caller and checks its rights, before the body is read. */

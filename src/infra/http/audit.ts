@@ -36,8 +36,13 @@ export function recordedChange(route: AnyChange, trail: AuditTrail | undefined):
 // Created, and accepted: the answer is the new object.
 const NEW = [201, 202]
 
-/** Records that a caller may not do what it has asked for. */
-export function noteRefusal(trail: AuditTrail, route: Route, request: AnyRequest): Promise<void> {
+/** Records that a caller may not do what it has asked for, or that a recorded change has failed. */
+export function noteOutcome(
+  trail: AuditTrail,
+  route: Route,
+  request: AnyRequest,
+  outcome: 'refused' | 'failed',
+): Promise<void> {
   const rule = 'audit' in route ? route.audit : undefined
   return trail.note({
     ...originOf(request),
@@ -47,7 +52,7 @@ export function noteRefusal(trail: AuditTrail, route: Route, request: AnyRequest
       id: rule?.id === undefined ? firstParameter(request) : null,
     },
     changes: {},
-    outcome: 'refused',
+    outcome,
   })
 }
 
