@@ -1,11 +1,19 @@
+import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
 import { ROBOT_RECEIVER } from '../config/receivers.ts'
-import { readMirrorToken } from '../config/secrets.ts'
+import {
+  keepAuditSeal,
+  readAuditKeys,
+  readAuditSeal,
+  readMirrorToken,
+  readOrCreateAuditKeys,
+} from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { auditDomain, formatSeal, parseSeal, type AuditFiles } from '../domains/audit/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
 import { dataBackupsDomain } from '../domains/data-backups/index.ts'
@@ -70,6 +78,7 @@ export const DOMAINS = [
   dataBackupsDomain,
   commandsDomain,
   overviewDomain,
+  auditDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -160,6 +169,11 @@ export function createDomains(options: DomainsOptions) {
     scanEveryMs: config.worker.orderScanMs,
     archiveAfterMs: config.orders.archiveAfterMs,
   })
+  const audit = auditDomain.create({
+    ...platform,
+    files: auditFiles(config),
+    keepMs: config.audit.keepMs,
+  })
   const payments = paymentsDomain.create({
     ...platform,
     events: eventsOf(paymentsDomain),
@@ -184,6 +198,7 @@ export function createDomains(options: DomainsOptions) {
     },
     vpnPool: config.vpn.ipPool.text,
     primary: config.gateway.mirrorFrom,
+    audit: audit.audit,
     mirror: mirrorOptions(config, clock),
   })
   const pool = poolDomain.create({
@@ -222,6 +237,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     users: users.users,
     auth: users.auth,
+    audit: audit.audit,
     login: users.login,
     settings: signInSettings(config, clock),
     readOnly: config.readOnly,
@@ -259,6 +275,7 @@ export function createDomains(options: DomainsOptions) {
     messages,
     orders,
     payments,
+    audit,
     users,
     'sign-in': signIn,
     pool,
@@ -281,6 +298,7 @@ export function createDomains(options: DomainsOptions) {
   return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
 }
 
+const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
@@ -295,6 +313,26 @@ function commandSettings({ commands }: Config) {
     runPrograms,
     host: hostname(),
   }
+}
+
+/** The keys and the newest seal of the audit trail, which lie in the data directory. */
+export function auditFiles({ dataDir }: Pick<Config, 'dataDir'>): AuditFiles {
+  const keysOf = ([newest, ...older]: readonly [Buffer, ...Buffer[]]) =>
+    [auditKey(newest), ...older.map(auditKey)] as const
+  return {
+    readOrCreateKeys: () => keysOf(readOrCreateAuditKeys(dataDir)),
+    readKeys() {
+      const keys = readAuditKeys(dataDir)
+      return keys && keysOf(keys)
+    },
+    readSeal: () => parseSeal(readAuditSeal(dataDir) ?? ''),
+    keepSeal: (seal) => keepAuditSeal(dataDir, formatSeal(seal)),
+  }
+}
+
+/** The id says which key was used, and nothing of the key. */
+function auditKey(bytes: Buffer) {
+  return { bytes, id: hash('sha256', bytes, 'hex').slice(0, KEY_ID_LENGTH) }
 }
 
 function alertSettings(config: Config) {

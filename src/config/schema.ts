@@ -325,6 +325,10 @@ const SETTINGS = {
   'orders.archive_after': setting(durationFrom(SECOND), {
     description: 'How long after its end an order moves to the archive. Unset, orders stay.',
   }),
+  'audit.keep': setting(durationFrom(SECOND), {
+    description: 'How long rows of the audit trail are kept; whole sealed pages of 1,000 rows are removed.',
+    default: '400d',
+  }),
   'messages.keep': setting(durationFrom(SECOND), {
     description: 'How long delivered messages are kept.',
     default: '7d',

@@ -9,6 +9,8 @@ export interface Schemas {
   Refund: { readonly "id": string; readonly "payment_id": string; readonly "channel": string; readonly "number": string; readonly "status": "pending" | "succeeded" | "failed"; readonly "amount_cents": number; readonly "reason": string; readonly "provider_id": string | null; readonly "failed_reason": string | null; readonly "created_at": string; readonly "created_by": string; readonly "finished_at": string | null }
   Reconciliation: { readonly "id": string; readonly "channel": string; readonly "date": string; readonly "status": "running" | "matched" | "differs" | "failed"; readonly "matched": number; readonly "differences": number; readonly "error": string | null; readonly "created_at": string; readonly "finished_at": string | null; readonly "requested_by": string }
   PaymentDifference: { readonly "kind": "missing_here" | "missing_there" | "amount_differs" | "status_differs"; readonly "type": "payment" | "refund"; readonly "number": string; readonly "payment_id": string | null; readonly "here_status": string | null; readonly "here_cents": number | null; readonly "there_status": string | null; readonly "there_cents": number | null; readonly "provider_id": string | null }
+  AuditEntry: { readonly "id": string; readonly "at": string; readonly "actor": { readonly "id": string; readonly "name": string; readonly "kind": "user" | "token" | "local" | "system" }; readonly "operation": string; readonly "target": { readonly "kind": string; readonly "id": string | null }; readonly "request_id": string | null; readonly "remote_address": string | null; readonly "changes": { readonly [name: string]: readonly (unknown)[] }; readonly "outcome": "done" | "refused" | "failed" }
+  AuditSeal: { readonly "seal": string | null }
   Login: { readonly "access_token": string; readonly "token_type": "Bearer"; readonly "expires_in": number; readonly "user": Schemas['User'] }
   User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
@@ -94,6 +96,12 @@ export interface Operations {
   getReconciliation: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Reconciliation'] }
   /** List the differences of a reconciliation, with both sides of each. */
   listPaymentDifferences: { path: { readonly "id": string }; query: { readonly "kind"?: "missing_here" | "missing_there" | "amount_differs" | "status_differs"; readonly "limit"?: number; readonly "cursor"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['PaymentDifference'])[]; readonly "next_cursor": string | null } }
+  /** Read who has changed what, newest first. */
+  listAudit: { path: undefined; query: { readonly "actor"?: string; readonly "operation"?: string; readonly "target"?: string; readonly "from"?: string; readonly "to"?: string; readonly "limit"?: number; readonly "cursor"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['AuditEntry'])[]; readonly "next_cursor": string | null } }
+  /** Read the newest seal of the audit trail. */
+  getAuditSeal: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['AuditSeal'] }
+  /** Read the whole audit trail as JSON lines, oldest first. */
+  exportAudit: { path: undefined; query: { readonly "actor"?: string; readonly "operation"?: string; readonly "target"?: string; readonly "from"?: string; readonly "to"?: string }; headers: undefined; body: undefined; answer: string }
   /** Get a token for a name and a password. */
   login: { path: undefined; query: undefined; headers: undefined; body: { readonly "username": string; readonly "password": string }; answer: Schemas['Login'] }
   /** End the token that the request is sent with. */
@@ -320,6 +328,9 @@ export const OPERATIONS = {
   listReconciliations: {"method":"GET","path":"/payments/reconciliations","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getReconciliation: {"method":"GET","path":"/payments/reconciliations/{id}","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   listPaymentDifferences: {"method":"GET","path":"/payments/reconciliations/{id}/differences","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  listAudit: {"method":"GET","path":"/audit","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getAuditSeal: {"method":"GET","path":"/audit/seal","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  exportAudit: {"method":"GET","path":"/audit/export","access":["admin","auditor"],"answer":"text","isKeyed":false,"isRepeatable":true},
   login: {"method":"POST","path":"/auth/login","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
   logout: {"method":"POST","path":"/auth/logout","access":"authenticated","answer":"none","isKeyed":true,"isRepeatable":true},
   getMe: {"method":"GET","path":"/auth/me","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},

@@ -278,6 +278,20 @@ const LISTS: Readonly<Record<string, List>> = {
       address: (n) => n,
     },
   },
+  listAudit: {
+    path: '/audit',
+    table: 'audit_entries',
+    row: {
+      id: ID,
+      actor_name: wide(254),
+      actor_kind: 'user',
+      operation: plain(64),
+      target_kind: 'user',
+      target_id: plain(256),
+      changes: JSON.stringify({ description: [null, wide(8_000)] }),
+      outcome: 'done',
+    },
+  },
   listVpnAudit: {
     path: '/vpn/audit',
     table: 'vpn_audit',

@@ -227,6 +227,18 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listVpnTunnels: () => ({}),
   disconnectVpnSession: () => ({ params: unknownId() }),
   getVpnPool: () => ({}),
+  listAudit: () => ({
+    query: {
+      limit: '10',
+      actor: 'ada',
+      operation: 'changeUser',
+      target: 'user:ada',
+      from: '2026-01-31T02:00:00Z',
+      to: '2099-01-31T03:00:00+01:00',
+    },
+  }),
+  getAuditSeal: () => ({}),
+  exportAudit: () => ({ query: { operation: 'changeUser', from: '2099-01-31T02:00:00Z' } }),
   listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
   sendTelemetry: () => ({
     body: {
