@@ -33,6 +33,7 @@ import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import { addPayments } from './migrations/0030-payments.ts'
 import { addHeartbeatPings } from './migrations/0031-heartbeat-pings.ts'
 import { causes } from './migrations/0032-causes.ts'
+import { addWebhooks } from './migrations/0035-webhooks.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -84,6 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addPayments,
   addHeartbeatPings,
   causes,
+  addWebhooks,
 ]
 
 // Any number that no other program uses for a lock in the same database.
