@@ -57,6 +57,18 @@ const MEANINGS: readonly {
     only: true,
   },
   {
+    field: /^(createWebhook|editWebhook)\.url$/,
+    good: ['https://shop.example.org/hooks', 'https://shop.example.org:8443/a?b=c'],
+    bad: ['', 'ftp://shop.example.org/', 'https://a:b@shop.example.org/', 'https://127.0.0.1/', 7, null],
+    only: true,
+  },
+  {
+    field: /^(createWebhook|editWebhook)\.subjects(\.0)?$/,
+    good: [],
+    bad: [],
+    only: true,
+  },
+  {
     field: /^createPayment\.return_url$/,
     good: ['https://shop.example.org/done'],
     bad: ['', 'ftp://shop.example.org/', 'https://a b', 'shop.example.org', 7, null],
