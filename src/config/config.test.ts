@@ -91,6 +91,7 @@ test('without a file and an environment everything has its default', () => {
       refundLate: false,
       channels: [],
     },
+    webhooks: { allowPrivate: [] },
     console: {},
     data: { backupKeep: 7 },
     backup: {
