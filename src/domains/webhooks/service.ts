@@ -332,7 +332,7 @@ export class Webhooks {
           : 'All calls of 5 days have failed. Events wait in the log as long as messages are kept.',
       severity: 'ERROR',
     })
-    tx.afterCommit(() => logger.warn({ webhook: webhook.id, reason }, 'webhook disabled'))
+    tx.afterCommit(() => logger.warn({ webhook_id: webhook.id, reason }, 'webhook disabled'))
   }
 
   async #recoverAlert(tx: Tx, webhook: StoredWebhook, body: string): Promise<void> {
@@ -357,7 +357,7 @@ export class Webhooks {
 
   #log(tx: Tx, id: string, change: string, actor: string): void {
     const { logger, wakeFeed } = this.#deps
-    tx.afterCommit(() => logger.info({ webhook: id, actor }, `webhook ${change}`))
+    tx.afterCommit(() => logger.info({ webhook_id: id, actor }, `webhook ${change}`))
     tx.afterCommit(wakeFeed)
   }
 }
