@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
+import { eventSource, eventThing, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { matchesPattern } from '../../kernel/event-subjects.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
@@ -57,7 +56,7 @@ export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** One event for one endpoint. */
-export interface Delivery {
+export interface WebhookDelivery {
   readonly id: string
   readonly webhookId: string
   /** Of the event in the log; null for a test. */
@@ -107,7 +106,7 @@ export const RETRY_PAUSES_MS = [
 export const LONGEST_PAUSE_MS = DAY
 const GIVE_UP_AFTER_MS = RETRY_PAUSES_MS.reduce((sum, pause) => sum + pause, 0)
 /** docs/specification.md, Webhooks */
-export const DISABLE_AFTER_MS = 5 * DAY
+const DISABLE_AFTER_MS = 5 * DAY
 export const FORMER_SECRET_MS = DAY
 
 /** What one call has led to. */
@@ -115,7 +114,7 @@ export type CallResult = WebhookReply | { readonly failure: DeliveryFault }
 
 /** The part of a delivery that a call changes. */
 export type DeliveryStep = Pick<
-  Delivery,
+  WebhookDelivery,
   | 'status'
   | 'attempts'
   | 'dueAt'
@@ -127,7 +126,7 @@ export type DeliveryStep = Pick<
 
 /** What follows from the call of a delivery at `now`. */
 export function stepAfter(
-  delivery: Pick<Delivery, 'attempts' | 'firstTriedAt'>,
+  delivery: Pick<WebhookDelivery, 'attempts' | 'firstTriedAt'>,
   result: CallResult,
   now: number,
 ): DeliveryStep {
@@ -157,7 +156,7 @@ function retryPauseMs(attempts: number, passedMs: number, result: CallResult): n
 }
 
 /** The pause that a 429 or 503 asks for. */
-export function askedPauseMs(result: CallResult): number | undefined {
+function askedPauseMs(result: CallResult): number | undefined {
   if ('failure' in result || result.retryAfterMs === undefined) return undefined
   if (result.status !== 429 && result.status !== 503) return undefined
   return Math.min(Math.max(result.retryAfterMs, SECOND), LONGEST_PAUSE_MS)
@@ -168,7 +167,7 @@ export function isSuccess(result: CallResult): boolean {
 }
 
 /** The endpoint says that it is gone for good. */
-export function isGone(result: CallResult): boolean {
+function isGone(result: CallResult): boolean {
   return !('failure' in result) && result.status === 410
 }
 
@@ -184,13 +183,17 @@ function shownOf(result: CallResult) {
 }
 
 /** The health of an endpoint after some calls. */
-export type Health = Pick<StoredWebhook, 'failingSince' | 'lastSuccessAt' | 'pausedUntil'> & {
+export type EndpointHealth = Pick<StoredWebhook, 'failingSince' | 'lastSuccessAt' | 'pausedUntil'> & {
   /** Why it is to be disabled now. */
   readonly disable: DisabledReason | undefined
 }
 
 /** What the calls that have ended at `now` say about their endpoint. */
-export function healthAfter(webhook: StoredWebhook, results: readonly CallResult[], now: number): Health {
+export function healthAfter(
+  webhook: StoredWebhook,
+  results: readonly CallResult[],
+  now: number,
+): EndpointHealth {
   const calls = results.filter((result) => !('failure' in result && result.failure === 'event_removed'))
   const succeeded = calls.some(isSuccess)
   const failed = calls.some((result) => !isSuccess(result))
@@ -235,16 +238,16 @@ export function sentEventOf(message: LoggedMessage): SentEvent {
   const { id, subject, payload, isEvent, createdAt } = message
   if (isEvent) {
     const { source, subject: about } = JSON.parse(`${payload.slice(0, payload.indexOf(DATA))}}`) as Attributes
-    return { eventId: id, body: payload, thing: thingOf(source, about) }
+    return { eventId: id, body: payload, thing: eventThing(source, about) }
   }
   const own = ownEvent(payload)
   if (own) {
     const eventId = HEADER_ID.test(own.id) ? own.id : id
-    return { eventId, body: payload, thing: thingOf(own.source, own.subject) }
+    return { eventId, body: payload, thing: eventThing(own.source, own.subject) }
   }
   const source = eventSource('messages')
   const attributes = { id, source, type: subject, subject, time: toRfc3339(createdAt) }
-  return { eventId: id, body: toCloudEvent(attributes, payload), thing: thingOf(source, subject) }
+  return { eventId: id, body: toCloudEvent(attributes, payload), thing: eventThing(source, subject) }
 }
 
 interface Attributes {
@@ -267,10 +270,6 @@ function ownEvent(payload: string): (Attributes & { readonly id: string }) | und
   return isText(subject) ? { id, source, subject } : { id, source }
 }
 
-function thingOf(source: string, subject = ''): string {
-  return createHash('sha256').update(`${source}\0${subject}`).digest('base64url')
-}
-
 export const TEST_TYPE = 'webhook.test'
 
 /** The event of a test. Each is a thing of its own, so that a test waits for nothing. */
@@ -278,7 +277,7 @@ export function testEvent(webhookId: string, eventId: string, now: number): Sent
   const source = eventSource('webhooks')
   const attributes = { id: eventId, source, type: TEST_TYPE, subject: webhookId, time: toRfc3339(now) }
   const body = toCloudEvent(attributes, JSON.stringify({ webhook_id: webhookId }))
-  return { eventId, body, thing: thingOf(source, eventId) }
+  return { eventId, body, thing: eventThing(source, eventId) }
 }
 
 /** A new delivery; `dueAt` null: it waits for an earlier one of its thing. */
@@ -291,9 +290,9 @@ export function newDelivery(
     type,
     place,
     payload = null,
-  }: Pick<Delivery, 'eventId' | 'thing' | 'type' | 'place'> & { payload?: string | null },
-  { createdAt, dueAt }: Pick<Delivery, 'createdAt' | 'dueAt'>,
-): Delivery {
+  }: Pick<WebhookDelivery, 'eventId' | 'thing' | 'type' | 'place'> & { payload?: string | null },
+  { createdAt, dueAt }: Pick<WebhookDelivery, 'createdAt' | 'dueAt'>,
+): WebhookDelivery {
   return {
     id,
     webhookId,

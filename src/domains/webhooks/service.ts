@@ -21,7 +21,7 @@ import {
   TEST_TYPE,
   testEvent,
   type CallResult,
-  type Delivery,
+  type WebhookDelivery,
   type DeliveryStatus,
   type DisabledReason,
   type StoredWebhook,
@@ -30,7 +30,7 @@ import {
 } from './model.ts'
 import {
   countWebhooks,
-  deleteFinished,
+  deleteOldDeliveries,
   deleteOrphans,
   deleteWebhook,
   findDelivery,
@@ -76,7 +76,7 @@ interface Waking {
 }
 
 /** One call of a delivery, and what it has led to. */
-export interface Attempt {
+export interface CallAttempt {
   readonly delivery: Due
   readonly result: CallResult
 }
@@ -203,7 +203,7 @@ export class Webhooks {
   }
 
   /** Sends an event that only says that it is a test. Rejects with `webhook_not_found` and `webhook_disabled`. */
-  async test(tx: Tx, id: string, actor: string): Promise<Delivery> {
+  async test(tx: Tx, id: string, actor: string): Promise<WebhookDelivery> {
     const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
     const now = this.#deps.clock.now()
     const { eventId, body, thing } = testEvent(id, newId(), now)
@@ -221,7 +221,7 @@ export class Webhooks {
     id: string,
     status: DeliveryStatus | undefined,
     page: PageRequest,
-  ): Promise<Page<Delivery>> {
+  ): Promise<Page<WebhookDelivery>> {
     await this.get(id)
     return listDeliveries(this.#deps.store.read, { webhookId: id, ...(status && { status }) }, page)
   }
@@ -230,7 +230,7 @@ export class Webhooks {
    * Sends an event again, as if it were new. One that is not finished is tried now.
    * Rejects with `webhook_not_found`, `delivery_not_found` and `webhook_disabled`.
    */
-  async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<Delivery> {
+  async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<WebhookDelivery> {
     const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
     const delivery = await findDelivery(tx, id, deliveryId)
     if (!delivery) throw notFound('delivery', deliveryId)
@@ -279,7 +279,7 @@ export class Webhooks {
   }
 
   /** Records calls that have ended, and what they say about the endpoint. */
-  async settle(tx: Tx, id: string, attempts: readonly Attempt[]): Promise<void> {
+  async settle(tx: Tx, id: string, attempts: readonly CallAttempt[]): Promise<void> {
     const known = await lockWebhook(tx, id)
     // Deleted meanwhile.
     if (!known) return
@@ -312,7 +312,7 @@ export class Webhooks {
   prune(limit: number): Promise<number> {
     const { store, clock, keepMs } = this.#deps
     return store.write(async (tx) => {
-      const finished = await deleteFinished(tx, clock.now() - keepMs, limit)
+      const finished = await deleteOldDeliveries(tx, clock.now() - keepMs, limit)
       return finished > 0 ? finished : deleteOrphans(tx, limit)
     })
   }

@@ -7,7 +7,7 @@ import { queuedWork, WorkQueue } from '../../store/work-queue.ts'
 import type { RowOf } from '../../store/columns.ts'
 import {
   NOT_TRIED,
-  type Delivery,
+  type WebhookDelivery,
   type DeliveryStatus,
   type DeliveryStep,
   type StoredWebhook,
@@ -74,7 +74,7 @@ const countPending = statement<object, { pending: number }>((on) =>
     .select((row) => row.fn.coalesce(row.fn.sum<number>('pending'), sql.lit(0)).as('pending')),
 )
 
-const insertOne = statement<Delivery>((on, value) =>
+const insertOne = statement<WebhookDelivery>((on, value) =>
   on.insertInto('webhook_deliveries').values(deliveries.values(value)),
 )
 
@@ -142,7 +142,7 @@ const due = statement<{ webhookId: string; now: number; limit: number }, Due>((o
 
 /** A delivery that is to be made now. */
 export type Due = Pick<
-  Delivery,
+  WebhookDelivery,
   'id' | 'place' | 'eventId' | 'thing' | 'payload' | 'attempts' | 'firstTriedAt'
 >
 
@@ -153,7 +153,7 @@ const find = statement<{ webhookId: string; id: string }, StoredDelivery>((on, v
     .where('webhook_id', '=', value('webhookId'))
     .where('id', '=', value('id')),
 )
-type StoredDelivery = Omit<Delivery, 'responseHeaders'> & { responseHeaders: string | null }
+type StoredDelivery = Omit<WebhookDelivery, 'responseHeaders'> & { responseHeaders: string | null }
 
 const nextOwner = statement<{ after: string }, { webhookId: string }>((on, value) =>
   on
@@ -295,7 +295,7 @@ export async function listDeliveries(
   reads: Reads,
   filter: { readonly webhookId: string; readonly status?: DeliveryStatus },
   page: PageRequest,
-): Promise<Page<Delivery>> {
+): Promise<Page<WebhookDelivery>> {
   return mapPage(await pageOfDeliveries(reads, filter, page), deliveries.decode)
 }
 
@@ -303,17 +303,17 @@ export async function findDelivery(
   queries: Queries,
   webhookId: string,
   id: string,
-): Promise<Delivery | undefined> {
+): Promise<WebhookDelivery | undefined> {
   const row = await first(queries, find, { webhookId, id })
   return row && deliveries.decode(row)
 }
 
-export async function insertDelivery(tx: Tx, delivery: Delivery): Promise<void> {
+export async function insertDelivery(tx: Tx, delivery: WebhookDelivery): Promise<void> {
   await tx.change(insertOne, delivery)
 }
 
 /** In their order. */
-export async function insertDeliveries(tx: Tx, created: readonly Delivery[]): Promise<void> {
+export async function insertDeliveries(tx: Tx, created: readonly WebhookDelivery[]): Promise<void> {
   if (created.length === 0) return
   const rows = created.map((each) => deliveries.values((name) => each[name] as never))
   await db(tx).insertInto('webhook_deliveries').values(rows).execute()
@@ -354,7 +354,12 @@ export async function listPendingThings(
 }
 
 /** The deliveries that are due, the longest due first. */
-export function listDue(queries: Reads, webhookId: string, now: number, limit: number): Promise<Due[]> {
+export function listDueDeliveries(
+  queries: Reads,
+  webhookId: string,
+  now: number,
+  limit: number,
+): Promise<Due[]> {
   return queries.run(due, { webhookId, now, limit })
 }
 
@@ -384,7 +389,7 @@ export function listFailed(
   webhookId: string,
   since: number,
   limit: number,
-): Promise<Pick<Delivery, 'id' | 'thing'>[]> {
+): Promise<Pick<WebhookDelivery, 'id' | 'thing'>[]> {
   return db(tx)
     .selectFrom('webhook_deliveries')
     .select(['id', 'thing'])
@@ -412,7 +417,7 @@ export async function hastenDeliveries(
 }
 
 /** Removes one batch of the deliveries that were finished before a time; returns how many. */
-export function deleteFinished(tx: Tx, before: number, limit: number): Promise<number> {
+export function deleteOldDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
   return deleteSome(
     tx,
     db(tx)

@@ -4,6 +4,7 @@ import { chanceOf } from '../../../test/support/random.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import type { AppError } from '../../kernel/errors.ts'
+import { EventSubjects } from '../../kernel/event-subjects.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
@@ -54,10 +55,10 @@ async function world(dialect: DialectName) {
   }
   const { log } = messagesDomain.create({
     ...messageDeps,
-    subjects: undefined as never,
+    subjects: new EventSubjects([]),
     keepMs: KEEP_MS,
-  } as never)
-  const messages = new Messages(messageDeps as never)
+  })
+  const messages = new Messages(messageDeps)
   const orders = messages.eventsOf('orders', (data: object) => JSON.stringify(data))
   const deps = {
     ...messageDeps,
@@ -73,7 +74,7 @@ async function world(dialect: DialectName) {
     wakeFeed() {},
     wakeEndpoint() {},
   }
-  const service = new Webhooks(deps as never)
+  const service = new Webhooks(deps)
   const webhooks = inTransactions(
     store,
     service,
@@ -86,11 +87,10 @@ async function world(dialect: DialectName) {
     'recover',
   )
   const endpoints = new Endpoints(clock, () => undefined)
-  const newFeed = () =>
-    new WebhookFeed({ store, clock, logger: silentLogger, log, endpoints, pace: FREE } as never)
+  const newFeed = () => new WebhookFeed({ store, clock, logger: silentLogger, log, endpoints, pace: FREE })
   const feed = newFeed()
   const deliver = (id: string, signal = new AbortController().signal) =>
-    deliverTo(id, { store, clock, log, caller, pace: FREE, webhooks: service, endpoints } as never, signal)
+    deliverTo(id, { store, clock, log, caller, pace: FREE, webhooks: service, endpoints }, signal)
   return {
     clock,
     store,
@@ -267,7 +267,7 @@ onEveryDialect('webhooks', (dialect) => {
     await w.emit('o1')
     await w.fanOut()
     const pending = await w.messages.pending(10, [])
-    await w.messages.settle({ delivered: pending, failed: [], refused: [] } as never)
+    await w.messages.settle({ delivered: pending, failed: [], refused: [] })
     await w.emit('later')
     await w.messages.prune(w.clock.now() + 1, 10)
     await w.deliver(id)

@@ -3,7 +3,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
-import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
+import { DAY, SECOND } from '../../kernel/time.ts'
 import type { LoggedMessage, MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { Runner, type RunnerOptions } from '../../store/runner.ts'
@@ -16,16 +16,16 @@ import {
   signingSecrets,
   wantsSubject,
   type CallResult,
-  type Delivery,
+  type WebhookDelivery,
   type StoredWebhook,
 } from './model.ts'
 import type { Pace } from './pace.ts'
-import { MAX_WEBHOOKS, type Attempt, type Webhooks } from './service.ts'
+import { MAX_WEBHOOKS, type CallAttempt, type Webhooks } from './service.ts'
 import {
   findWebhook,
   hastenAll,
   insertDeliveries,
-  listDue,
+  listDueDeliveries,
   listFailed,
   listFollowing,
   listPendingThings,
@@ -136,7 +136,7 @@ class EndpointDelivery {
   readonly #deps: DeliveryDeps
   /** By the id of the delivery. */
   readonly #calls = new Map<string, Promise<void>>()
-  #ended: Attempt[] = []
+  #ended: CallAttempt[] = []
 
   constructor(id: string, deps: DeliveryDeps) {
     this.#id = id
@@ -169,7 +169,7 @@ class EndpointDelivery {
     const webhook = await findWebhook(store.read, this.#id)
     const now = clock.now()
     if (!webhook?.enabled || (webhook.pausedUntil ?? 0) > now) return
-    const due = await listDue(store.read, this.#id, now, CALLS_AT_ONCE + this.#calls.size)
+    const due = await listDueDeliveries(store.read, this.#id, now, CALLS_AT_ONCE + this.#calls.size)
     const waiting = due.filter(({ id }) => !this.#calls.has(id))
     if (waiting.length === 0) return
     const next = waiting.slice(0, await pace.turn(Math.min(room, waiting.length)))
@@ -326,7 +326,10 @@ export class WebhookFeed implements ModuleRunner {
   async #hasRoom({ id, pending }: StoredWebhook): Promise<boolean> {
     const { store, clock } = this.#options
     if (pending < MAX_DUE) return true
-    return pending < MAX_PENDING && (await listDue(store.read, id, clock.now(), MAX_DUE)).length < MAX_DUE
+    return (
+      pending < MAX_PENDING &&
+      (await listDueDeliveries(store.read, id, clock.now(), MAX_DUE)).length < MAX_DUE
+    )
   }
 
   async #advance(place: number, group: readonly StoredWebhook[], limit: number): Promise<boolean> {
@@ -357,7 +360,7 @@ export class WebhookFeed implements ModuleRunner {
     const fresh = wanted.filter(({ message }) => !known.has(message.place))
     const things = webhook.ordered ? [...new Set(fresh.map(({ thing }) => thing))] : []
     const busy = await listPendingThings(tx, webhook.id, things)
-    const deliveries: Delivery[] = fresh.map(({ message: { place, subject }, eventId, thing }) => {
+    const deliveries: WebhookDelivery[] = fresh.map(({ message: { place, subject }, eventId, thing }) => {
       const dueAt = busy.has(thing) ? null : now
       if (webhook.ordered) busy.add(thing)
       const event = { eventId, thing, type: subject, place }

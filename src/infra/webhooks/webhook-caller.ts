@@ -1,18 +1,19 @@
 import { lookup as lookUpHost } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request, type Dispatcher } from 'undici'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller, WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
 import type { AddressRules } from './address-rules.ts'
 
-export interface Resolved {
+export interface ResolvedAddress {
   readonly address: string
   readonly family: number
 }
 
 /** The addresses of a name. */
-export type Resolve = (name: string) => Promise<readonly Resolved[]>
+export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>
 
 // docs/specification.md, Webhooks
 const TIMEOUT_MS = 15 * SECOND
@@ -23,6 +24,10 @@ const KEPT_HEADERS = 64
 
 class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED'
+
+  constructor(name: string) {
+    super(`The name ${name} leads to no address that may be called.`)
+  }
 }
 
 /** Connections to endpoints, each to an address that was checked when it was resolved. Uses no proxy. */
@@ -30,12 +35,19 @@ export class HttpWebhookCaller implements WebhookCaller {
   readonly #rules: AddressRules
   readonly #resolve: Resolve
   readonly #timeoutMs: number
+  readonly #clock: Pick<Clock, 'now'>
   readonly #agents = new Map<string, Dispatcher>()
 
-  constructor(rules: AddressRules, resolve: Resolve = resolveHost, timeoutMs = TIMEOUT_MS) {
+  constructor(
+    rules: AddressRules,
+    resolve: Resolve = resolveHost,
+    timeoutMs = TIMEOUT_MS,
+    clock: Pick<Clock, 'now'> = systemClock,
+  ) {
     this.#rules = rules
     this.#resolve = resolve
     this.#timeoutMs = timeoutMs
+    this.#clock = clock
   }
 
   refusal(url: string): AppError | undefined {
@@ -65,7 +77,7 @@ export class HttpWebhookCaller implements WebhookCaller {
         bodyTimeout: 0,
       })
       const names = Object.keys(answer.headers).slice(0, KEPT_HEADERS)
-      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'])
+      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#clock.now())
       return {
         status: answer.statusCode,
         headers: names,
@@ -88,24 +100,41 @@ export class HttpWebhookCaller implements WebhookCaller {
     )
   }
 
-  /** Resolves a name, checks its addresses, and connects to these: no second resolution comes between. */
   #lookup(isEncrypted: boolean): LookupFunction {
-    return (name, options, done) => {
-      void this.#resolve(name).then(
-        (addresses) => {
-          const allowed = addresses.filter(({ address }) => this.#rules.allows(address, isEncrypted))
-          const [first] = allowed
-          if (!first) done(new AddressRefused('The name leads to no address that may be called.'), '', 0)
-          else if (options.all === true) done(null, [...allowed] as never)
-          else done(null, first.address, first.family)
-        },
-        (error: unknown) => done(error as NodeJS.ErrnoException, '', 0),
-      )
+    return (name, { all = false }, done) => {
+      void this.#answerLookup(name, isEncrypted, (error, allowed) => {
+        const [first] = allowed
+        if (error !== null || !first) done(error ?? new AddressRefused(name), '', 0)
+        else if (all) done(null, [...allowed])
+        else done(null, first.address, first.family)
+      })
     }
+  }
+
+  /** Resolves a name and checks its addresses. The socket connects to these: no second resolution comes between. */
+  async #answerLookup(
+    name: string,
+    isEncrypted: boolean,
+    answer: (error: Error | null, allowed: readonly ResolvedAddress[]) => void,
+  ): Promise<void> {
+    const resolved = await settle(this.#resolve(name))
+    if (resolved instanceof Error) return answer(resolved, [])
+    answer(
+      null,
+      resolved.filter(({ address }) => this.#rules.allows(address, isEncrypted)),
+    )
   }
 }
 
-function resolveHost(name: string): Promise<readonly Resolved[]> {
+async function settle<T>(promise: Promise<T>): Promise<T | Error> {
+  try {
+    return await promise
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function resolveHost(name: string): Promise<readonly ResolvedAddress[]> {
   return lookUpHost(name, { all: true, verbatim: true })
 }
 
@@ -146,11 +175,11 @@ async function readStart(body: AsyncIterable<unknown>): Promise<string> {
 }
 
 /** Milliseconds from now of a `Retry-After` in seconds or with a date (RFC 9110, section 10.2.3). */
-function parseRetryAfter(header: string | string[] | undefined): number | undefined {
+function parseRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND
   const at = Date.parse(header)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
 const FAILURES: Readonly<Record<string, WebhookFailure>> = {
