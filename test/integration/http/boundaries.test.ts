@@ -46,6 +46,11 @@ const MEANINGS: readonly {
     bad: [...NO_TIMES, '1970-01-01T00:00:00Z', hoursFromNow(0.5), hoursFromNow(800)],
   },
   {
+    field: /^recoverWebhook\.since$/,
+    good: ['2026-01-31T03:00:00+01:00', '1970-01-01T00:00:00Z', hoursFromNow(2).replace('Z', '456+00:00')],
+    bad: NO_TIMES,
+  },
+  {
     field: /^reportAlert\.level$/,
     good: ['CRITICAL', 'critical', 'Info', 'CLOSE', 0, 5],
     bad: ['', 'FATAL', '4', 'HIGH ', -1, 6],
@@ -59,13 +64,13 @@ const MEANINGS: readonly {
   {
     field: /^(createWebhook|editWebhook)\.url$/,
     good: ['https://shop.example.org/hooks', 'https://shop.example.org:8443/a?b=c'],
-    bad: ['', 'ftp://shop.example.org/', 'https://a:b@shop.example.org/', 'https://127.0.0.1/', 7, null],
+    bad: ['', 'ftp://shop.example.org/', 'https://a:b@shop.example.org/', 'shop.example.org', 7, null],
     only: true,
   },
   {
-    field: /^(createWebhook|editWebhook)\.subjects(\.0)?$/,
-    good: [],
-    bad: [],
+    field: /^(createWebhook|editWebhook)\.subjects$/,
+    good: [['order.paid', 'order.*'], ['*'], Array<string>(50).fill('order.paid')],
+    bad: [[], ['a b'], ['telemetry.*'], Array<string>(51).fill('order.paid'), 'order.*', 7, null],
     only: true,
   },
   {

@@ -379,6 +379,7 @@ const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = 
 
 /** The answers whose lists are short in any case, with the reason. */
 const SHORT_LISTS: Readonly<Record<string, string>> = {
+  getWebhook: 'at most 50 subjects of 255 characters, and 2 KiB of an address',
   getOrderHistory: 'an order has few changes of its status',
   getMe: 'the roles',
   listUserNames: 'as many as the request names',
