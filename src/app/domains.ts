@@ -30,12 +30,15 @@ import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain, type MirrorOptions } from '../domains/users/index.ts'
+import { webhooksDomain } from '../domains/webhooks/index.ts'
 import { PrimaryUsers } from '../infra/mirror/primary-users.ts'
 import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { HostPrograms } from '../infra/programs/programs.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
+import { AddressRules } from '../infra/webhooks/address-rules.ts'
+import { HttpWebhookCaller } from '../infra/webhooks/webhook-caller.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
 import { DeclaredAlerts, type AlertTable } from '../kernel/declared-alerts.ts'
@@ -77,6 +80,7 @@ export const DOMAINS = [
   signInDomain,
   dataBackupsDomain,
   commandsDomain,
+  webhooksDomain,
   overviewDomain,
   auditDomain,
 ] as const
@@ -139,7 +143,7 @@ export function createDomains(options: DomainsOptions) {
   const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
   const messages = messagesDomain.create({
     ...platform,
-    delivery: waking(delivery),
+    delivery: wakingStreams(waking(delivery), () => webhooks.wake()),
     alerts: lazyAlerts,
     subjects: new EventSubjects(declaredSubjects(DOMAINS)),
     keepMs: config.messages.keepMs,
@@ -294,8 +298,15 @@ export function createDomains(options: DomainsOptions) {
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
   })
+  const webhooks = webhooksDomain.create({
+    ...platform,
+    alerts: alerts.alerts,
+    log: messages.log,
+    caller: new HttpWebhookCaller(new AddressRules(config.webhooks.allowPrivate)),
+    keepMs: config.messages.keepMs,
+  })
   const overview = createOverview({ ...created, commands }, { store, clock })
-  return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
+  return { ...created, commands, webhooks, overview } satisfies Record<DomainName, DomainParts>
 }
 
 const KEY_ID_LENGTH = 16

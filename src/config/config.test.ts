@@ -94,6 +94,7 @@ test('without a file and an environment everything has its default', () => {
       refundLate: false,
       channels: [],
     },
+    webhooks: { allowPrivate: [] },
     console: {},
     data: { backupKeep: 7 },
     backup: {
@@ -307,6 +308,12 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: 'alerts.robot.url = "https://robot/"\nalerts.robot.kind = "slack"',
   },
   'alerts.robot.min_severity': { toml: '"info"', fileText: 'INFO', env: 'Critical', envText: 'CRITICAL' },
+  'webhooks.allow_private': {
+    toml: '["10.0.0.0/8"]',
+    fileText: '10.0.0.0/8',
+    env: '127.0.0.1, ::1/128',
+    envText: '127.0.0.1/32,::1/128',
+  },
   'console.url': { toml: '"https://shop.example.org"', env: 'http://127.0.0.1:9600' },
   'payments.currency': { toml: '"EUR"', env: 'USD' },
   'payments.public_url': { toml: '"https://shop.example.org"', env: 'http://127.0.0.1:9600' },

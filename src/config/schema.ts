@@ -417,6 +417,12 @@ const SETTINGS = {
     default: 'WARNING',
     environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
   }),
+  'webhooks.allow_private': setting(cidrList, {
+    description:
+      'Networks that are not public and that webhooks may call all the same, also without TLS. `none` allows only public ' +
+      'addresses with TLS.',
+    default: 'none',
+  }),
   'console.url': setting(httpUrl, {
     description:
       'Where people open the console, such as `https://shop.example.org`: the beginning of the addresses that are shown to them.',

@@ -17,6 +17,7 @@ import { listAgents } from '../../src/domains/telemetry/store.ts'
 import { listComments, listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
 import { listDifferences, listReconciliations } from '../../src/domains/payments/reconciliation/store.ts'
 import { listPayments, listRefunds } from '../../src/domains/payments/store.ts'
+import { listDeliveries, listWebhooks } from '../../src/domains/webhooks/store.ts'
 import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
@@ -109,6 +110,17 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'heartbeats',
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
+  ['webhooks', (on) => listWebhooks(on, NEWEST), /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'deliveries of a webhook',
+    (on) => listDeliveries(on, { webhookId: 'w' }, NEWEST),
+    /^SEARCH webhook_deliveries USING INDEX webhook_deliveries_by_webhook \(webhook_id=\? AND seq<\?\)$/,
+  ],
+  [
+    'deliveries of a webhook by status',
+    (on) => listDeliveries(on, { webhookId: 'w', status: 'failed' }, NEWEST),
+    /^SEARCH webhook_deliveries USING INDEX webhook_deliveries_by_status \(webhook_id=\? AND status=\? AND seq<\?\)$/,
   ],
   [
     'certificates',

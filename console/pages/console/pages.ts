@@ -21,6 +21,7 @@ import { userWords } from './users/words.ts'
 import type { ViewProps } from './view.ts'
 import { vpnAuditWords } from './vpn-audit/words.ts'
 import { vpnSessionWords } from './vpn-sessions/words.ts'
+import { webhookWords } from './webhooks/words.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -200,6 +201,16 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'e',
     keywords: 'agents sensors measurements metrics values devices 遥测 代理 传感器 指标',
     component: lazyPage(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
+  },
+  {
+    name: 'webhooks',
+    title: () => webhookWords().title,
+    icon: 'webhook',
+    operation: 'listWebhooks',
+    key: 'z',
+    keywords: 'hooks endpoints deliveries events integrations callbacks 回调 推送 投递',
+    newItem: { title: () => webhookWords().newWebhook, operation: 'createWebhook' },
+    component: lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage),
   },
   {
     name: 'users',

@@ -23,6 +23,8 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
   listAlertDecisions: ['alert_notifications', ...NEWEST],
   listHeartbeats: ['heartbeats', ...NEWEST],
   listHeartbeatPings: ['heartbeat_pings', ...NEWEST],
+  listWebhooks: ['webhooks', ...NEWEST],
+  listWebhookDeliveries: ['webhook_deliveries', ...NEWEST],
   listTickets: ['tickets', ...NEWEST],
   listTicketComments: ['ticket_changes', ...NEWEST],
   getTicketHistory: ['ticket_changes', ...OLDEST],
@@ -36,7 +38,7 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
 
 // Their sample names an object that does not exist, which is said first.
 const OF_AN_OBJECT =
-  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listTicketComments|getTicketHistory|listPaymentsOfOrder|listRefunds|listPaymentDifferences)$/
+  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listWebhookDeliveries|listTicketComments|getTicketHistory|listPaymentsOfOrder|listRefunds|listPaymentDifferences)$/
 
 /** A cursor of that operation. */
 export function cursorOf(operation: string): string {
