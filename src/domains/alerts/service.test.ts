@@ -55,6 +55,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       firstAt: now,
       lastAt: now,
       recoveredAt: null,
+      runbookUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])

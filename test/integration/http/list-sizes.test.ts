@@ -349,6 +349,7 @@ const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = 
 /** The answers whose lists are short in any case, with the reason. */
 const SHORT_LISTS: Readonly<Record<string, string>> = {
   getOrderHistory: 'an order has few changes of its status',
+  getAlertRoute: 'the configured receivers',
   getMe: 'the roles',
   listUserNames: 'as many as the request names',
   getUser: 'the roles',
@@ -364,7 +365,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
 }
 
 /** Their items come from the configuration. */
-const CONFIGURED = new Set(['listCommands'])
+const CONFIGURED = new Set(['listCommands', 'listReceivers'])
 
 const directory = temporaryDirectory()
 const platform = await servePlatform({

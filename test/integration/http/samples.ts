@@ -94,6 +94,9 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   recoverAlert: () => ({ params: unknownId() }),
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
   postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
+  getAlertRoute: () => ({ params: unknownId() }),
+  listReceivers: () => ({}),
+  testReceiver: () => ({ params: { name: 'nobody' } }),
   putHeartbeat: () => ({
     params: { name: fresh('backup') },
     body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },

@@ -86,7 +86,8 @@ export function createNotifications(deps: NotificationDeps): {
 
 const KEYS = { source: 'source', alarmId: 'alarm_id', serverAddr: 'server_addr', title: 'title' } as const
 
-function routingOf({ receivers, routing }: Pick<NotificationDeps, 'receivers' | 'routing'>): Routing {
+/** The routes with the default behind them. */
+export function routingOf({ receivers, routing }: Pick<NotificationDeps, 'receivers' | 'routing'>): Routing {
   const { routes, defaultReceivers, minSeverity, isDamping } = routing
   return {
     receivers: receivers.map(({ name }) => name),
