@@ -77,7 +77,7 @@ test('an alert is told by mail and webhook as its route says, and the API says t
   assert.match(mail.source, /^References: <[0-9a-f]{40}@example\.org>\r$/m)
   assert.match(mail.source, /Runbook: https:\/\/wiki\.example\.org\/backup/)
   const [{ headers, body } = assert.fail()] = calls
-  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  const signed = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.')
   const signature = createHmac('sha256', KEY).update(signed).digest('base64')
   assert.equal(headers['webhook-signature'], `v1,${signature}`)
   const envelope = JSON.parse(body) as { type: string; source: string; data: Record<string, unknown> }

@@ -28,7 +28,7 @@ export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } f
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver } from './notifications/receivers.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
-export { restoreNotifications } from './restored.ts'
+export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */

@@ -46,6 +46,12 @@ const MEANINGS: readonly {
     bad: [...NO_TIMES, '1970-01-01T00:00:00Z', hoursFromNow(0.5), hoursFromNow(800)],
   },
   {
+    field: /^reportAlert\.runbook_url$/,
+    good: ['https://wiki.example.org/runbooks/backup?a=b#c', 'http://192.0.2.1/'],
+    bad: ['', 'x', '/runbook', 'ftp://wiki.example.org/', 'https://me:secret@wiki.example.org/'],
+    only: true,
+  },
+  {
     field: /^reportAlert\.level$/,
     good: ['CRITICAL', 'critical', 'Info', 'CLOSE', 0, 5],
     bad: ['', 'FATAL', '4', 'HIGH ', -1, 6],

@@ -1,6 +1,15 @@
 import { encoderOf } from '../../../wire/codec.ts'
 import { PageOf } from '../../../wire/page.ts'
-import { CauseOf, Fields, Id, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../wire/schemas.ts'
+import {
+  CauseOf,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../../wire/schemas.ts'
 import { Type } from 'typebox'
 import { DAMPING_OCCASIONS, FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
 import { ROUTE_REASONS, type RouteExplanation } from './explain.ts'
@@ -56,7 +65,7 @@ export const ReceiverList = Fields({ items: Type.Array(ReceiverSchema) })
 
 export const encodeReceiver = encoderOf(ReceiverSchema)
 
-export const ReceiverParams = Fields({ name: Type.String({ minLength: 1, maxLength: 32 }) })
+export const ReceiverParams = Fields({ name: Text({ minLength: 1, maxLength: 32 }) })
 
 export const ReceiverTest = Fields({
   delivered: Type.Boolean({ description: 'Whether the receiver has taken the message.' }),
