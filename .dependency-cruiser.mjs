@@ -74,7 +74,7 @@ const FOLDERS = [
       KERNEL,
       PORTS,
       WIRE,
-      packages('kysely', 'typebox', 'lru-cache', 'croner', '@zxcvbn-ts/language-common'),
+      packages('kysely', 'typebox', 'lru-cache', 'croner', 're2js', '@zxcvbn-ts/language-common'),
     ],
   },
   {

@@ -24,6 +24,7 @@ export const SPECIFIERS = [
   'pg',
   'pino',
   'prom-client',
+  're2js',
   'smol-toml',
   'tar/header',
   'tar/parse',

@@ -152,6 +152,8 @@ export const FAULTS: Readonly<Partial<Record<FaultCode, Rewording>>> = {
   required_one_of: { zh: '必填，或填写 {field}。' },
   not_in_future: { en: 'It must be in the future.', zh: '必须是将来的时间。' },
   not_after: { en: 'It must be after the start.', zh: '必须晚于开始时间。' },
+  same_as: { en: 'It must not be the same as the start.', zh: '不能与开始时间相同。' },
+  never_between: { en: 'It never comes between the start and the end.', zh: '在开始与结束之间从不出现。' },
   too_far_after: { en: 'It must be at most {maximum} after the start.', zh: '距开始时间过长。' },
   repetitive_password: {
     en: 'At least {minimum} different characters are needed.',

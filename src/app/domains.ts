@@ -1,11 +1,19 @@
+import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
 import { ROBOT_RECEIVER } from '../config/receivers.ts'
-import { readMirrorToken } from '../config/secrets.ts'
+import {
+  keepAuditSeal,
+  readAuditKeys,
+  readAuditSeal,
+  readMirrorToken,
+  readOrCreateAuditKeys,
+} from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { auditDomain, formatSeal, parseSeal, type AuditFiles } from '../domains/audit/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
 import { dataBackupsDomain } from '../domains/data-backups/index.ts'
@@ -46,6 +54,7 @@ import { EventSubjects, type DeclaredSubject } from '../kernel/event-subjects.ts
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
 import { openReceivers } from './receivers.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Every domain. Tables, event subjects, error codes, routes and jobs follow from this list; {@link createDomains} passes
@@ -69,6 +78,7 @@ export const DOMAINS = [
   dataBackupsDomain,
   commandsDomain,
   overviewDomain,
+  auditDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -141,6 +151,8 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(alertsDomain),
     declared: new DeclaredAlerts(DECLARED_ALERTS),
+    version: VERSION,
+    userNames: (ids) => users.users.names(ids),
     ...alertSettings(config),
   })
   // Payments pay orders, and orders close payments.
@@ -156,6 +168,11 @@ export function createDomains(options: DomainsOptions) {
     expiryMs: config.orders.expiryMs,
     scanEveryMs: config.worker.orderScanMs,
     archiveAfterMs: config.orders.archiveAfterMs,
+  })
+  const audit = auditDomain.create({
+    ...platform,
+    files: auditFiles(config),
+    keepMs: config.audit.keepMs,
   })
   const payments = paymentsDomain.create({
     ...platform,
@@ -181,6 +198,7 @@ export function createDomains(options: DomainsOptions) {
     },
     vpnPool: config.vpn.ipPool.text,
     primary: config.gateway.mirrorFrom,
+    audit: audit.audit,
     mirror: mirrorOptions(config, clock),
   })
   const pool = poolDomain.create({
@@ -219,6 +237,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     users: users.users,
     auth: users.auth,
+    audit: audit.audit,
     login: users.login,
     settings: signInSettings(config, clock),
     readOnly: config.readOnly,
@@ -256,6 +275,7 @@ export function createDomains(options: DomainsOptions) {
     messages,
     orders,
     payments,
+    audit,
     users,
     'sign-in': signIn,
     pool,
@@ -268,6 +288,8 @@ export function createDomains(options: DomainsOptions) {
     ...commandSettings(config),
     events: eventsOf(commandsDomain),
     alerts: alerts.alerts,
+    notices: alerts.notices,
+    consoleUrl: config.console.url,
     builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
@@ -276,12 +298,41 @@ export function createDomains(options: DomainsOptions) {
   return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
 }
 
+const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const { approvalTtlMs, startWithinMs, programs, environment } = commands
+  const { approvalTtlMs, approvalReceivers = [], startWithinMs, programs, environment } = commands
   const runPrograms = new HostPrograms({ path: environment.PATH })
-  return { approvalTtlMs, startWithinMs, programs, environment, runPrograms, host: hostname() }
+  return {
+    approvalTtlMs,
+    approvalReceivers,
+    startWithinMs,
+    programs,
+    environment,
+    runPrograms,
+    host: hostname(),
+  }
+}
+
+/** The keys and the newest seal of the audit trail, which lie in the data directory. */
+export function auditFiles({ dataDir }: Pick<Config, 'dataDir'>): AuditFiles {
+  const keysOf = ([newest, ...older]: readonly [Buffer, ...Buffer[]]) =>
+    [auditKey(newest), ...older.map(auditKey)] as const
+  return {
+    readOrCreateKeys: () => keysOf(readOrCreateAuditKeys(dataDir)),
+    readKeys() {
+      const keys = readAuditKeys(dataDir)
+      return keys && keysOf(keys)
+    },
+    readSeal: () => parseSeal(readAuditSeal(dataDir) ?? ''),
+    keepSeal: (seal) => keepAuditSeal(dataDir, formatSeal(seal)),
+  }
+}
+
+/** The id says which key was used, and nothing of the key. */
+function auditKey(bytes: Buffer) {
+  return { bytes, id: hash('sha256', bytes, 'hex').slice(0, KEY_ID_LENGTH) }
 }
 
 /** What the configuration says about alerts. */

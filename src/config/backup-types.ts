@@ -1,3 +1,4 @@
+import { isTimeZone } from '../kernel/weekly.ts'
 import { mediaGlobProblem } from './media-glob.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
 import { linkedTimeZone } from './system-time-zone.ts'
@@ -137,12 +138,7 @@ export const timeZone = valueType({
     // An offset is no name: it does not know daylight saving time, and systemd does not know it.
     if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return undefined
     if (text === linkedTimeZone()) return text
-    try {
-      new Intl.DateTimeFormat('en', { timeZone: text }).format()
-      return text
-    } catch {
-      return undefined
-    }
+    return isTimeZone(text) ? text : undefined
   },
 })
 

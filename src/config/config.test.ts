@@ -65,6 +65,7 @@ test('without a file and an environment everything has its default', () => {
       sessionsPerUser: 250,
     },
     orders: { expiryMs: 900_000 },
+    audit: { keepMs: 34_560_000_000 },
     messages: { keepMs: 604_800_000 },
     telemetry: { maxPending: 100_000, ratePerSecond: 100 },
     worker: { orderScanMs: 5_000, certificateScanMs: 3_600_000 },
@@ -257,6 +258,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'vpn.sessions_per_user': { toml: '1', env: '2' },
   'orders.expiry': { toml: '"1h"', env: '2h' },
   'orders.archive_after': { toml: '"90d"', env: '1d' },
+  'audit.keep': { toml: '"100d"', env: '200d' },
   'messages.keep': { toml: '"1d"', env: '2d' },
   'telemetry.max_pending': { toml: '1', env: '2' },
   'telemetry.rate': { toml: '1', env: '2' },
@@ -264,6 +266,14 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },
   'commands.approval_ttl': { toml: '"30m"', env: '2h' },
+  'commands.approval_receivers': {
+    toml: '["mail", "chat"]',
+    fileText: 'mail,chat',
+    env: 'chat',
+    beside: ['mail', 'chat']
+      .map((name) => `receivers.${name} = { kind = "slack", url = "https://hooks/" }`)
+      .join('\n'),
+  },
   'commands.start_within': { toml: '"20m"', env: '3h' },
   'alerts.acknowledge_for': { toml: '"1h"', env: '2h' },
   'alerts.keep': { toml: '"30d"', env: '60d' },

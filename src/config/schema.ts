@@ -325,6 +325,10 @@ const SETTINGS = {
   'orders.archive_after': setting(durationFrom(SECOND), {
     description: 'How long after its end an order moves to the archive. Unset, orders stay.',
   }),
+  'audit.keep': setting(durationFrom(SECOND), {
+    description: 'How long rows of the audit trail are kept; whole sealed pages of 1,000 rows are removed.',
+    default: '400d',
+  }),
   'messages.keep': setting(durationFrom(SECOND), {
     description: 'How long delivered messages are kept.',
     default: '7d',
@@ -354,6 +358,10 @@ const SETTINGS = {
   'commands.approval_ttl': setting(durationFrom(SECOND), {
     description: 'How long a request for a command waits for its approval; then it expires.',
     default: '1h',
+  }),
+  'commands.approval_receivers': setting(receiverNames, {
+    description:
+      'The receivers that are told of each request for a command that waits for its approval, and of the decision. Unset: none.',
   }),
   'commands.start_within': setting(durationFrom(SECOND), {
     description: 'How long an execution waits for a worker that begins it; then it expires, with an alert.',

@@ -71,6 +71,8 @@ export const FAULTS = {
   not_in_future: 'must be in the future',
   not_after: 'must be later than {field}',
   too_far_after: 'must be at most {maximum} after {field}',
+  same_as: 'must not be the same as {field}',
+  never_between: 'never comes between {from} and {to}',
   other_cursor: 'is the next_cursor of another list',
   unknown_cursor: 'must be the next_cursor of an earlier page of the same order',
   repetitive_password: 'must have at least {minimum} different characters',

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { eventually } from '../support/eventually.ts'
 import { runPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 import { startAlertmanager, startPrometheus, type MonitoringServer } from '../support/prometheus.ts'
@@ -209,4 +213,79 @@ test('of an alert that fires and ends 8 times, the platform sends 4 notification
     seen.join(', '),
   )
   assert.equal(robots.shown.length, 5)
+})
+
+interface AmtoolAlert {
+  readonly labels: Readonly<Record<string, string>>
+  readonly status: { readonly state: string; readonly silencedBy: readonly string[] }
+  readonly receivers: readonly { readonly name: string }[]
+}
+interface AmtoolSilence {
+  readonly id: string
+  readonly createdBy: string
+  readonly comment: string
+  readonly matchers: readonly object[]
+}
+
+test('amtool adds and finds alerts, silences them by regular expressions, and shows the route', async () => {
+  await using w = await startWorld()
+  const directory = temporaryDirectory()
+  using _ = directory
+  const config = join(directory.path, 'http.yml')
+  writeFileSync(config, JSON.stringify({ authorization: { type: 'Bearer', credentials: w.token } }))
+  const amtool = async (...args: string[]) => {
+    const options = [
+      `--alertmanager.url=${w.platform.url}`,
+      `--http.config.file=${config}`,
+      '--no-version-check',
+    ]
+    const { stdout } = await promisify(execFile)('amtool', [...options, ...args])
+    return stdout.trim()
+  }
+  const query = async <T>(...args: string[]) => JSON.parse(await amtool('-o', 'json', ...args)) as T[]
+
+  await amtool(
+    'alert',
+    'add',
+    'alertname=DiskFull',
+    'severity=critical',
+    'instance=web-1',
+    '--annotation=summary="Disk"',
+  )
+  await amtool('alert', 'add', 'alertname=ShopSlow', 'severity=warning')
+  const body = { source: 's', title: 'Reported', level: 'ERROR' }
+  assert.ok((await w.platform.call('POST', '/alerts/report', { body })).ok)
+  const namesOf = async (...args: string[]) =>
+    (await query<AmtoolAlert>('alert', 'query', ...args)).map(({ labels }) => labels['alertname']).sort()
+  assert.deepEqual(await namesOf(), ['DiskFull', 'Reported', 'ShopSlow'])
+  assert.deepEqual(await namesOf('alertname=~Disk.*', 'severity!=info'), ['DiskFull'])
+  assert.deepEqual(await namesOf('severity=error'), ['Reported'])
+
+  const id = await amtool(
+    'silence',
+    'add',
+    '-a',
+    'nobody',
+    '-c',
+    'new disk',
+    'alertname=~Disk.*|Shop.*',
+    'instance!~db-.*',
+  )
+  assert.deepEqual(await namesOf(), ['Reported'])
+  assert.deepEqual(await namesOf('--silenced'), ['DiskFull', 'ShopSlow'])
+  const [silence] = await query<AmtoolSilence>('silence', 'query', 'alertname=Other')
+  assert.equal(silence, undefined)
+  const [own] = await query<AmtoolSilence>('silence', 'query')
+  assert.deepEqual([own?.id, own?.comment, own?.createdBy], [id, 'new disk', 'admin'])
+  assert.equal(own?.matchers.length, 2)
+  const updated = (await amtool('silence', 'update', '-d', '2h', '-q', id)).split('\n').at(-1) ?? ''
+  assert.notEqual(updated, id)
+  await amtool('silence', 'expire', updated)
+  assert.deepEqual(await query('silence', 'query'), [])
+  assert.deepEqual(await namesOf(), ['DiskFull', 'Reported', 'ShopSlow'])
+
+  assert.match(await amtool('config', 'routes', 'show'), /nobody/)
+  assert.equal(await amtool('config', 'routes', 'test', 'severity=critical'), 'nobody')
+  assert.match(await amtool('config', 'show'), /receivers:/)
+  assert.match(await amtool('cluster', 'show'), /disabled/)
 })

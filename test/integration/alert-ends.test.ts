@@ -317,6 +317,19 @@ const CASES: Readonly<Record<string, Case>> = {
     raise: (w) => w.post('/alerts/alertmanager', { groupKey: 'g', truncatedAlerts: 1, alerts: [] }),
     end: (w) => w.post('/alerts/alertmanager', { groupKey: 'g', truncatedAlerts: 0, alerts: [] }),
   },
+  'silence.ending:*': {
+    async raise(w) {
+      const repeat = { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '02:00', to: '03:00' }
+      const body = { matchers: { title: 'x' }, reason: 'r', repeat: { ...repeat, time_zone: 'UTC' } }
+      await w.post('/alerts/silences', body)
+      w.clock.advance(365 * DAY)
+      await w.job('alert-silence-end')
+    },
+    async end(w) {
+      w.clock.advance(DAY + MINUTE)
+      await w.job('alert-silence-end')
+    },
+  },
   'backup.start': { raise: night('backup_started'), end: afterADay },
   'backup.done': { raise: night('backup_succeeded'), end: afterADay },
   'backup.failed': { raise: night('backup_failed'), end: night('failure_closed') },

@@ -6,6 +6,7 @@ import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
+import { listEntries } from '../../src/domains/audit/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listArchivable } from '../../src/domains/orders/archive.ts'
@@ -190,6 +191,23 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listAudit(on, { user: 'u' }, NEWEST),
     /^SEARCH vpn_audit USING INDEX vpn_audit_by_user \(user_id=\? AND seq<\?\)$/,
   ],
+  ...(
+    [
+      ['actor', 'actor_id=\\?', { actorId: 'u' }],
+      ['name', 'actor_name=\\?', { actorName: 'ada' }],
+      ['operation', 'operation=\\?', { operation: 'changeUser' }],
+      ['target', 'target_kind=\\? AND target_id=\\?', { targetKind: 'user', targetId: 'u' }],
+    ] as const
+  ).map(
+    ([index, condition, filter]) =>
+      [
+        `the audit trail by ${index}`,
+        (on: Queries) => listEntries(on, filter, NEWEST),
+        new RegExp(
+          `^SEARCH audit_entries USING INDEX audit_entries_by_${index} \\(${condition} AND seq<\\?\\)$`,
+        ),
+      ] as const,
+  ),
   [
     'firing alerts',
     (on) => listAlerts(on, { status: 'firing' }, NEWEST),

@@ -115,7 +115,7 @@ export type AlertWorld = Awaited<ReturnType<typeof alertWorld>>
 /** The alert as the API shows it. */
 export function viewOf(alert: Alert | AlertView): AlertView {
   const { id, alarmId, source, title, body, level, weight, serverAddr, status, count } = alert
-  const { firstAt, lastAt, recoveredAt } = alert
+  const { firstAt, lastAt, recoveredAt, labels } = alert
   return {
     id,
     alarmId,
@@ -131,5 +131,6 @@ export function viewOf(alert: Alert | AlertView): AlertView {
     lastAt,
     recoveredAt,
     runbookUrl: alert.runbookUrl,
+    labels,
   }
 }

@@ -20,6 +20,7 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { HOUR, MINUTE } from '../../src/kernel/time.ts'
+import type { Notice } from '../../src/ports/notices.ts'
 import type { Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -111,6 +112,10 @@ export interface CommandEvent {
   readonly data: CommandEventData
 }
 
+export interface ToldNotice extends Notice {
+  readonly receivers: readonly string[]
+}
+
 /** The command framework on an empty database, with programs that the test plays. */
 export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock = fakeWaitingClock()) {
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
@@ -119,7 +124,8 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
   const calls: BuiltInCall[] = []
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
-  const parts = sharedParts(store, clock, { events, alerts, calls, accounts })
+  const notices: ToldNotice[] = []
+  const parts = sharedParts(store, clock, { events, alerts, calls, accounts, notices })
   const workers: CommandWorker[] = []
   const service = new Commands({
     ...parts,
@@ -131,6 +137,7 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
     clock,
     events,
     alerts,
+    notices,
     calls,
     started,
     accounts,
@@ -164,11 +171,13 @@ function sharedParts(
     alerts,
     calls,
     accounts,
+    notices,
   }: {
     events: CommandEvent[]
     alerts: string[]
     calls: BuiltInCall[]
     accounts: ReadonlyMap<string, CommandAccount>
+    notices: ToldNotice[]
   },
 ) {
   const builtIn = builtInCommand({
@@ -183,6 +192,11 @@ function sharedParts(
     },
   })
   const journal = new CommandJournal({
+    approvalReceivers: ['approvers'],
+    consoleUrl: 'https://shop.example.org',
+    notices: {
+      tell: async (tx, receivers, notice) => tx.afterCommit(() => notices.push({ receivers, ...notice })),
+    },
     logger: silentLogger,
     metrics: noMetrics,
     events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },

@@ -65,6 +65,8 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
     logger,
     metrics: noMetrics,
     events: { append: async () => undefined },
+    version: '0',
+    userNames: async () => [],
     declared: anyAlerts,
     acknowledgeForMs: 4 * HOUR,
     keepMs: 90 * DAY,

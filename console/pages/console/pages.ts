@@ -1,6 +1,7 @@
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { alertWords } from './alerts/words.ts'
+import { auditWords } from './audit/words.ts'
 import { certificateWords } from './certificates/words.ts'
 import { commandPolicyWords } from './command-policy/words.ts'
 import { commandWords } from './commands/words.ts'
@@ -191,6 +192,15 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'i',
     keywords: 'log trail sign-ins logins refused denied tunnels 审计 日志 登录 拒绝',
     component: lazyPage(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
+  },
+  {
+    name: 'audit',
+    title: () => auditWords().title,
+    icon: 'audit',
+    operation: 'listAudit',
+    key: 'd',
+    keywords: 'log trail changes who history sign-ins refused 审计 日志 更改 历史 登录',
+    component: lazyPage(async () => (await import('./audit/page.tsx')).AuditTrailPage),
   },
   {
     name: 'telemetry',

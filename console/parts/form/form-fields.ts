@@ -41,12 +41,13 @@ export interface FormField {
 const LONGEST_LINE = 256
 
 /** The fields of a body in the order of its schema; those of an object in it stand in its place. */
-export function formFields(schema: FormSchema, prefix = ''): FormField[] {
+export function formFields(schema: FormSchema, prefix = '', isObjectRequired = true): FormField[] {
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`
-    if (member.properties) return formFields(member, `${path}.`)
-    return [{ path, kind: kindOf(name, member), isRequired: required.includes(name), schema: member }]
+    const isRequired = isObjectRequired && required.includes(name)
+    if (member.properties) return formFields(member, `${path}.`, isRequired)
+    return [{ path, kind: kindOf(name, member), isRequired, schema: member }]
   })
 }
 

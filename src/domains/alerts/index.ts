@@ -2,6 +2,8 @@ import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { ALERT_READERS } from './access.ts'
+import { alertmanagerRoutes } from './alertmanager/routes.ts'
+import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
 import { ALERT_ERRORS } from './errors.ts'
 import { ALERT_EVENTS } from './events.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
@@ -16,7 +18,7 @@ import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
 import { encodeAlert, fromReportBody } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
-import { SILENCE_EVENTS } from './silences/events.ts'
+import { SILENCE_ALERTS, SILENCE_EVENTS } from './silences/events.ts'
 import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
 import { encodeSilence } from './silences/schemas.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
@@ -35,7 +37,8 @@ export { Alerts, type AlertDeps } from './service.ts'
 export interface AlertsDomainDeps
   extends
     Omit<AlertDeps, 'clock' | 'events' | 'notifications'>,
-    Omit<NotificationDeps, 'suppressions' | 'alerts' | 'encodeAlert'> {
+    Omit<NotificationDeps, 'suppressions' | 'alerts' | 'encodeAlert'>,
+    Pick<AlertmanagerDeps, 'version' | 'userNames'> {
   readonly events: EventSink<AlertView | SilenceView>
   /** How long recovered alerts are kept, in milliseconds. */
   readonly keepMs: number
@@ -64,7 +67,7 @@ export const alertsDomain = defineDomain({
     [SILENCE_EVENTS.silenceEnded]: SILENCE_READERS,
   },
   errors: ALERT_ERRORS,
-  alerts: { ...INTAKE_ALERTS, ...RECEIVER_ALERTS },
+  alerts: { ...INTAKE_ALERTS, ...SILENCE_ALERTS, ...RECEIVER_ALERTS },
   encodeEvent: (data: AlertView | SilenceView) =>
     'matchers' in data ? encodeSilence(data) : encodeAlert(data),
   create: (deps: AlertsDomainDeps) => {
@@ -91,6 +94,7 @@ export const alertsDomain = defineDomain({
         ...silenceRoutes(silences),
         ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store }),
         ...intakeRoutes(alerts, deps),
+        ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],
       jobs: {
         api: [alertCountJob(alerts, deps.metrics)],

@@ -303,7 +303,9 @@ function withRecovery(alert: Alert, at: number): Alert {
 function withReport(alert: Alert, report: Report, at: number): Alert {
   const { source, title, body, serverAddr } = report
   const weight = weightOf(report)
-  const reported = { ...alert, source, title, body, serverAddr, reports: alert.reports + 1, lastAt: at }
+  const labels = report.labels ?? alert.labels
+  const texts = { source, title, body, serverAddr, labels }
+  const reported = { ...alert, ...texts, reports: alert.reports + 1, lastAt: at }
   if (weight === 0) return withRecovery(reported, at)
   const isHigh = (report.level ?? severityOf(weight)) === 'HIGH'
   return {
@@ -346,6 +348,7 @@ function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
     acknowledgedUntil: null,
     expiresAt: null,
     groupId: null,
+    labels: null,
     repeatEveryMs: null,
     repeatAt: null,
     swings: [],

@@ -71,6 +71,8 @@ export interface AlertView {
   readonly recoveredAt: number | null
   /** What to do about it: an http or https address, as it was reported last; null if none was. */
   readonly runbookUrl: string | null
+  /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
+  readonly labels: string | null
 }
 
 /** What the rules have to remember of an alert. */
@@ -138,6 +140,8 @@ export interface Report {
   readonly repeatEveryMs?: number
   /** An http or https address. */
   readonly runbookUrl?: string
+  /** Of an intake, as JSON. */
+  readonly labels?: string
 }
 
 /** How long an alert of severity INFO fires after its last report. */

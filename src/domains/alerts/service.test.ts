@@ -55,6 +55,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       firstAt: now,
       lastAt: now,
       recoveredAt: null,
+      labels: null,
       runbookUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)

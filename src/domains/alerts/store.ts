@@ -39,6 +39,7 @@ const VIEW = alerts.pick(
   'lastAt',
   'recoveredAt',
   'runbookUrl',
+  'labels',
 )
 
 /** A row as it is read: not decoded yet. */
@@ -79,6 +80,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'acknowledgedUntil',
         'expiresAt',
         'groupId',
+        'labels',
         'repeatEveryMs',
         'repeatAt',
         'runbookUrl',
@@ -231,6 +233,17 @@ export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<Reado
     .$call(lockRows(tx.capabilities, { share: true }))
     .execute()
   return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
+}
+
+/** Those of the alerts with these `alarm_id`s that have not recovered. */
+export async function findOpenAlarms(queries: Queries, alarmIds: readonly string[]): Promise<AlertView[]> {
+  if (alarmIds.length === 0) return []
+  return db(queries)
+    .selectFrom('alerts')
+    .select(VIEW)
+    .where('identity', 'in', alarmIds.map(keyOf))
+    .where('weight', '>', 0)
+    .execute()
 }
 
 /** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
@@ -418,7 +431,7 @@ export interface AlertFilter {
 
 /** Newest first, by the time of the first report. */
 export const listAlerts = pages(
-  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body') },
+  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body', 'labels') },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),

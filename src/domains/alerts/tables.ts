@@ -31,6 +31,8 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
+  /** Those of its intake, as JSON; null for a report. */
+  labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),
   runbookUrl: text().nullable(),

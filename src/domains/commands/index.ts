@@ -12,7 +12,7 @@ import { COMMAND_ALERTS } from './alerts.ts'
 import { Catalogue } from './catalogue.ts'
 import { COMMAND_EVENTS, type CommandEventData } from './events.ts'
 import { commandCountJob, commandEndJob, commandLeftoverJob, commandPruneJob } from './jobs.ts'
-import { CommandJournal } from './journal.ts'
+import { CommandJournal, type JournalDeps } from './journal.ts'
 import { OutputStreams } from './output-stream.ts'
 import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
 import { encodeCommandEvent } from './schemas.ts'
@@ -29,7 +29,10 @@ export type { CommandAccount } from './policy.ts'
 
 /** What the whole domain needs of the rest of the platform. */
 export interface CommandsDomainDeps
-  extends Pick<CommandDeps, 'approvalTtlMs'>, Pick<StartRulesDeps, 'startWithinMs' | 'findAccount'> {
+  extends
+    Pick<CommandDeps, 'approvalTtlMs'>,
+    Pick<JournalDeps, 'notices' | 'approvalReceivers' | 'consoleUrl'>,
+    Pick<StartRulesDeps, 'startWithinMs' | 'findAccount'> {
   readonly store: Store
   readonly clock: WaitingClock
   readonly logger: Logger

@@ -3,6 +3,7 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
+import type { Notices } from '../../ports/notices.ts'
 import type { Tx } from '../../store/store.ts'
 import { COMMAND_ALERTS } from './alerts.ts'
 import { COMMAND_EVENTS, POLICY_ID, type CommandEventData } from './events.ts'
@@ -18,6 +19,18 @@ export interface JournalDeps {
   readonly metrics: Metrics
   readonly events: EventSink<CommandEventData>
   readonly alerts: RecoverableAlerts
+  readonly notices: Notices
+  /** Who is told of requests that wait for an approval, and of the decisions. */
+  readonly approvalReceivers: readonly string[]
+  /** Where people open the console; undefined if that is not configured. */
+  readonly consoleUrl: string | undefined
+}
+
+/** What approvers are told of a request. */
+export interface ApprovalNotice {
+  readonly about: 'requested' | 'decided'
+  readonly title: string
+  readonly lines: readonly string[]
 }
 
 /**
@@ -62,6 +75,18 @@ export class CommandJournal {
     await this.#append(tx, 'requested', execution)
     this.#log(tx, execution, 'command requested', execution.requestedBy)
     tx.afterCommit(() => this.#requested.increment())
+  }
+
+  /** Queues the message in the transaction of the request, or of its decision. */
+  async tellApprovers(tx: Tx, executionId: string, { about, title, lines }: ApprovalNotice): Promise<void> {
+    const { notices, approvalReceivers, consoleUrl } = this.#deps
+    if (approvalReceivers.length === 0) return
+    await notices.tell(tx, approvalReceivers, {
+      key: `command.${about}:${executionId}`,
+      title,
+      text: lines.join('\n'),
+      ...(consoleUrl !== undefined && { url: `${consoleUrl}/console/executions/${executionId}` }),
+    })
   }
 
   async recordDecision(

@@ -96,6 +96,7 @@ export interface AccessExplanation {
 }
 
 export interface CommandAccount {
+  readonly name?: string
   readonly roles: readonly Role[]
   readonly enabled: boolean
 }

@@ -32,6 +32,30 @@ onEveryDialect('the requests for commands', (dialect) => {
     assert.deepEqual(w.events, [{ type: 'command.requested', data: execution }])
   })
 
+  test('is told to the receivers of approvals, and so is its decision', async () => {
+    await using w = await commandWorld(dialect)
+    w.accounts.set(ADMIN.id, { name: 'Ann', roles: ['admin'], enabled: true })
+    await w.commands.setPolicy({ secretive: { roles: ['admin'] } }, 'ann')
+    const request = { params: { key: 'hunter2' }, reason: 'A new key' }
+    const { id } = await w.commands.request('secretive', request, ADMIN)
+    await w.commands.request('restart', NO_REASON, ADMIN)
+    const url = `https://shop.example.org/console/executions/${id}`
+    const [asked, ...others] = w.notices
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      [asked?.receivers, asked?.key, asked?.url],
+      [['approvers'], `command.requested:${id}`, url],
+    )
+    assert.equal(asked?.title, 'ann asks to run secretive')
+    assert.match(asked?.text ?? '', /^Would run: login\nReason: A new key\nIt expires/)
+    assert.doesNotMatch(JSON.stringify(w.notices), /hunter2/)
+    await w.commands.decide(id, 'rejected', 'not today', caller('bo', 'admin'))
+    const { key, title, text } = w.notices[1] ?? assert.fail('the decision is not told')
+    assert.equal(key, `command.decided:${id}`)
+    assert.equal(title, 'The request of Ann to run secretive was rejected by bo')
+    assert.equal(text, 'Comment: not today')
+  })
+
   test('what two people decide needs a reason, another person, and happens once', async () => {
     await using w = await commandWorld(dialect)
     await assert.rejects(w.commands.request('decided', NO_REASON, ADMIN), { code: 'validation_failed' })

@@ -6,6 +6,7 @@ import type { Identity, Role } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import type { AnyCommand, Catalogue } from './catalogue.ts'
 import type { CommandJournal } from './journal.ts'
@@ -149,7 +150,17 @@ export class Commands {
     })
     await insertExecution(tx, execution, secrets.seal(execution.id, checked.secrets))
     await this.#deps.journal.recordRequest(tx, execution)
-    if (!needsApproval) tx.afterCommit(this.#deps.wake)
+    if (needsApproval)
+      await this.#deps.journal.tellApprovers(tx, execution.id, {
+        about: 'requested',
+        title: `${identity.name} asks to run ${commandId}`,
+        lines: [
+          `Would run: ${describeRun(command, checked.shown).map(quoted).join(' ')}`,
+          `Reason: ${reason}`,
+          `It expires without a decision at ${toRfc3339(execution.expiresAt ?? createdAt)}.`,
+        ],
+      })
+    else tx.afterCommit(this.#deps.wake)
     return execution
   }
 
@@ -178,6 +189,11 @@ export class Commands {
     const execution = await requireExecution(read, id)
     if (!mayRead(await readPolicy(read), execution, identity)) throw forbidden('read this execution')
     return execution
+  }
+
+  /** An execution whatever its reader may, for the audit trail. Rejects with `execution_not_found`. */
+  executionBefore(tx: Tx, id: string): Promise<ExecutionView> {
+    return requireExecution(tx, id)
   }
 
   /** Adds to executions what they run, and who decides on them. */
@@ -219,7 +235,10 @@ export class Commands {
     if (!canMoveExecution(execution.status, status)) throw refusedMove(execution, status)
     if (status === 'queued') {
       const ended = await this.#endUnlessAllowed(tx, execution)
-      if (ended) return ended
+      if (ended) {
+        await this.#tellDecision(tx, execution, 'cancelled, for it is not allowed any more', null)
+        return ended
+      }
     }
     const at = this.#deps.clock.now()
     const roles = await this.#rolesWithoutUser(tx, identity)
@@ -229,6 +248,7 @@ export class Commands {
       throw await this.#lostDecision(tx, id, status, at)
     const decided = await requireExecution(tx, id)
     await this.#deps.journal.recordDecision(tx, decided, decision, identity.id)
+    await this.#tellDecision(tx, execution, `${decision} by ${identity.name}`, comment)
     if (status === 'queued') tx.afterCommit(this.#deps.wake)
     return decided
   }
@@ -252,8 +272,8 @@ export class Commands {
   }
 
   /** The policy in force. */
-  policy(): Promise<Policy> {
-    return readPolicy(this.#deps.store.read)
+  policy(queries: Queries = this.#deps.store.read): Promise<Policy> {
+    return readPolicy(queries)
   }
 
   /** Every change, newest first. */
@@ -297,6 +317,21 @@ export class Commands {
     if (unknown !== undefined) throw invalidField(`rules.${unknown.slice(0, 200)}`, 'unknown_command')
   }
 
+  async #tellDecision(
+    tx: Tx,
+    { id, commandId, requestedBy }: ExecutionView,
+    outcome: string,
+    comment: string | null,
+  ): Promise<void> {
+    const { findAccount, journal } = this.#deps
+    const name = (await findAccount(requestedBy, tx))?.name ?? requestedBy
+    await journal.tellApprovers(tx, id, {
+      about: 'decided',
+      title: `The request of ${name} to run ${commandId} was ${outcome}`,
+      lines: comment === null ? [] : [`Comment: ${comment}`],
+    })
+  }
+
   /** The roles of a caller that is no user; null for a user, whose roles are read again later. */
   async #rolesWithoutUser(tx: Tx, { id, roles }: Identity): Promise<readonly Role[] | null> {
     return (await this.#deps.findAccount(id, tx)) ? null : roles
@@ -317,6 +352,11 @@ export class Commands {
     const isTooOld = current.status === 'awaiting_approval' && (current.expiresAt ?? 0) <= now
     return refusedMove(isTooOld ? { ...current, status: 'expired' } : current, status)
   }
+}
+
+/** An argument as it is, if it is visible as one. */
+function quoted(argument: string): string {
+  return /^[\w./:=@%+,-]+$/.test(argument) ? argument : JSON.stringify(argument)
 }
 
 function withPolicy<C extends AnyCommand>(command: C, policy: Policy): C {

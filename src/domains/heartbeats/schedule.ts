@@ -1,5 +1,6 @@
 import { Cron } from 'croner'
 import { invalidField } from '../../kernel/errors.ts'
+import { isTimeZone } from '../../kernel/weekly.ts'
 
 /** When the next run of a schedule begins, in epoch milliseconds: after `at`, by the clocks of the zone. */
 export function nextRun(schedule: string, timeZone: string, at: number): number {
@@ -20,13 +21,4 @@ export function requireSchedule(schedule: string, timeZone: string, now: number)
 
 function parse(schedule: string, timeZone: string): Cron {
   return new Cron(schedule, { timezone: timeZone, mode: '5-part', paused: true })
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name }).format()
-    return true
-  } catch {
-    return false
-  }
 }

@@ -30,7 +30,8 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
 function ofParameter(detail: ErrorDetail, query: unknown): ErrorDetail {
   const { path, code } = detail
   if (code === 'unknown_field') return fieldFault(path, 'unknown_parameter')
-  if (Array.isArray((query as Record<string, unknown>)[path])) return fieldFault(path, 'repeated_parameter')
+  if (Array.isArray((query as Record<string, unknown>)[path]) && code !== 'too_many_items')
+    return fieldFault(path, 'repeated_parameter')
   return withPlusHint(detail, query)
 }
 
@@ -86,6 +87,8 @@ function converted(
 
 function convertedText(text: unknown, type: string | undefined): unknown {
   if (type === 'integer' && typeof text === 'string' && /^-?\d{1,16}$/.test(text)) return Number(text)
+  // A parameter that may be repeated, and is not.
+  if (type === 'array' && typeof text === 'string') return [text]
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

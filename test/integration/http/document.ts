@@ -43,6 +43,8 @@ export interface Operation {
   readonly tags?: readonly string[]
   readonly security?: readonly unknown[]
   readonly 'x-roles'?: unknown
+  /** The kind of object that the audit trail names. */
+  readonly 'x-audit-target'?: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content & { readonly required?: boolean }
   readonly responses: Readonly<Record<string, Content & { readonly description?: string }>>
@@ -81,7 +83,9 @@ export function bodySchema({ requestBody }: Operation): Schema | undefined {
 
 /** Whether an operation takes a body of a foreign protocol, whose unknown keys it ignores. */
 export function hasOpenBody({ operationId }: Operation): boolean {
-  return ['postPrometheusAlerts', 'postAlertmanagerNotification'].includes(operationId)
+  return ['postPrometheusAlerts', 'postAlertmanagerNotification', 'postAlertmanagerSilence'].includes(
+    operationId,
+  )
 }
 
 /** Whether another program decides what the query has. */

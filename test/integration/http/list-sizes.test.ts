@@ -278,6 +278,20 @@ const LISTS: Readonly<Record<string, List>> = {
       address: (n) => n,
     },
   },
+  listAudit: {
+    path: '/audit',
+    table: 'audit_entries',
+    row: {
+      id: ID,
+      actor_name: wide(254),
+      actor_kind: 'user',
+      operation: plain(64),
+      target_kind: 'user',
+      target_id: plain(256),
+      changes: JSON.stringify({ description: [null, wide(8_000)] }),
+      outcome: 'done',
+    },
+  },
   listVpnAudit: {
     path: '/vpn/audit',
     table: 'vpn_audit',
@@ -292,8 +306,41 @@ const LISTS: Readonly<Record<string, List>> = {
   },
 }
 
+const OPEN_ALERTS = {
+  table: 'alerts',
+  rows: LONGEST_LIST,
+  row: {
+    id: ID,
+    identity: ID,
+    source: (n: number) => ID(n) + control(120),
+    title: control(256),
+    body: control(16_384),
+    labels: JSON.stringify({ alertname: plain(4_000) }),
+    status: 'firing',
+    level: 1,
+    weight: 6,
+    swings: '[]',
+  },
+}
+
 /** Lists that an answer has as a whole, each with as many rows as it may have. By the id of the operation. */
 const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = {
+  listAlertmanagerAlerts: { path: '/api/v2/alerts', ...OPEN_ALERTS },
+  listAlertmanagerGroups: { path: '/api/v2/alerts/groups', ...OPEN_ALERTS },
+  listAlertmanagerSilences: {
+    path: '/api/v2/silences',
+    table: 'alert_silences',
+    rows: LONGEST_LIST,
+    row: {
+      id: ID,
+      matchers: '{}',
+      label_matchers: JSON.stringify(
+        Array(32).fill({ name: plain(128), value: plain(1_024), isRegex: false, isEqual: true }),
+      ),
+      reason: control(1_024),
+      ends_at: 9_999_999_999_999,
+    },
+  },
   getPaymentHistory: {
     path: '/payments/one/history',
     table: 'payment_history',
@@ -361,11 +408,15 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getOverview: '10 items of a part',
   getOverviewSeries: 'the steps of 31 days',
   getConfig: 'the settings',
+  getDoctorReport: 'the checks',
+  getSilence: 'five windows',
+  getAlertmanagerStatus: 'no peers',
+  getAlertmanagerSilence: '32 matchers',
   getHealth: 'the modules',
 }
 
 /** Their items come from the configuration. */
-const CONFIGURED = new Set(['listCommands', 'listReceivers'])
+const CONFIGURED = new Set(['listCommands', 'listReceivers', 'listAlertmanagerReceivers'])
 
 const directory = temporaryDirectory()
 const platform = await servePlatform({

@@ -17,6 +17,15 @@ const unknownId = () => ({ id: randomUUID() })
 const fresh = (word: string) => `${word}-${randomUUID()}`
 /** A silence has to end in the future, and may not last long. */
 export const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+const ALERTMANAGER_QUERY = {
+  active: 'true',
+  silenced: 'true',
+  inhibited: 'true',
+  unprocessed: 'true',
+  muted: 'true',
+  filter: 'alertname="DiskFull"',
+  receiver: 'robot',
+}
 const timedPage = {
   limit: '10',
   created_from: '2026-01-31T02:00:00Z',
@@ -97,6 +106,22 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getAlertRoute: () => ({ params: unknownId() }),
   listReceivers: () => ({}),
   testReceiver: () => ({ params: { name: 'nobody' } }),
+  getAlertmanagerStatus: () => ({}),
+  listAlertmanagerReceivers: () => ({}),
+  listAlertmanagerAlerts: () => ({ query: ALERTMANAGER_QUERY }),
+  listAlertmanagerGroups: () => ({ query: ALERTMANAGER_QUERY }),
+  listAlertmanagerSilences: () => ({ query: { filter: 'alertname="DiskFull"' } }),
+  getAlertmanagerSilence: () => ({ params: unknownId() }),
+  deleteAlertmanagerSilence: () => ({ params: unknownId() }),
+  postAlertmanagerSilence: () => ({
+    body: {
+      matchers: [{ name: 'alertname', value: fresh('disk'), isRegex: false, isEqual: true }],
+      startsAt: hoursFromNow(1),
+      endsAt: hoursFromNow(2),
+      createdBy: 'ada',
+      comment: 'Planned maintenance',
+    },
+  }),
   putHeartbeat: () => ({
     params: { name: fresh('backup') },
     body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },
@@ -173,6 +198,12 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       reason: 'Planned maintenance',
       starts_at: hoursFromNow(1),
       ends_at: hoursFromNow(48),
+      repeat: {
+        days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+        from: '00:00',
+        to: '24:00',
+        time_zone: 'UTC',
+      },
     },
   }),
   listSilences: () => ({ query: { ...timedPage, state: 'active' } }),
@@ -199,6 +230,18 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listVpnTunnels: () => ({}),
   disconnectVpnSession: () => ({ params: unknownId() }),
   getVpnPool: () => ({}),
+  listAudit: () => ({
+    query: {
+      limit: '10',
+      actor: 'ada',
+      operation: 'changeUser',
+      target: 'user:ada',
+      from: '2026-01-31T02:00:00Z',
+      to: '2099-01-31T03:00:00+01:00',
+    },
+  }),
+  getAuditSeal: () => ({}),
+  exportAudit: () => ({ query: { operation: 'changeUser', from: '2099-01-31T02:00:00Z' } }),
   listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
   sendTelemetry: () => ({
     body: {
@@ -254,6 +297,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getOverview: () => ({}),
   getOverviewSeries: () => ({ query: { hours: '24' } }),
   getConfig: () => ({}),
+  getDoctorReport: () => ({}),
   getHealth: () => ({}),
   getLive: () => ({}),
   getReady: () => ({}),

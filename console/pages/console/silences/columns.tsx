@@ -2,6 +2,7 @@ import { localTime } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { userLabel } from '../user-names.ts'
+import { matchersText } from './covering.ts'
 import { SILENCE_TONES, type Silence } from './model.ts'
 import type { silenceWords } from './words.ts'
 
@@ -18,7 +19,7 @@ export function silenceColumns(words: ReturnType<typeof silenceWords>): readonly
       key: 'matchers',
       title: matchers,
       isWideOnly: true,
-      cell: (silence) => <bdi>{Object.values(silence.matchers).join(', ')}</bdi>,
+      cell: (silence) => <bdi>{matchersText(silence)}</bdi>,
     },
     {
       key: 'created_by',

@@ -15,14 +15,14 @@ const CASES = [
 
 for (const [what, matchers, isCovered] of CASES) {
   test(`${what} covers the alert: ${isCovered}`, () => {
-    const silence = { matchers, ends_at: '2026-01-31T02:00:00.000Z' }
+    const silence = { matchers, label_matchers: null, ends_at: '2026-01-31T02:00:00.000Z' }
     assert.equal(coveringSilence(ALERT, [silence]), isCovered ? silence : undefined)
   })
 }
 
 test('of several silences the one that ends last is shown', () => {
   const silences = ['02', '04', '03'].map((hour) => {
-    return { matchers: { source: 'shop.*' }, ends_at: `2026-01-31T${hour}:00:00.000Z` }
+    return { matchers: { source: 'shop.*' }, label_matchers: null, ends_at: `2026-01-31T${hour}:00:00.000Z` }
   })
   assert.equal(coveringSilence(ALERT, silences), silences[1])
 })

@@ -8,7 +8,8 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { SILENCE_TONES, silenceResource, type Silence } from './model.ts'
+import { labelMatcherText } from './covering.ts'
+import { SILENCE_TONES, silenceResource, type Silence, type SilenceWithWindows } from './model.ts'
 import { silenceWords } from './words.ts'
 
 export interface SilenceDrawerProps {
@@ -40,7 +41,7 @@ function usePlannedEnd(silence: Silence | null): string | undefined {
 }
 
 interface SilenceDetailsProps {
-  readonly silence: Silence
+  readonly silence: SilenceWithWindows
   readonly plannedEnd: string | undefined
   readonly onEnd: () => void
 }
@@ -71,6 +72,7 @@ function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
           ...matcherFacts(silence),
           [words.fields.starts_at, localTime(silence.starts_at)],
           ...endFacts(silence, plannedEnd),
+          ...repeatFacts(silence),
           [words.createdBy, userLabel(silence.created_by)],
         ]}
       />
@@ -93,7 +95,20 @@ function endFacts({ ends_at, ended_by }: Silence, plannedEnd: string | undefined
 
 const MATCHERS = ['source', 'alarm_id', 'server_addr', 'title'] as const
 
-function matcherFacts({ matchers }: Silence) {
+function matcherFacts({ matchers, label_matchers }: Silence) {
   const { fields } = silenceWords()
-  return MATCHERS.map((name) => [fields[`matchers.${name}`], matchers[name] ?? null] as const)
+  return [
+    ...MATCHERS.map((name) => [fields[`matchers.${name}`], matchers[name] ?? null] as const),
+    [fields.label_matchers, label_matchers?.map(labelMatcherText).join(', ') ?? null] as const,
+  ]
+}
+
+/** When a silence repeats, by the clocks of its zone, and its next windows by those of the reader. */
+function repeatFacts({ repeat, windows }: SilenceWithWindows) {
+  const { fields, days, windows: title } = silenceWords()
+  if (!repeat) return []
+  const { from, to, time_zone } = repeat
+  const names = repeat.days.map((day) => days[day]).join(', ')
+  const times = windows.map(({ starts_at, ends_at }) => `${localTime(starts_at)} – ${localTime(ends_at)}`)
+  return [[fields.repeat, `${names} ${from}–${to} ${time_zone}`] as const, [title, times.join('; ')] as const]
 }

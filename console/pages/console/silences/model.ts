@@ -5,7 +5,8 @@ import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { call, live } from '../platform.ts'
 
-export type Silence = AnswerOf<'getSilence'>
+export type Silence = AnswerOf<'listSilences'>['items'][number]
+export type SilenceWithWindows = AnswerOf<'getSilence'>
 
 export const SILENCE_TONES: Readonly<Record<Silence['state'], Tone>> = {
   active: 'active',
@@ -27,7 +28,7 @@ export const silenceList: ListSource<Silence> = {
 }
 
 /** One silence. */
-export const silenceResource: ResourceSource<Silence> = {
+export const silenceResource: ResourceSource<SilenceWithWindows> = {
   live,
   prefix: PREFIX,
   read: (id, signal) => call('getSilence', { path: { id } }, signal),

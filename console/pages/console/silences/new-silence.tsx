@@ -43,6 +43,7 @@ export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
       hints={words.hints}
       quickValues={{ ends_at: SPANS.map(endAfter) }}
       initial={initial}
+      labelOf={(_, day) => words.days[day as keyof typeof words.days]}
       onChange={(body) => (matchers.value = (body as Partial<Pick<Silence, 'matchers'>>).matchers ?? {})}
       action={words.create}
       // Without any matcher the API says that one is needed.

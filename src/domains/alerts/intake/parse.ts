@@ -89,7 +89,7 @@ function textsOf(given: unknown, path: string): Readonly<Record<string, string>>
 }
 
 // How Go writes a time that is not set.
-const ZERO_TIME = Date.parse('0001-01-01T00:00:00Z')
+export const ZERO_TIME = Date.parse('0001-01-01T00:00:00Z')
 
 function timeOf(given: unknown, path: string): number | undefined {
   if (given === undefined || given === null || given === '') return undefined

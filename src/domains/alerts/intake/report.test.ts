@@ -27,6 +27,7 @@ test('an alert becomes a report', () => {
       source: 'node',
       title: 'The disk is full',
       body: 'No space left on /.\n\nalertname="DiskFull"\ninstance="192.0.2.10:9100"\njob="node"\nseverity="critical"',
+      labels: '{"alertname":"DiskFull","instance":"192.0.2.10:9100","job":"node","severity":"critical"}',
       serverAddr: '192.0.2.10:9100',
       level: 'CRITICAL',
       expiresAt: NOW + 5 * MINUTE,

@@ -25,6 +25,8 @@ export interface Arrival {
 
 const SOURCE_LENGTH = 128
 const ADDRESS_LENGTH = 256
+// Labels are read with each of their alerts, and matched; more than these have only the labels of a report.
+const LABEL_BYTES = 4_096
 const DEFAULT_SOURCE = 'prometheus'
 const DEFAULT_TITLE = 'Alert without a name'
 
@@ -50,9 +52,15 @@ export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
     title: firstText([annotations['summary'], labelOf(labels, 'alertname')], TITLE_LENGTH) ?? DEFAULT_TITLE,
     body: bodyOf(alert),
     serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
+    ...keptLabels(labels),
     ...runbookOf(annotations),
     ...stateOf(alert, arrival),
   }
+}
+
+function keptLabels(labels: AlertLabels): Pick<Report, 'labels'> {
+  const text = JSON.stringify(Object.fromEntries(labels))
+  return Buffer.byteLength(text) > LABEL_BYTES ? {} : { labels: text }
 }
 
 /** An annotation that is no address is left out, and does not refuse its alert. */

@@ -1,4 +1,4 @@
-import { isMatched, type Matchers } from '../silences/model.ts'
+import { matchesFields, type Matchers } from '../silences/model.ts'
 import type { Alert, AlertView, AlertWeight } from '../model.ts'
 
 /** When a route tells at once; see `HoursConfig`. */
@@ -57,7 +57,7 @@ export function defaultRoute(receivers: readonly string[], minWeight: AlertWeigh
 
 /** The routes that decide about an alert: the first that matches, and those after it as long as they continue. */
 export function matchedRoutes(alert: Routed, { routes }: Pick<Routing, 'routes'>): readonly AlertRoute[] {
-  const matching = routes.filter(({ matchers }) => isMatched({ matchers }, alert))
+  const matching = routes.filter(({ matchers }) => matchesFields(matchers, alert))
   const last = matching.findIndex((route) => !route.continue)
   return matching.slice(0, last + 1)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { parseMatcher } from '../labels.ts'
 import { isMatched, silenceOf, stateOf, type Matchers } from './model.ts'
 
 const ALERT = {
@@ -8,7 +9,9 @@ const ALERT = {
   alarmId: 'backup.failed',
   serverAddr: '192.0.2.10',
   title: 'Backup failed',
-}
+  weight: 6,
+  labels: null,
+} as const
 
 describe('the matchers of a silence', () => {
   const CASES: [matchers: Matchers, isMatch: boolean][] = [
@@ -44,6 +47,52 @@ describe('the matchers of a silence', () => {
       }),
     )
   })
+})
+
+describe('matchers of labels', () => {
+  const LABELLED = { ...ALERT, labels: JSON.stringify({ alertname: 'DiskFull', severity: 'page' }) }
+  const CASES: [matcher: string, ofLabelled: boolean, ofReport: boolean][] = [
+    ['alertname=DiskFull', true, false],
+    ['alertname="Backup failed"', false, true],
+    ['alertname=~"Disk.*"', true, false],
+    ['alertname=~Disk', false, false],
+    ['alertname!~"Disk.*"', false, true],
+    ['severity="critical"', false, true],
+    ['severity!=critical', true, false],
+    ['alarm_id=~"backup[.](failed|late)"', false, true],
+    ['missing=""', true, true],
+    ['missing!=""', false, false],
+    ['constructor=""', true, true],
+    ['source=~"(a+)+$"', false, false],
+  ]
+
+  for (const [text, ofLabelled, ofReport] of CASES) {
+    it(`${text} matches an alert with labels: ${ofLabelled}, a report: ${ofReport}`, () => {
+      const matcher = parseMatcher(text)
+      assert.ok(typeof matcher === 'object', String(matcher))
+      const silence = { matchers: {}, labelMatchers: [matcher] }
+      assert.deepEqual([isMatched(silence, LABELLED), isMatched(silence, ALERT)], [ofLabelled, ofReport])
+    })
+  }
+
+  it('match beside the other matchers', () => {
+    const labelMatchers = [{ name: 'severity', value: 'critical', isRegex: false, isEqual: true }]
+    assert.ok(isMatched({ matchers: { title: 'Backup*' }, labelMatchers }, ALERT))
+    assert.ok(!isMatched({ matchers: { title: 'Disk*' }, labelMatchers }, ALERT))
+  })
+
+  for (const wrong of [
+    '',
+    'alertname',
+    '="x"',
+    'a="x',
+    'a=~"("',
+    'a=~"(?=x)"',
+    'a=~"x{60}y{60}"',
+    `a=~"${'\\pL'.repeat(600)}"`,
+  ]) {
+    it(`are not read from ${wrong.slice(0, 20)}`, () => assert.equal(typeof parseMatcher(wrong), 'string'))
+  }
 })
 
 describe('a silence', () => {

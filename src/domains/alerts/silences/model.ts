@@ -1,8 +1,16 @@
 import { DAY, SECOND } from '../../../kernel/time.ts'
+import { weeklySpans, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
+import { labelsOf, matchesLabels, type LabelMatcher } from '../labels.ts'
 import type { AlertView } from '../model.ts'
 
 /** How long a silence may last. */
 export const SILENCE_MAX_MS = 30 * DAY
+/** How long one that repeats may last, and does unless it is given an end. */
+export const REPEAT_MAX_MS = 366 * DAY
+/** How long before its end people are told that a silence does not repeat any more. */
+export const NOTICE_BEFORE_MS = DAY
+/** How many windows of a silence are shown. */
+export const SHOWN_WINDOWS = 5
 
 /**
  * How long after the end of a silence its alerts are read: a transaction that began before the end may commit a moment
@@ -20,14 +28,21 @@ export type Matchers = Readonly<Partial<Record<MatchedField, string>>>
 export const SILENCE_STATES = ['active', 'pending', 'ended'] as const
 export type SilenceState = (typeof SILENCE_STATES)[number]
 
-/** Suppresses the notifications of the matching alerts for some time. */
+/** Suppresses the notifications of the matching alerts for some time, or again and again. */
 export interface Silence {
   readonly id: string
   readonly matchers: Matchers
+  /** Those of an Alertmanager's client; all of them must match too. Null for none. */
+  readonly labelMatchers: readonly LabelMatcher[] | null
   readonly reason: string
   /** From `startsAt`, until before `endsAt`; epoch milliseconds. */
   readonly startsAt: number
   readonly endsAt: number
+  /** When it is active meanwhile; null for always. */
+  readonly repeat: WeeklyHours | null
+  /** The window that was the current or the next one when the silence was last worked on; null for one without `repeat`. */
+  readonly windowStartsAt: number | null
+  readonly windowEndsAt: number | null
   readonly createdBy: string
   readonly createdAt: number
   /** Who has ended it; null until its end is recorded. */
@@ -37,24 +52,63 @@ export interface Silence {
 /** What a client sends to create a silence. */
 export interface NewSilence {
   readonly matchers: Matchers
+  readonly labelMatchers?: readonly LabelMatcher[]
   readonly reason: string
   readonly startsAt?: number
-  readonly endsAt: number
+  /** The default for one that repeats is the longest; any other one needs it. */
+  readonly endsAt?: number
+  readonly repeat?: WeeklyHours
 }
 
-export function stateOf(
-  { startsAt, endsAt }: Pick<Silence, 'startsAt' | 'endsAt'>,
-  now: number,
-): SilenceState {
-  if (endsAt <= now) return 'ended'
-  return startsAt <= now ? 'active' : 'pending'
+/** When a silence suppresses notifications. */
+export type SilenceTimes = Pick<Silence, 'startsAt' | 'endsAt'> &
+  Partial<Pick<Silence, 'repeat' | 'windowStartsAt' | 'windowEndsAt'>>
+
+export function stateOf(silence: SilenceTimes, now: number): SilenceState {
+  if (silence.endsAt <= now) return 'ended'
+  return windowOf(silence, now).startsAt <= now ? 'active' : 'pending'
 }
+
+/** The windows of a silence that end after that time, in order. */
+export function* windowsOf({ startsAt, endsAt, repeat }: SilenceTimes, after: number): Generator<TimeSpan> {
+  if (!repeat) {
+    if (endsAt > after) yield { startsAt, endsAt }
+    return
+  }
+  for (const span of weeklySpans(repeat, Math.max(after, startsAt))) {
+    if (span.startsAt >= endsAt) return
+    yield { startsAt: Math.max(span.startsAt, startsAt), endsAt: Math.min(span.endsAt, endsAt) }
+  }
+}
+
+/** The current or the next window of a silence that has not ended; an empty one at its end if none is left. */
+export function windowOf(silence: SilenceTimes, now: number): TimeSpan {
+  const { endsAt, windowStartsAt = null, windowEndsAt = null } = silence
+  if (windowStartsAt !== null && windowEndsAt !== null && windowEndsAt > now)
+    return { startsAt: windowStartsAt, endsAt: Math.min(windowEndsAt, endsAt) }
+  const [window = { startsAt: endsAt, endsAt }] = windowsOf(silence, now).take(1)
+  return window
+}
+
+/** When a silence has to be worked on next: after the end of its window, and before the last end of one that repeats. */
+export function workAt({ endsAt, repeat }: SilenceTimes, window: TimeSpan, now: number): number {
+  const noticeAt = endsAt - NOTICE_BEFORE_MS
+  const settleAt = window.endsAt + SETTLE_MS
+  return repeat && noticeAt > now ? Math.min(noticeAt, settleAt) : settleAt
+}
+
+type SilenceMatchers = Pick<Silence, 'matchers'> & Partial<Pick<Silence, 'labelMatchers'>>
+
+/** What a silence can match. */
+export type Matchable = Pick<AlertView, MatchedField | 'labels' | 'weight'>
 
 /** Whether the silence is about this alert, at any time. */
-export function isMatched(
-  { matchers }: Pick<Silence, 'matchers'>,
-  alert: Pick<AlertView, MatchedField>,
-): boolean {
+export function isMatched({ matchers, labelMatchers }: SilenceMatchers, alert: Matchable): boolean {
+  return matchesFields(matchers, alert) && (!labelMatchers || matchesLabels(labelMatchers, labelsOf(alert)))
+}
+
+/** Whether all expected texts match. */
+export function matchesFields(matchers: Matchers, alert: Pick<AlertView, MatchedField>): boolean {
   return MATCHED_FIELDS.every((field) => {
     const pattern = matchers[field]
     return pattern === undefined || matchesText(pattern, alert[field])
@@ -62,14 +116,15 @@ export function isMatched(
 }
 
 /** The active silence that matches this alert and ends last; undefined if there is none. */
-export function silenceOf<T extends Pick<Silence, 'matchers' | 'startsAt' | 'endsAt'>>(
-  alert: Pick<AlertView, MatchedField>,
+export function silenceOf<T extends SilenceMatchers & SilenceTimes>(
+  alert: Matchable,
   silences: readonly T[],
   now: number,
 ): T | undefined {
+  const endOf = (silence: T) => windowOf(silence, now).endsAt
   return silences
     .filter((silence) => stateOf(silence, now) === 'active' && isMatched(silence, alert))
-    .reduce<T | undefined>((last, each) => (last && last.endsAt >= each.endsAt ? last : each), undefined)
+    .reduce<T | undefined>((last, each) => (last && endOf(last) >= endOf(each) ? last : each), undefined)
 }
 
 function matchesText(pattern: string, text: string | null): boolean {

@@ -7,11 +7,13 @@ import { ALERT_OPERATORS } from '../access.ts'
 import { ALERT_ERRORS } from '../errors.ts'
 import {
   encodeSilence,
+  encodeWithWindows,
   fromSilenceBody,
   NewSilenceBody,
   SilencePage,
   SilenceQuery,
   SilenceSchema,
+  SilenceWithWindows,
 } from './schemas.ts'
 import type { Silences } from './service.ts'
 
@@ -31,13 +33,15 @@ export function silenceRoutes(silences: Silences): Route[] {
       tag: 'Alerts',
       summary: 'Silence alerts for some time',
       description:
-        'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`; the alerts are stored ' +
-        'and listed as ever. When the silence ends, alerts that still fire and were never notified are notified.',
+        'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`, or meanwhile in the hours of ' +
+        '`repeat`; the alerts are stored and listed as ever. When the silence or one of its windows ends, alerts that still ' +
+        'fire and were never notified are notified.',
       access: ALERT_OPERATORS,
       body: NewSilenceBody,
       answers: { 201: { description: 'The new silence.', schema: SilenceSchema } },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromSilenceBody(body),
+      audit: { kind: 'silence' },
       change: async (tx, { identity }, wanted) =>
         created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
     }),
@@ -61,9 +65,12 @@ export function silenceRoutes(silences: Silences): Route[] {
       summary: 'Read one silence',
       access: SILENCE_READERS,
       params: IdParams,
-      answers: { 200: { description: 'The silence.', schema: SilenceSchema } },
+      answers: { 200: { description: 'The silence, with its next windows.', schema: SilenceWithWindows } },
       errors: { silence_not_found },
-      read: async ({ params }) => ok(new JsonText(encodeSilence(await silences.get(params.id)))),
+      read: async ({ params }) => {
+        const silence = await silences.get(params.id)
+        return ok(new JsonText(encodeWithWindows({ ...silence, windows: silences.windows(silence) })))
+      },
     }),
     route({
       method: 'DELETE',
@@ -76,6 +83,10 @@ export function silenceRoutes(silences: Silences): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The silence has ended.' } },
       errors: { silence_not_found },
+      audit: {
+        kind: 'silence',
+        before: async (tx, { params }) => new JsonText(encodeSilence(await silences.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }) => {
         await silences.end(tx, params.id, identity.id)
         return { status: 204 }

@@ -3,25 +3,60 @@ import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
 import { requireAllowedText } from '../../../kernel/allowed-text.ts'
-import { SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
+import { invalidField } from '../../../kernel/errors.ts'
+import { END_OF_DAY, isTimeZone, WEEKDAYS, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
+import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
 import type { SilenceView } from './service.ts'
 
 const Pattern = (maxLength: number, example: string) =>
   Type.Optional(Text({ minLength: 1, maxLength, examples: [example] }))
 
-const GivenMatchers = Type.Object(
-  {
-    source: Pattern(128, 'platform.backup*'),
-    alarm_id: Pattern(128, 'backup.failed'),
-    server_addr: Pattern(256, '192.0.2.10'),
-    title: Pattern(256, 'Backup failed'),
-  },
-  {
-    additionalProperties: false,
-    minProperties: 1,
-    maxProperties: 4,
-    description: 'At least one; each is an exact text, or a prefix that ends in `*`. All of them must match.',
-  },
+const MATCHERS = {
+  source: Pattern(128, 'platform.backup*'),
+  alarm_id: Pattern(128, 'backup.failed'),
+  server_addr: Pattern(256, '192.0.2.10'),
+  title: Pattern(256, 'Backup failed'),
+}
+const GivenMatchers = Type.Object(MATCHERS, {
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: 4,
+  description: 'At least one; each is an exact text, or a prefix that ends in `*`. All of them must match.',
+})
+
+const TimeOfDay = (description: string, example: string) =>
+  Type.String({
+    pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
+    patternFault: ['wrong_type', { expected: 'a time of the day such as 02:00' }],
+    maxLength: 5,
+    description,
+    examples: [example],
+  })
+const Repeat = Fields({
+  days: Type.Array(OneOf(WEEKDAYS), {
+    minItems: 1,
+    maxItems: WEEKDAYS.length,
+    uniqueItems: true,
+    description: 'On which the hours begin.',
+    examples: [['sat', 'sun']],
+  }),
+  from: TimeOfDay('`HH:MM`; if the clock skips it, the first moment after it.', '02:00'),
+  to: TimeOfDay('`HH:MM`, of the next day if it is before `from`; `24:00` is the end of the day.', '06:00'),
+  time_zone: Text({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Whose clocks count.',
+    examples: ['Europe/Berlin'],
+  }),
+})
+
+const LabelMatchers = Type.Array(
+  Fields({
+    name: Type.String({ description: 'Of a label of an alert.' }),
+    value: Type.String({ description: 'A text, or a regular expression (RE2) of the whole value.' }),
+    is_regex: Type.Boolean(),
+    is_equal: Type.Boolean({ description: '`false` inverts the matcher.' }),
+  }),
 )
 // Without an example: what is allowed depends on the time of the request.
 const Time = (description: string) => Type.String({ format: 'date-time', maxLength: 64, description })
@@ -30,11 +65,24 @@ const Reason = Text({ minLength: 1, maxLength: 1_024, examples: ['Planned mainte
 export const SilenceSchema = Fields(
   {
     id: Id,
-    matchers: GivenMatchers,
+    matchers: Fields(MATCHERS, {
+      description: 'All of them must match. Empty for one with `label_matchers` alone.',
+    }),
     reason: Reason,
     starts_at: Timestamp,
     ends_at: Timestamp,
-    state: OneOf(SILENCE_STATES, '`active` silences alerts now, `pending` begins later, `ended` is over.'),
+    repeat: Nullable<Static<typeof Repeat>>({
+      ...Repeat,
+      description: 'When it is active between its start and its end; null for always.',
+    }),
+    label_matchers: Nullable<Static<typeof LabelMatchers>>({
+      ...LabelMatchers,
+      description: 'Of a client of an Alertmanager; all of them must match.',
+    }),
+    state: OneOf(
+      SILENCE_STATES,
+      '`active` silences alerts now, `pending` begins later or again, `ended` is over.',
+    ),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
     ended_by: Nullable<string>({
@@ -43,6 +91,17 @@ export const SilenceSchema = Fields(
     }),
   },
   { $id: 'Silence' },
+)
+
+export const SilenceWithWindows = Fields(
+  {
+    ...SilenceSchema.properties,
+    windows: Type.Array(Fields({ starts_at: Timestamp, ends_at: Timestamp }), {
+      maxItems: SHOWN_WINDOWS,
+      description: `When it is active: the next ${SHOWN_WINDOWS}, the current one first.`,
+    }),
+  },
+  { $id: 'SilenceWithWindows' },
 )
 
 export const SilencePage = PageOf(SilenceSchema)
@@ -56,12 +115,18 @@ export const NewSilenceBody = Fields({
   matchers: GivenMatchers,
   reason: Reason,
   starts_at: Type.Optional(Time('RFC 3339 with any offset; now when left out.')),
-  ends_at: Time('RFC 3339 with any offset; in the future, and at most 30 days after `starts_at`.'),
+  ends_at: Type.Optional(
+    Time(
+      'RFC 3339 with any offset; in the future, and at most 30 days after `starts_at`. With `repeat` at most 366 days, and ' +
+        'that by default; without it required.',
+    ),
+  ),
+  repeat: Type.Optional(Repeat),
 })
 
 /** Throws `forbidden_variable`, and `validation_failed` for a time that does not exist. */
 export function fromSilenceBody(body: Static<typeof NewSilenceBody>): NewSilence {
-  const { matchers, reason, starts_at, ends_at } = body
+  const { matchers, reason, starts_at, ends_at, repeat } = body
   const { source, alarm_id: alarmId, server_addr: serverAddr, title } = matchers
   requireAllowedText({
     reason,
@@ -74,12 +139,23 @@ export function fromSilenceBody(body: Static<typeof NewSilenceBody>): NewSilence
     matchers: withoutUndefined({ source, alarmId, serverAddr, title }),
     reason,
     ...(starts_at !== undefined && { startsAt: parseTime('starts_at', starts_at) }),
-    endsAt: parseTime('ends_at', ends_at),
+    ...(ends_at !== undefined && { endsAt: parseTime('ends_at', ends_at) }),
+    ...(repeat && { repeat: parseRepeat(repeat) }),
   }
+}
+
+function parseRepeat({ days, from, to, time_zone: timeZone }: Static<typeof Repeat>): WeeklyHours {
+  if (from === END_OF_DAY) throw invalidField('repeat.from', 'wrong_type', { expected: 'before 24:00' })
+  if (from === to) throw invalidField('repeat.to', 'same_as', { field: 'repeat.from' })
+  if (!isTimeZone(timeZone)) throw invalidField('repeat.time_zone', 'not_a_time_zone')
+  return { days, from, to, timeZone }
 }
 
 /** The silence in responses, pages and events. */
 export const encodeSilence: (silence: SilenceView) => string = encoderOf(SilenceSchema)
+
+export const encodeWithWindows: (silence: SilenceView & { readonly windows: readonly TimeSpan[] }) => string =
+  encoderOf(SilenceWithWindows)
 
 function withoutUndefined(matchers: { [Name in keyof Matchers]: string | undefined }): Matchers {
   return Object.fromEntries(Object.entries(matchers).filter(([, pattern]) => pattern !== undefined))

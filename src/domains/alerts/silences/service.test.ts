@@ -30,7 +30,7 @@ function silencesOf({ store, clock }: AlertWorld, endSilence: SilenceDeps['alert
     logger: silentLogger,
     metrics: noMetrics,
     events: { append: async () => undefined },
-    alerts: { endSilence },
+    alerts: { endSilence, raise: async () => undefined, recoverIfRaised: async () => undefined },
   })
 }
 
@@ -52,9 +52,13 @@ onEveryDialect('a silence', (dialect) => {
     assert.deepEqual(silence, {
       id: silence.id,
       matchers: { alarmId: 'backup.*' },
+      labelMatchers: null,
       reason: 'Maintenance',
       startsAt: now,
       endsAt: now + HOUR,
+      repeat: null,
+      windowStartsAt: null,
+      windowEndsAt: null,
       createdBy: 'anna',
       createdAt: now,
       endedBy: null,
@@ -118,6 +122,99 @@ onEveryDialect('a silence', (dialect) => {
     assert.equal(await nameOf(), 'Maintenance')
     world.clock.advance(HOUR)
     assert.equal(await nameOf(), undefined)
+  })
+})
+
+onEveryDialect('a silence that repeats', (dialect) => {
+  // Saturdays from 02:00 to 04:00 in Berlin, from a Friday on.
+  const FRIDAY = Date.parse('2026-11-27T12:00:00Z')
+  const SATURDAY = Date.parse('2026-11-28T01:00:00Z')
+  const repeat = { days: ['sat'], from: '02:00', to: '04:00', timeZone: 'Europe/Berlin' } as const
+
+  async function openedOnFriday(wanted: Partial<NewSilence> = {}) {
+    const world = await alertWorld(dialect)
+    world.clock.advance(FRIDAY - world.clock.now())
+    const silence = await world.silences.create(
+      { matchers: { alarmId: 'backup.*' }, reason: 'Nightly', repeat, ...wanted },
+      'anna',
+    )
+    const stateNow = async () => {
+      const { state } = await world.silences.get(silence.id)
+      const listed = (await world.silences.list(state, PAGE)).items
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [silence.id],
+      )
+      return state
+    }
+    const goTo = async (at: number) => {
+      world.clock.advance(at - world.clock.now())
+      await world.silences.settleEnded(running())
+    }
+    return { world, silence, stateNow, goTo }
+  }
+
+  it('is active in its windows, and pending between them', async () => {
+    const { world, silence, stateNow, goTo } = await openedOnFriday()
+    await using _ = world
+    assert.equal(silence.endsAt, FRIDAY + 366 * DAY)
+    assert.equal(await stateNow(), 'pending')
+    await goTo(SATURDAY)
+    assert.equal(await stateNow(), 'active')
+    await goTo(SATURDAY + 2 * HOUR + SETTLE_MS)
+    assert.equal(await stateNow(), 'pending')
+    assert.deepEqual(
+      world.silences.windows(silence).map(({ startsAt, endsAt }) => [startsAt - SATURDAY, endsAt - startsAt]),
+      [1, 2, 3, 4, 5].map((weeks) => [weeks * 7 * DAY, 2 * HOUR]),
+    )
+    await goTo(SATURDAY + 7 * DAY)
+    assert.equal(await stateNow(), 'active')
+    assert.equal(world.silences.windows(silence)[0]?.startsAt, SATURDAY + 7 * DAY)
+    await world.silences.end(silence.id, 'anna')
+    assert.equal(await stateNow(), 'ended')
+    assert.deepEqual(world.silences.windows(await world.silences.get(silence.id)), [])
+  })
+
+  it('tells at the end of each window what fires', async () => {
+    const { world, goTo } = await openedOnFriday()
+    await using _ = world
+    await goTo(SATURDAY)
+    await world.report(FAILED)
+    await goTo(SATURDAY + 2 * HOUR)
+    assert.deepEqual(endedOf(world), [])
+    await goTo(SATURDAY + 2 * HOUR + SETTLE_MS)
+    await goTo(SATURDAY + 3 * HOUR)
+    assert.deepEqual(endedOf(world), [FAILED.alarmId])
+    await goTo(SATURDAY + 7 * DAY + 2 * HOUR + SETTLE_MS)
+    assert.equal(endedOf(world).length, 2)
+    assert.deepEqual(world.silenceEvents, ['silence.created'])
+  })
+
+  it('says a day before its last end that it ends', async () => {
+    const endsAt = SATURDAY + 20 * DAY
+    const { world, silence, goTo } = await openedOnFriday({ endsAt })
+    await using _ = world
+    const ending = async () => (await world.alerts.findByAlarmId(`silence.ending:${silence.id}`))?.status
+    for (let week = 0; week < 3; week++) await goTo(SATURDAY + week * 7 * DAY + 3 * HOUR)
+    assert.equal(await ending(), undefined)
+    await goTo(endsAt - DAY)
+    assert.equal(await ending(), 'firing')
+    await goTo(endsAt + SETTLE_MS)
+    assert.equal(await ending(), 'recovered')
+    assert.deepEqual(world.silenceEvents, ['silence.created', 'silence.ended'])
+  })
+
+  it('lasts 366 days at most, and has a window', async () => {
+    const { world } = await openedOnFriday()
+    await using _ = world
+    const refused = async (wanted: Partial<NewSilence>, path: string) =>
+      assert.rejects(
+        world.silences.create({ matchers: { source: '*' }, reason: 'r', ...wanted }, 'anna'),
+        (error) => error instanceof AppError && error.details?.[0]?.path === path,
+      )
+    await refused({ repeat, endsAt: FRIDAY + 366 * DAY + 1 }, 'ends_at')
+    await refused({ repeat, endsAt: SATURDAY }, 'repeat')
+    await refused({}, 'ends_at')
   })
 })
 
@@ -248,7 +345,7 @@ onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
             const pattern = kind === 'silence*' ? `${name}*` : name
             const wanted = wantedIn(world, { matchers: { alarmId: prefix + pattern } })
             await world.silences.create(wanted, 'anna')
-            silences.push({ pattern, endsAt: wanted.endsAt })
+            silences.push({ pattern, endsAt: wanted.endsAt ?? 0 })
           }
         }
         const ended = world.noticed.slice(first).filter((each) => each.kind === 'silence_ended')

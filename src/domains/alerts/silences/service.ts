@@ -1,22 +1,32 @@
 import type { Clock } from '../../../kernel/clock.ts'
+import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
 import { invalidField, notFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { MINUTE } from '../../../kernel/time.ts'
+import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import type { TimeSpan } from '../../../kernel/weekly.ts'
+import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
 import type { AlertView } from '../model.ts'
-import { SILENCE_EVENTS } from './events.ts'
+import { SILENCE_ALERTS, SILENCE_EVENTS } from './events.ts'
 import {
   isMatched,
+  NOTICE_BEFORE_MS,
+  REPEAT_MAX_MS,
+  SHOWN_WINDOWS,
   SILENCE_MAX_MS,
   stateOf,
+  windowOf,
+  windowsOf,
+  workAt,
   type NewSilence,
   type Silence,
   type SilenceState,
+  type SilenceTimes,
 } from './model.ts'
 import {
   claimEnd,
@@ -27,6 +37,7 @@ import {
   listDueSilences,
   listSilences,
   lockSilence,
+  moveWindow,
   recordEnd,
 } from './store.ts'
 
@@ -42,7 +53,7 @@ export interface SilenceDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly events: EventSink<SilenceView>
-  readonly alerts: {
+  readonly alerts: RecoverableAlerts & {
     /** Decides again about the notifications of the firing alerts that an ended silence has matched. */
     endSilence(isMatched: (alert: AlertView) => boolean, signal: AbortSignal): Promise<void>
   }
@@ -69,19 +80,23 @@ export class Silences {
   /** Rejects with `validation_failed` for a time span that is not allowed. */
   async create(tx: Tx, wanted: NewSilence, actor: string): Promise<SilenceView> {
     const now = this.#deps.clock.now()
-    const { matchers, reason, startsAt = now, endsAt } = wanted
-    requireSpan(startsAt, endsAt, now)
+    const { matchers, labelMatchers = null, reason, repeat = null } = wanted
+    const span = requireSpan(now, wanted)
+    const window = repeat && requireWindow({ ...span, repeat }, now)
     const silence = {
       id: newId(),
       matchers,
+      labelMatchers,
       reason,
-      startsAt,
-      endsAt,
+      ...span,
+      repeat,
+      windowStartsAt: window?.startsAt ?? null,
+      windowEndsAt: window?.endsAt ?? null,
       createdBy: actor,
       createdAt: now,
       endedBy: null,
     }
-    await insertSilence(tx, silence)
+    await insertSilence(tx, silence, workAt(silence, window ?? span, now))
     return this.#announce(tx, 'created', silence, actor)
   }
 
@@ -94,10 +109,14 @@ export class Silences {
   }
 
   /** Rejects with `silence_not_found`. */
-  async get(id: string): Promise<SilenceView> {
-    const { clock, store } = this.#deps
-    const silence = requireSilence(await findSilence(store.read, id), id)
-    return viewOf(silence, clock.now())
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<SilenceView> {
+    const silence = requireSilence(await findSilence(queries, id), id)
+    return viewOf(silence, this.#deps.clock.now())
+  }
+
+  /** The next windows of a silence, the current one first. */
+  windows(silence: Silence): TimeSpan[] {
+    return [...windowsOf(silence, this.#deps.clock.now()).take(SHOWN_WINDOWS)]
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
@@ -125,11 +144,13 @@ export class Silences {
     return this.#deps.store.write((tx) => deleteEnded(tx, before))
   }
 
-  /** Works on an end that is claimed until that time. */
+  /** Works on an end that is claimed until that time, or on the notice of the last end. */
   async #settle(silence: Silence, until: number, signal: AbortSignal): Promise<void> {
-    const { alerts, store } = this.#deps
+    const { alerts, clock, store } = this.#deps
     try {
-      await alerts.endSilence((alert) => isMatched(silence, alert), signal)
+      const { windowEndsAt, endsAt } = silence
+      if (Math.min(windowEndsAt ?? endsAt, endsAt) <= clock.now())
+        await alerts.endSilence((alert) => isMatched(silence, alert), signal)
       if (signal.aborted) return await this.#giveBack(silence, until)
       await store.write((tx) => this.#finish(tx, silence, until))
     } catch (error) {
@@ -146,9 +167,22 @@ export class Silences {
   }
 
   async #finish(tx: Tx, silence: Silence, seen: number): Promise<void> {
+    const { alerts, clock } = this.#deps
+    if (stateOf(silence, clock.now()) !== 'ended') return this.#continue(tx, silence, seen)
     if (!(await claimEnd(tx, silence.id, { seen, until: null }))) return
     if (await recordEnd(tx, silence.id, WORKER))
       await this.#announce(tx, 'ended', { ...silence, endedBy: WORKER }, WORKER)
+    if (silence.repeat) await alerts.recoverIfRaised(tx, endedAlert(silence))
+  }
+
+  /** A silence that repeats has another window; before the last one people are told. */
+  async #continue(tx: Tx, silence: Silence, seen: number): Promise<void> {
+    const { alerts, clock } = this.#deps
+    const now = clock.now()
+    const [window = { startsAt: silence.endsAt, endsAt: silence.endsAt }] = windowsOf(silence, now).take(1)
+    if (!(await moveWindow(tx, silence.id, { seen, window, dueAt: workAt(silence, window, now) }))) return
+    const noticeAt = silence.endsAt - NOTICE_BEFORE_MS
+    if (silence.createdAt < noticeAt && noticeAt <= now) await alerts.raise(tx, endingAlert(silence))
   }
 
   async #announce(
@@ -178,9 +212,42 @@ function requireSilence<T>(silence: T | undefined, id: string): T {
   return silence
 }
 
-function requireSpan(startsAt: number, endsAt: number, now: number): void {
-  if (endsAt <= now) throw invalidField('ends_at', 'not_in_future')
-  if (endsAt <= startsAt) throw invalidField('ends_at', 'not_after', { field: 'starts_at' })
-  if (endsAt - startsAt > SILENCE_MAX_MS)
-    throw invalidField('ends_at', 'too_far_after', { maximum: '30 days', field: 'starts_at' })
+/** From its start to its end, which one that repeats may leave out. */
+function requireSpan(now: number, { startsAt: from = now, endsAt, repeat }: NewSilence): TimeSpan {
+  const longestMs = repeat ? REPEAT_MAX_MS : SILENCE_MAX_MS
+  if (endsAt === undefined && !repeat) throw invalidField('ends_at', 'required_one_of', { field: 'repeat' })
+  const to = endsAt ?? from + longestMs
+  if (to <= now) throw invalidField('ends_at', 'not_in_future')
+  if (to <= from) throw invalidField('ends_at', 'not_after', { field: 'starts_at' })
+  if (to - from > longestMs)
+    throw invalidField('ends_at', 'too_far_after', { maximum: `${longestMs / DAY} days`, field: 'starts_at' })
+  return { startsAt: from, endsAt: to }
+}
+
+function requireWindow(silence: SilenceTimes, now: number): TimeSpan {
+  const { startsAt, endsAt } = windowOf(silence, now)
+  if (startsAt >= endsAt) throw invalidField('repeat', 'never_between', { from: 'starts_at', to: 'ends_at' })
+  return { startsAt, endsAt }
+}
+
+const alarmOf = ({ id }: Silence) => ({
+  alarmId: declaredAlarmId(SILENCE_ALERTS, 'silence.ending:*', id),
+  source: 'platform.alerts',
+})
+
+function endingAlert(silence: Silence): PlatformAlert {
+  return {
+    ...alarmOf(silence),
+    title: 'A silence does not repeat any more after tomorrow',
+    body: `The silence ${silence.id} (${silence.reason}) ends at ${toRfc3339(silence.endsAt)}. From then on its alerts are told.`,
+    severity: 'WARNING',
+  }
+}
+
+function endedAlert(silence: Silence): PlatformRecovery {
+  return {
+    ...alarmOf(silence),
+    title: 'A silence has ended',
+    body: `The silence ${silence.id} (${silence.reason}) has ended at ${toRfc3339(silence.endsAt)}.`,
+  }
 }

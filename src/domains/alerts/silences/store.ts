@@ -3,13 +3,18 @@ import type { NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { sizeOf } from '../../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
+import type { TimeSpan } from '../../../kernel/weekly.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
 import { db, pages, silences, statement } from './tables.ts'
 
 const SILENCE = silences.except('seq', 'dueAt')
 
 /** A row as it is read: not decoded yet. */
-type StoredSilence = Omit<Silence, 'matchers'> & { matchers: string }
+type StoredSilence = Omit<Silence, 'matchers' | 'labelMatchers' | 'repeat'> & {
+  matchers: string
+  labelMatchers: string | null
+  repeat: string | null
+}
 type DueSilence = Silence & { readonly dueAt: number }
 
 const insert = statement<NewRowOf<typeof silences>>((on, value) =>
@@ -56,6 +61,22 @@ const setDue = statement<{ id: string; seen: number; dueAt: number | null }>((on
     .where('due_at', '=', value('seen')),
 )
 
+interface NextWindow {
+  readonly id: string
+  readonly seen: number
+  readonly windowStartsAt: number
+  readonly windowEndsAt: number
+  readonly dueAt: number
+}
+
+const setWindow = statement<NextWindow>((on, value) =>
+  on
+    .updateTable('alert_silences')
+    .set(silences.set(value, 'windowStartsAt', 'windowEndsAt', 'dueAt'))
+    .where('id', '=', value('id'))
+    .where('due_at', '=', value('seen')),
+)
+
 const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
   on
     .updateTable('alert_silences')
@@ -64,8 +85,8 @@ const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
     .where('ended_by', 'is', null),
 )
 
-export async function insertSilence(tx: Tx, silence: Silence): Promise<void> {
-  await tx.change(insert, { ...silence, dueAt: silence.endsAt + SETTLE_MS })
+export async function insertSilence(tx: Tx, silence: Silence, dueAt: number): Promise<void> {
+  await tx.change(insert, { ...silence, dueAt })
 }
 
 export async function findSilence(queries: Queries, id: string): Promise<Silence | undefined> {
@@ -79,17 +100,40 @@ export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefin
   return row && silences.decode(row)
 }
 
+/** Those that are between their start and their end; one that repeats may be outside of its windows. */
 export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
 }
 
-// Each member is a state; its value is the time now.
+// Each member is a state; its value is the time now. The window of one that repeats is as new as the work on its last end.
 const pageOfSilences = pages(
-  { table: 'alert_silences', createdAt: 'created_at', size: sizeOf('matchers', 'reason') },
+  {
+    table: 'alert_silences',
+    createdAt: 'created_at',
+    size: sizeOf('matchers', 'label_matchers', 'repeat', 'reason'),
+  },
   (on) => on.selectFrom('alert_silences').select([...SILENCE, 'seq']),
   {
-    pending: (query, now: number) => query.where('ends_at', '>', now).where('starts_at', '>', now),
-    active: (query, now: number) => query.where('ends_at', '>', now).where('starts_at', '<=', now),
+    pending: (query, now: number) =>
+      query
+        .where('ends_at', '>', now)
+        .where((row) =>
+          row.or([
+            row('starts_at', '>', now),
+            row('window_starts_at', '>', now),
+            row('window_ends_at', '<=', now),
+          ]),
+        ),
+    active: (query, now: number) =>
+      query
+        .where('ends_at', '>', now)
+        .where('starts_at', '<=', now)
+        .where((row) =>
+          row.or([
+            row('window_ends_at', 'is', null),
+            row.and([row('window_starts_at', '<=', now), row('window_ends_at', '>', now)]),
+          ]),
+        ),
     ended: (query, now: number) => query.where('ends_at', '<=', now),
   },
 )
@@ -121,6 +165,16 @@ export async function claimEnd(
   { seen, until }: { readonly seen: number; readonly until: number | null },
 ): Promise<boolean> {
   return (await tx.change(setDue, { id, seen, dueAt: until })) === 1
+}
+
+/** Compare-and-set: sets the next window of a silence whose end is claimed; `false` if another one has the claim. */
+export async function moveWindow(
+  tx: Tx,
+  id: string,
+  { seen, window, dueAt }: { readonly seen: number; readonly window: TimeSpan; readonly dueAt: number },
+): Promise<boolean> {
+  const { startsAt: windowStartsAt, endsAt: windowEndsAt } = window
+  return (await tx.change(setWindow, { id, seen, windowStartsAt, windowEndsAt, dueAt })) === 1
 }
 
 /** Records who has ended a silence; `false` if that is recorded already. */

@@ -1,18 +1,24 @@
 import { defineColumns, generated, integer, json, text } from '../../../store/columns.ts'
 import { schemaOf } from '../../../store/schema.ts'
+import type { WeeklyHours } from '../../../kernel/weekly.ts'
+import type { LabelMatcher } from '../labels.ts'
 import type { Matchers } from './model.ts'
 
 export const silences = defineColumns({
   seq: generated(),
   id: text(),
   matchers: json<Matchers>(),
+  labelMatchers: json<readonly LabelMatcher[]>().nullable(),
   reason: text(),
   startsAt: integer(),
   endsAt: integer(),
+  repeat: json<WeeklyHours>().nullable(),
+  windowStartsAt: integer().nullable(),
+  windowEndsAt: integer().nullable(),
   createdBy: text(),
   createdAt: integer(),
   endedBy: text().nullable(),
-  /** When its end has to be worked on; null afterwards. */
+  /** When it has to be worked on next: an end, or the notice of the last one; null afterwards. */
   dueAt: integer().nullable(),
 })
 

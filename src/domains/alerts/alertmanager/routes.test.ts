@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { it, test } from 'node:test'
+import { alertWorld, FAILED } from '../../../../test/support/alerts.ts'
+import { startRouteServer } from '../../../../test/support/route-server.ts'
+import { onEveryDialect } from '../../../../test/support/store.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { noMetrics } from '../../../kernel/metrics.ts'
+import { DAY, HOUR, toRfc3339 } from '../../../kernel/time.ts'
+import type { DialectName } from '../../../store/dialects/capabilities.ts'
+import { fingerprintOf } from '../labels.ts'
+import { defaultRoute } from '../notifications/routing.ts'
+import { Silences } from '../silences/service.ts'
+import { alertmanagerRoutes } from './routes.ts'
+import { Alertmanager } from './service.ts'
+
+interface ShownAlert {
+  readonly fingerprint: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly receivers: readonly object[]
+  readonly status: {
+    readonly state: string
+    readonly silencedBy: readonly string[]
+    readonly inhibitedBy: readonly string[]
+  }
+}
+interface ShownSilence {
+  readonly id: string
+  readonly matchers: readonly object[]
+  readonly createdBy: string
+  readonly status: { readonly state: string }
+}
+
+async function startApi(dialect: DialectName) {
+  await using opening = new AsyncDisposableStack()
+  const world = opening.use(await alertWorld(dialect))
+  const { clock, store } = world
+  const silences = new Silences({
+    store,
+    clock,
+    logger: silentLogger,
+    metrics: noMetrics,
+    events: { append: async () => undefined },
+    alerts: {
+      endSilence: async () => undefined,
+      raise: async () => undefined,
+      recoverIfRaised: async () => undefined,
+    },
+  })
+  const userNames = async (ids: readonly string[]) => ids.map((id) => ({ id, name: `name of ${id}` }))
+  const receivers = ['chat', 'mail']
+  const routing = { receivers, routes: [defaultRoute(receivers, 0)], isDamping: false }
+  const deps = { store, clock, version: '1.2.3', routing, userNames }
+  const server = opening.use(
+    await startRouteServer({ routes: alertmanagerRoutes(new Alertmanager(deps), silences), store, clock }),
+  )
+  const get = async <T>(path: string) => {
+    const answer = await server.send('GET', `/api/v2${path}`)
+    assert.equal(answer.status, 200, path)
+    return (await answer.json()) as T
+  }
+  const silenceBody = (matchers: readonly object[], more: object = {}) => ({
+    matchers,
+    startsAt: toRfc3339(clock.now()),
+    endsAt: toRfc3339(clock.now() + HOUR),
+    createdBy: 'somebody else',
+    comment: 'Maintenance',
+    ...more,
+  })
+  const opened = opening.move()
+  return {
+    ...world,
+    get,
+    silenceBody,
+    send: server.send,
+    alertsOf: (query = '') => get<ShownAlert[]>(`/alerts${query}`),
+    async silence(matchers: readonly object[], more?: object) {
+      const answer = await server.send('POST', '/api/v2/silences', { body: silenceBody(matchers, more) })
+      assert.equal(answer.status, 200)
+      return ((await answer.json()) as { silenceID: string }).silenceID
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+const titles = (alerts: readonly ShownAlert[]) => alerts.map(({ labels }) => labels['alertname'])
+const equal = (name: string, value: string) => ({ name, value, isRegex: false, isEqual: true })
+
+test('the fingerprint is that of an Alertmanager', () => {
+  assert.equal(fingerprintOf({}), 'cbf29ce484222325')
+  assert.equal(fingerprintOf({ source: 'platform.backup', alertname: 'BackupFailed' }), 'b98c7a1e31d07a2b')
+})
+
+onEveryDialect('the alerts of the interface of Alertmanager', (dialect) => {
+  it('have the labels of their intake, or those of a report, and are filtered by matchers', async () => {
+    await using w = await startApi(dialect)
+    await w.report(FAILED)
+    const labels = { alertname: 'DiskFull', severity: 'page' }
+    await w.report({ ...FAILED, alarmId: 'disk', title: 'The disk is full', labels: JSON.stringify(labels) })
+    await w.report({ ...FAILED, alarmId: 'over', level: 'CLOSE' })
+    const [disk, report] = await w.alertsOf()
+    assert.deepEqual(disk?.labels, labels)
+    assert.equal(disk?.fingerprint, fingerprintOf(labels))
+    assert.deepEqual(report?.labels, {
+      alertname: FAILED.title,
+      alarm_id: FAILED.alarmId,
+      server_addr: FAILED.serverAddr,
+      severity: 'error',
+      source: FAILED.source,
+    })
+    assert.deepEqual(report?.annotations, { summary: FAILED.title, description: FAILED.body })
+    assert.deepEqual(report?.receivers, [{ name: 'chat' }, { name: 'mail' }])
+    const found = async (query: string) => titles(await w.alertsOf(query))
+    assert.deepEqual(await found('?filter=severity%3D%22page%22'), ['DiskFull'])
+    assert.deepEqual(await found('?filter=severity!%3Dpage&filter=source%3D~%22platform.*%22'), [
+      FAILED.title,
+    ])
+    assert.deepEqual(await found('?receiver=ch.*'), ['DiskFull', FAILED.title])
+    assert.deepEqual(await found('?receiver=ch'), [])
+    assert.equal((await w.send('GET', '/api/v2/alerts?filter=a%3D~(')).status, 400)
+  })
+
+  it('are active, silenced or inhibited', async () => {
+    await using w = await startApi(dialect)
+    await w.report(FAILED)
+    await w.report({ ...FAILED, alarmId: `${FAILED.alarmId}.critical`, title: 'Critical' })
+    const { alert } = await w.report({ ...FAILED, alarmId: 'quiet', title: 'Quiet' })
+    await w.alerts.acknowledge(alert.id, null, 'anna')
+    const silence = await w.silence([equal('alertname', 'Quiet')])
+    const found = async (query: string) => titles(await w.alertsOf(query))
+    assert.deepEqual(await found(''), ['Critical', FAILED.title, 'Quiet'])
+    assert.deepEqual(await found('?active=false'), [FAILED.title, 'Quiet'])
+    assert.deepEqual(await found('?silenced=false'), ['Critical', FAILED.title])
+    assert.deepEqual(await found('?inhibited=false&silenced=false'), ['Critical'])
+    const [critical, inhibited, silenced] = await w.alertsOf()
+    assert.deepEqual(silenced?.status.silencedBy, [silence])
+    assert.deepEqual(inhibited?.status.inhibitedBy, [critical?.fingerprint])
+    assert.equal(critical?.status.state, 'active')
+    const groups =
+      await w.get<{ labels: object; receiver: { name: string }; alerts: ShownAlert[] }[]>('/alerts/groups')
+    assert.deepEqual(
+      groups.map(({ labels, receiver, alerts }) => [labels, receiver.name, alerts.length]),
+      [
+        [{ source: FAILED.source }, 'chat', 3],
+        [{ source: FAILED.source }, 'mail', 3],
+      ],
+    )
+  })
+})
+
+onEveryDialect('the silences of the interface of Alertmanager', (dialect) => {
+  it('are created, replaced and ended, by the name of the caller', async () => {
+    await using w = await startApi(dialect)
+    const first = await w.silence([equal('alertname', 'a')])
+    const second = await w.silence([equal('alertname', 'b')], { id: first })
+    const [shown, replaced] = await w.get<ShownSilence[]>('/silences')
+    assert.deepEqual([shown?.id, shown?.status.state], [second, 'active'])
+    assert.deepEqual([replaced?.id, replaced?.status.state], [first, 'expired'])
+    assert.match(shown?.createdBy ?? '', /^name of /)
+    assert.deepEqual(await w.get<ShownSilence>(`/silence/${second}`), shown)
+    assert.equal((await w.send('DELETE', `/api/v2/silence/${second}`)).status, 200)
+    assert.equal((await w.get<ShownSilence>(`/silence/${second}`)).status.state, 'expired')
+    w.clock.advance(5 * DAY)
+    assert.deepEqual(await w.get('/silences'), [])
+  })
+
+  it('of the platform have matchers too', async () => {
+    await using w = await startApi(dialect)
+    const endsAt = w.clock.now() + HOUR
+    const matchers = { source: 'shop.web*', title: 'Slow' }
+    await w.silences.create({ matchers, reason: 'r', endsAt }, 'anna')
+    const [shown] = await w.get<ShownSilence[]>('/silences?filter=alertname%3DSlow')
+    assert.deepEqual(shown?.matchers, [
+      { ...equal('source', 'shop\\.web.*'), isRegex: true },
+      equal('alertname', 'Slow'),
+    ])
+    assert.deepEqual(await w.get('/silences?filter=alertname%3DOther'), [])
+  })
+
+  it('that match every alert, take too long to match, or replace none are refused', async () => {
+    await using w = await startApi(dialect)
+    const refused = async (status: number, matcher: object, more?: object) => {
+      const body = w.silenceBody([matcher], more)
+      assert.equal((await w.send('POST', '/api/v2/silences', { body })).status, status)
+    }
+    await refused(400, { name: 'a', value: '.*', isRegex: true })
+    await refused(400, { name: 'a', value: '(?:x{50}){50}', isRegex: true })
+    await refused(400, { name: 'a', value: '(?<=x)y', isRegex: true })
+    await refused(400, equal('a', 'b'), { endsAt: toRfc3339(w.clock.now() + 31 * DAY) })
+    await refused(404, equal('a', 'b'), { id: 'unknown' })
+  })
+})

@@ -1,0 +1,282 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import { JsonText } from '../../../kernel/json-text.ts'
+import type { Page, PagePosition, PageRequest } from '../../../kernel/page.ts'
+import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import type { Store } from '../../../store/store.ts'
+import { inhibitorIdOf, inhibitorOf } from '../inhibition.ts'
+import {
+  fingerprintOf,
+  labelsOf,
+  matchesLabels,
+  matchesText,
+  valueOf,
+  type LabelMatcher,
+  type Labels,
+} from '../labels.ts'
+import type { AlertView } from '../model.ts'
+import { clip } from '../notifications/message.ts'
+import { directTargets, type Routing } from '../notifications/routing.ts'
+import {
+  isMatched,
+  MATCHED_FIELDS,
+  stateOf,
+  windowOf,
+  type MatchedField,
+  type Silence,
+} from '../silences/model.ts'
+import type { SilenceView } from '../silences/service.ts'
+import { listActive, listSilences } from '../silences/store.ts'
+import { findOpenAlarms, listAlerts } from '../store.ts'
+import type { AlertFilter } from './schemas.ts'
+
+/** What the interface of an Alertmanager needs of the rest of the platform. */
+export interface AlertmanagerDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly version: string
+  readonly routing: Routing
+  /** The names of those of these ids that are users. */
+  readonly userNames: (
+    ids: readonly string[],
+  ) => Promise<readonly { readonly id: string; readonly name: string }[]>
+}
+
+// An answer has no pages: what exceeds it is left out, the oldest first (docs/specification.md, HTTP API).
+const LARGEST_ANSWER = 8 * 1_048_576
+// What the answer needs around an item: at most the source of a group.
+const ITEM_BYTES = 1_024
+const PAGE = 500
+const DESCRIPTION_CHARACTERS = 1_000
+const ENDS_IN_MS = 5 * MINUTE
+// The receiver of an alert that nobody is told of.
+const NOBODY = 'nobody'
+// As long as an Alertmanager keeps them.
+const ENDED_FOR_MS = 5 * DAY
+
+interface ShownAlert {
+  readonly source: string
+  readonly receivers: readonly string[]
+  readonly json: string
+}
+
+/** Alerts and silences as an Alertmanager shows them (docs/specification.md, Prometheus and Alertmanager). */
+export class Alertmanager {
+  readonly #deps: AlertmanagerDeps
+  readonly #startedAt: number
+
+  constructor(deps: AlertmanagerDeps) {
+    this.#deps = deps
+    this.#startedAt = deps.clock.now()
+  }
+
+  status() {
+    const { version } = this.#deps
+    const names = this.receivers().map(({ name }) => JSON.stringify(name))
+    return {
+      cluster: { status: 'disabled', peers: [] },
+      versionInfo: { version, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
+      config: {
+        original: [
+          'route:',
+          `  receiver: ${names[0]}`,
+          'receivers:',
+          ...names.map((name) => `- name: ${name}`),
+          '',
+        ].join('\n'),
+      },
+      uptime: toRfc3339(this.#startedAt),
+    }
+  }
+
+  /** At least one: clients expect that. */
+  receivers() {
+    const { receivers } = this.#deps.routing
+    return (receivers.length > 0 ? receivers : [NOBODY]).map((name) => ({ name }))
+  }
+
+  /** The alerts that have not recovered, newest first. */
+  async alerts(filter: AlertFilter): Promise<JsonText> {
+    return new JsonText(`[${(await this.#shown(filter)).map(({ json }) => json).join(',')}]`)
+  }
+
+  /** The same, by their receivers and sources, as the messages of the platform are. */
+  async groups(filter: AlertFilter): Promise<JsonText> {
+    const told = (await this.#shown(filter)).flatMap(({ source, receivers, json }) =>
+      receivers
+        .filter(filter.isReceiver)
+        .map((name) => ({ json, head: { labels: { source }, receiver: { name } } })),
+    )
+    const byHead = Map.groupBy(told, ({ head }) => JSON.stringify(head))
+    const groups = [...byHead].map(
+      ([head, alerts]) => `${head.slice(0, -1)},"alerts":[${alerts.map(({ json }) => json).join(',')}]}`,
+    )
+    return new JsonText(`[${groups.join(',')}]`)
+  }
+
+  /** Those that have not ended, and the ones that have ended of late; the newest of each state first. */
+  async silences(filter: readonly LabelMatcher[]): Promise<JsonText> {
+    const { clock, store } = this.#deps
+    const now = clock.now()
+    const shown: string[] = []
+    let bytes = 0
+    const isLate = ({ endsAt }: Silence) => endsAt <= now - ENDED_FOR_MS
+    for (const state of ['active', 'pending', 'ended'] as const) {
+      const read = (page: PageRequest) => listSilences(store.read, { state, now }, page)
+      for await (const silences of pagesOf(read)) {
+        const wanted = silences.filter((each) => !isLate(each) && isSilenceWanted(each, filter))
+        for (const json of await this.#writeSilences(
+          wanted.map((each) => ({ ...each, state: stateOf(each, now) })),
+        )) {
+          bytes += Buffer.byteLength(json) + ITEM_BYTES
+          if (bytes > LARGEST_ANSWER) return new JsonText(`[${shown.join(',')}]`)
+          shown.push(json)
+        }
+        // Those before have ended earlier, or are so many that nobody reads them.
+        if (state === 'ended') break
+      }
+    }
+    return new JsonText(`[${shown.join(',')}]`)
+  }
+
+  async silence(silence: SilenceView): Promise<JsonText> {
+    const [json = 'null'] = await this.#writeSilences([silence])
+    return new JsonText(json)
+  }
+
+  async #shown(filter: AlertFilter): Promise<ShownAlert[]> {
+    const { clock, store } = this.#deps
+    const now = clock.now()
+    const silences = (await listActive(store.read, now)).filter((each) => stateOf(each, now) === 'active')
+    const shown: ShownAlert[] = []
+    let bytes = 0
+    for (const status of ['firing', 'acknowledged', 'frozen'] as const) {
+      for await (const alerts of pagesOf((page) => listAlerts(store.read, { status }, page))) {
+        const labelled = alerts
+          .map((alert) => ({ alert, labels: labelsOf(alert) }))
+          .filter(({ labels }) => matchesLabels(filter.matchers, labels))
+        const inhibitors = await this.#inhibitorsOf(labelled.map(({ alert }) => alert))
+        for (const { alert, labels } of labelled) {
+          const silencedBy = silences.filter((each) => isMatched(each, alert)).map(({ id }) => id)
+          const inhibitor = inhibitorOf(alert, inhibitors)
+          const inhibitedBy = inhibitor ? [fingerprintOf(labelsOf(inhibitor))] : []
+          const receivers = this.#receiversOf(alert)
+          if (!receivers.some(filter.isReceiver) || !isWanted(filter, { silencedBy, inhibitedBy })) continue
+          const json = writeAlert(alert, labels, { silencedBy, inhibitedBy, receivers, now })
+          bytes += (Buffer.byteLength(json) + ITEM_BYTES) * receivers.length
+          if (bytes > LARGEST_ANSWER) return shown
+          shown.push({ source: alert.source, receivers, json })
+        }
+      }
+    }
+    return shown
+  }
+
+  #inhibitorsOf(alerts: readonly AlertView[]): Promise<AlertView[]> {
+    const ids = alerts.map(inhibitorIdOf).filter((id) => id !== undefined)
+    return findOpenAlarms(this.#deps.store.read, ids)
+  }
+
+  #receiversOf(alert: AlertView): readonly string[] {
+    const names = directTargets(alert, this.#deps.routing).map(({ receiver }) => receiver)
+    return names.length > 0 ? names : [NOBODY]
+  }
+
+  async #writeSilences(silences: readonly SilenceView[]): Promise<string[]> {
+    const ids = [...new Set(silences.map(({ createdBy }) => createdBy))]
+    const names = new Map((await this.#deps.userNames(ids)).map(({ id, name }) => [id, name]))
+    const now = this.#deps.clock.now()
+    return silences.map((silence) => {
+      const { id, state, reason, createdBy, createdAt } = silence
+      const { startsAt, endsAt } = state === 'ended' ? silence : windowOf(silence, now)
+      return JSON.stringify({
+        id,
+        matchers: matchersOf(silence),
+        startsAt: toRfc3339(startsAt),
+        endsAt: toRfc3339(endsAt),
+        createdBy: names.get(createdBy) ?? createdBy,
+        comment: reason,
+        updatedAt: toRfc3339(state === 'ended' ? endsAt : createdAt),
+        status: { state: state === 'ended' ? 'expired' : state },
+      })
+    })
+  }
+}
+
+interface Shown extends Suppressed {
+  readonly receivers: readonly string[]
+  readonly now: number
+}
+
+function writeAlert(
+  alert: AlertView,
+  labels: Labels,
+  { receivers, now, silencedBy, inhibitedBy }: Shown,
+): string {
+  const { title, body, runbookUrl, firstAt, lastAt } = alert
+  const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
+  return JSON.stringify({
+    fingerprint: fingerprintOf(labels),
+    labels,
+    annotations: {
+      summary: title,
+      ...(body !== '' && { description: clip(body, DESCRIPTION_CHARACTERS) }),
+      ...(runbookUrl !== null && { runbook_url: runbookUrl }),
+    },
+    receivers: receivers.map((name) => ({ name })),
+    startsAt: toRfc3339(firstAt),
+    updatedAt: toRfc3339(lastAt),
+    endsAt: toRfc3339(now + ENDS_IN_MS),
+    generatorURL: '',
+    status: { state, silencedBy, inhibitedBy, mutedBy: [] },
+  })
+}
+
+interface Suppressed {
+  readonly silencedBy: readonly string[]
+  readonly inhibitedBy: readonly string[]
+}
+
+function isWanted(
+  { active, silenced, inhibited }: AlertFilter,
+  { silencedBy, inhibitedBy }: Suppressed,
+): boolean {
+  const [isSilenced, isInhibited] = [silencedBy.length > 0, inhibitedBy.length > 0]
+  if (!isSilenced && !isInhibited) return active
+  return (silenced || !isSilenced) && (inhibited || !isInhibited)
+}
+
+/** A silence is wanted by what it says of the labels of a filter, as in an Alertmanager. */
+function isSilenceWanted(silence: Silence, filter: readonly LabelMatcher[]): boolean {
+  const patterns = Object.fromEntries(matchersOf(silence).map(({ name, value }) => [name, value]))
+  return filter.every((matcher) => matchesText(matcher, valueOf(patterns, matcher.name)))
+}
+
+const LABEL_OF_FIELD: Readonly<Record<MatchedField, string>> = {
+  source: 'source',
+  alarmId: 'alarm_id',
+  serverAddr: 'server_addr',
+  title: 'alertname',
+}
+
+/** All matchers of a silence as those of labels: a prefix is a regular expression. */
+function matchersOf({ matchers, labelMatchers }: Silence): LabelMatcher[] {
+  const fields = MATCHED_FIELDS.flatMap((field) => {
+    const pattern = matchers[field]
+    if (pattern === undefined) return []
+    const isRegex = pattern.endsWith('*')
+    const value = isRegex ? `${escapePattern(pattern.slice(0, -1))}.*` : pattern
+    return [{ name: LABEL_OF_FIELD[field], value, isRegex, isEqual: true }]
+  })
+  return [...fields, ...(labelMatchers ?? [])]
+}
+
+const escapePattern = (text: string) => text.replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&')
+
+async function* pagesOf<T>(read: (page: PageRequest) => Promise<Page<T>>): AsyncGenerator<readonly T[]> {
+  let after: PagePosition | null = null
+  do {
+    const { items, next }: Page<T> = await read({ limit: PAGE, after })
+    yield items
+    after = next
+  } while (after !== null)
+}
