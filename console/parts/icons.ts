@@ -22,6 +22,7 @@ import menuIcon from 'lucide/dist/esm/icons/menu.mjs'
 import moonIcon from 'lucide/dist/esm/icons/moon.mjs'
 import tunnelsIcon from 'lucide/dist/esm/icons/network.mjs'
 import executionsIcon from 'lucide/dist/esm/icons/play.mjs'
+import receiversIcon from 'lucide/dist/esm/icons/send.mjs'
 import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
 import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
 import auditIcon from 'lucide/dist/esm/icons/scroll-text.mjs'
@@ -55,6 +56,7 @@ export const ICONS = {
   language: languageIcon,
   orders: ordersIcon,
   alerts: alertsIcon,
+  receivers: receiversIcon,
   tickets: ticketsIcon,
   overview: overviewIcon,
   signOut: signOutIcon,

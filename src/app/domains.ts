@@ -346,7 +346,8 @@ function auditKey(bytes: Buffer) {
   return { bytes, id: hash('sha256', bytes, 'hex').slice(0, KEY_ID_LENGTH) }
 }
 
-function alertSettings(config: Config) {
+/** What the configuration says about alerts. */
+export function alertSettings(config: Config) {
   const { robot, routes, defaultReceivers: _defaults, ...times } = config.alerts
   const defaults = config.alerts.defaultReceivers ?? (robot.url === undefined ? [] : [ROBOT_RECEIVER])
   return {

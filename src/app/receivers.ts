@@ -27,7 +27,7 @@ export function openReceivers(config: Config): Receiver[] {
   ]
 }
 
-export function openReceiver(receiver: ReceiverConfig): Receiver {
+function openReceiver(receiver: ReceiverConfig): Receiver {
   const { name, kind, source } = receiver
   const secrets = readReceiverSecrets(receiver)
   try {

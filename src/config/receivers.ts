@@ -357,7 +357,7 @@ function parseRoute(entry: TableReader, number: number, place: Place): RouteConf
 }
 
 /** The route after all others. */
-export const DEFAULT_ROUTE = 'default'
+const DEFAULT_ROUTE = 'default'
 
 function mentions({ path, sourceOf }: Place, inner: KeyPath, names: readonly string[]): Mention[] {
   const whole = [...path, ...inner]

@@ -267,6 +267,10 @@ const CASES: Readonly<Record<string, Case>> = {
       await w.store.write((tx) => webhooks.remove(tx, webhook?.id ?? '', 'ada', undefined))
     },
   },
+  'receiver.failing:*': {
+    raise: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', 'away')),
+    end: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', undefined)),
+  },
   'vpn.pool:*': {
     async raise(w) {
       const pool = poolOf(w)

@@ -16,8 +16,6 @@ import { countedChannel, countedStore, type Activity } from './notification-worl
 import { testStore } from './store.ts'
 import { fakeWaitingClock } from './waiting-clock.ts'
 
-export type ReceiverWorld = Awaited<ReturnType<typeof receiverWorld>>
-
 export interface ReceiverWorldOptions {
   readonly names: readonly string[]
   readonly routes?: readonly (Partial<RouteSettings> & Pick<RouteSettings, 'receivers'>)[]

@@ -12,6 +12,7 @@ import { lazyPage } from './lazy-page.ts'
 import { menuWords } from './menus/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
+import { receiverWords } from './receivers/words.ts'
 import { overviewWords } from './overview/words.ts'
 import { messageWords } from './messages/words.ts'
 import { silenceWords } from './silences/words.ts'
@@ -88,6 +89,15 @@ export const PAGES: readonly ConsolePage[] = [
     keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
     newItem: { title: () => silenceWords().newSilence, operation: 'createSilence' },
     component: lazyPage(async () => (await import('./silences/page.tsx')).SilencesPage),
+  },
+  {
+    name: 'receivers',
+    title: () => receiverWords().title,
+    icon: 'receivers',
+    operation: 'listReceivers',
+    key: 'r',
+    keywords: 'notifications mail chat robot pager webhook on call test 接收方 通知 邮件 值班 测试',
+    component: lazyPage(async () => (await import('./receivers/page.tsx')).ReceiversPage),
   },
   {
     name: 'heartbeats',

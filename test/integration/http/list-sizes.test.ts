@@ -428,6 +428,7 @@ const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = 
 const SHORT_LISTS: Readonly<Record<string, string>> = {
   getWebhook: 'at most 50 subjects of 255 characters, and 2 KiB of an address',
   getOrderHistory: 'an order has few changes of its status',
+  getAlertRoute: 'the configured receivers',
   getMe: 'the roles',
   listUserNames: 'as many as the request names',
   getUser: 'the roles',
@@ -447,7 +448,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
 }
 
 /** Their items come from the configuration. */
-const CONFIGURED = new Set(['listCommands', 'listAlertmanagerReceivers'])
+const CONFIGURED = new Set(['listCommands', 'listReceivers', 'listAlertmanagerReceivers'])
 
 const directory = temporaryDirectory()
 const platform = await servePlatform({

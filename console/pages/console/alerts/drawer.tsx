@@ -1,12 +1,14 @@
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { LinkedText } from '../../../parts/linked-text.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { userLabel } from '../user-names.ts'
 import { AlertActions } from './alert-actions.tsx'
+import { AlertRoute } from './alert-route.tsx'
 import {
   ALERT_TONES,
   OUTCOME_TONES,
@@ -51,6 +53,7 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
             empty={empty}
             most={MOST_DECISIONS}
           />
+          <AlertRoute id={id} />
           <AlertFacts alert={alert} />
           <ResourceTimeline title={history} source={alertHistory} id={id} entryOf={historyEntry} />
           <WhoChanged kind="alert" id={id} version={alert.status} />
@@ -71,6 +74,7 @@ function AlertFacts({ alert }: { readonly alert: Alert }) {
         [fields.source, alert.source],
         [fields.alarm_id, alert.alarm_id && <AlarmLink alarmId={alert.alarm_id} />],
         [fields.server_addr, alert.server_addr],
+        [fields.runbook_url, alert.runbook_url && <LinkedText text={alert.runbook_url} />],
         [fields.count, localNumber(alert.count)],
         [fields.first_at, localTime(alert.first_at)],
         [fields.last_at, localTime(alert.last_at)],

@@ -34,6 +34,7 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
   silenced: 'quiet',
   acknowledged: 'quiet',
   frozen: 'warning',
+  damped: 'warning',
   superseded: 'quiet',
   pending: 'active',
   sent: 'good',

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { OperationName } from '../../../api/operations.ts'
+import { localTime } from '../../../i18n/local.ts'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
@@ -26,6 +27,9 @@ const silenceLink = linkTo('silence', 'silences', 'getSilence')
 /** What the platform says about alerts, by its code; an alert or a silence that it names is a link. */
 const SENTENCES: Readonly<Record<Cause['code'], (values: Values) => ComponentChildren>> = {
   no_robot: () => alertWords().sentences.noRobot,
+  no_receiver: () => alertWords().sentences.noReceiver,
+  damped: () => alertWords().sentences.damped,
+  outside_hours: ({ route, at }) => alertWords().sentences.outsideHours(String(route), localTime(String(at))),
   acknowledged: () => alertWords().sentences.acknowledged,
   acknowledgement_lapsed: () => alertWords().occasions.acknowledgement_lapsed,
   frozen: () => alertWords().sentences.frozen,

@@ -43,7 +43,7 @@ export function dueTellingJob(deps: DueTellingDeps): Job {
 }
 
 /** One batch; returns how many alerts were due. */
-export async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
+async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
   const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS

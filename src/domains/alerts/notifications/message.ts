@@ -48,7 +48,7 @@ function aboutOf(notifications: readonly Waiting[]) {
 }
 
 /** The address of a page of the console. */
-export function consolePage(consoleUrl: string, path: string): string {
+function consolePage(consoleUrl: string, path: string): string {
   return `${consoleUrl}/console/${path}`
 }
 

@@ -50,7 +50,7 @@ export interface SenderOptions {
 }
 
 /** The receiver that `alerts.robot` configures: in decisions, as a label of metrics, and as a key in the database. */
-export const ROBOT = 'robot'
+const ROBOT = 'robot'
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
 /** The time after which another process sends the message of a dead process. */

@@ -1,0 +1,133 @@
+import { useSignal } from '@preact/signals'
+import type { AnswerOf } from '../../../api/operations.ts'
+import { isolated } from '../../../i18n/isolated.ts'
+import { localNumber, localTime } from '../../../i18n/local.ts'
+import { LinkedText } from '../../../parts/linked-text.tsx'
+import { PageHead } from '../../../parts/page-head.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { EmptyState } from '../../../parts/states.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { call, live, session } from '../platform.ts'
+import { receiverWords } from './words.ts'
+
+type Receiver = AnswerOf<'listReceivers'>['items'][number]
+
+const PAUSE_MS = 2_000
+const TONES = { ok: 'good', failing: 'danger' } as const satisfies Record<Receiver['state'], string>
+
+/** The receivers of alerts: what waits for them changes with each alert. */
+const receiverList: ResourceSource<AnswerOf<'listReceivers'>> = {
+  live,
+  prefix: 'alert.',
+  read: (_, signal) => call('listReceivers', {}, signal),
+  isAbout: () => true,
+  pauseMs: PAUSE_MS,
+}
+
+/** Who gets messages about alerts, and whether that works. */
+export function ReceiversPage() {
+  const words = receiverWords()
+  const receivers = useResource(receiverList, '')
+  return (
+    <>
+      <PageHead title={words.title} />
+      <p class="muted">{words.about}</p>
+      <ResourceView model={receivers}>
+        {({ items }) => <ReceiverTable receivers={items} onTested={() => void receivers.refresh()} />}
+      </ResourceView>
+    </>
+  )
+}
+
+interface ReceiverTableProps {
+  readonly receivers: readonly Receiver[]
+  readonly onTested: () => void
+}
+
+function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
+  const { empty, fields, list, test } = receiverWords()
+  const mayTest = session.may('testReceiver')
+  if (receivers.length === 0) return <EmptyState icon="receivers" title={empty} />
+  return (
+    <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
+      <table class="data-table">
+        <thead>
+          <tr>
+            <th scope="col">{fields.name}</th>
+            <th scope="col">{fields.kind}</th>
+            <th scope="col">{fields.state}</th>
+            <th scope="col">{fields.pending}</th>
+            <th scope="col">{fields.last_success_at}</th>
+            <th scope="col">{fields.last_error}</th>
+            {mayTest && <th scope="col">{test}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {receivers.map((receiver) => (
+            <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface ReceiverRowProps extends Pick<ReceiverTableProps, 'onTested'> {
+  readonly receiver: Receiver
+  readonly mayTest: boolean
+}
+
+function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
+  const { states } = receiverWords()
+  const { name, kind, state, pending, last_success_at, last_error } = receiver
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{name}</bdi>
+      </th>
+      <td>{kind}</td>
+      <td>
+        <StatusBadge tone={TONES[state]} label={states[state]} />
+      </td>
+      <td>{localNumber(pending)}</td>
+      <td>{last_success_at !== null && localTime(last_success_at)}</td>
+      <td>
+        <LinkedText text={last_error ?? ''} />
+      </td>
+      {mayTest && (
+        <td>
+          <TestButton name={name} onTested={onTested} />
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function TestButton({ name, onTested }: { readonly name: string; readonly onTested: () => void }) {
+  const { delivered, notDelivered, test, testOf } = receiverWords()
+  const isBusy = useSignal(false)
+  const send = async () => {
+    isBusy.value = true
+    const result = await call('testReceiver', { path: { name } })
+    isBusy.value = false
+    if (!result.ok) return reportFailure(result.failure)
+    const { value } = result
+    if (value.delivered) showToast('good', delivered(isolated(name)))
+    else showToast('warning', notDelivered(isolated(name), isolated(value.answer)))
+    onTested()
+  }
+  return (
+    <button
+      type="button"
+      class="button"
+      aria-label={testOf(name)}
+      disabled={isBusy.value}
+      onClick={() => void send()}
+    >
+      {test}
+    </button>
+  )
+}
