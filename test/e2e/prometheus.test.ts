@@ -256,7 +256,9 @@ test('amtool adds and finds alerts, silences them by regular expressions, and sh
   const body = { source: 's', title: 'Reported', level: 'ERROR' }
   assert.ok((await w.platform.call('POST', '/alerts/report', { body })).ok)
   const namesOf = async (...args: string[]) =>
-    (await query<AmtoolAlert>('alert', 'query', ...args)).map(({ labels }) => labels['alertname']).sort()
+    (await query<AmtoolAlert>('alert', 'query', ...args))
+      .map(({ labels }) => labels['alertname'] ?? '')
+      .toSorted((one, other) => one.localeCompare(other))
   assert.deepEqual(await namesOf(), ['DiskFull', 'Reported', 'ShopSlow'])
   assert.deepEqual(await namesOf('alertname=~Disk.*', 'severity!=info'), ['DiskFull'])
   assert.deepEqual(await namesOf('severity=error'), ['Reported'])
