@@ -92,6 +92,18 @@ function program(): Command {
     .description('show which steps of the schema are applied')
     .addOption(configFile())
     .action(async (options) => (await databaseCommands()).showDatabaseStatus(context, options))
+  database
+    .command('copy')
+    .description(
+      'copy the configured database to another one, of either engine; repeated after a cut, it goes on',
+    )
+    .option('--to <address>', 'postgres://host/database, or sqlite:PATH')
+    .option('--to-file <file>', 'a file with that address, which other users cannot see there')
+    .option('--verify', 'only compare the rows of all tables')
+    .addOption(configFile())
+    .action(async (options) =>
+      (await import('../src/app/commands/db-copy.ts')).copyToDatabase(context, options),
+    )
 
   const data = platform.command('data').description('backups of the database').helpCommand(false)
   data

@@ -1,8 +1,9 @@
 // The code of the platform as a few files that need nothing but the pinned Node.js.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build, type OutputOptions } from 'rolldown'
+import { build, type OutputOptions, type Plugin } from 'rolldown'
 import { NOT_BUNDLED } from './bundling.ts'
+import { commitOf } from './release/commit.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -23,6 +24,16 @@ const PROGRAM = `#!/usr/bin/env node
 if (!['mock-oidc', 'mock-drive', 'mock-pay'].includes(process.argv[2])) require('node:module').enableCompileCache()
 require('./lib/main.cjs')
 `
+
+/** The manifest as npm publishes it: with the commit (src/app/version.ts). */
+const MANIFEST: Plugin = {
+  name: 'manifest',
+  load: (id) => {
+    if (id !== join(ROOT, 'package.json')) return null
+    const manifest = JSON.parse(readFileSync(id, 'utf8')) as object
+    return { code: JSON.stringify({ ...manifest, gitHead: commitOf()?.id }), moduleType: 'json' }
+  },
+}
 
 /** Builds the release into a directory, which it empties first. The console must be built already. */
 export async function buildPlatform(directory: string): Promise<void> {
@@ -56,6 +67,7 @@ async function bundle(dir: string, name: string, file: string, options: OutputOp
     input: { [name]: file },
     platform: 'node',
     external: NOT_BUNDLED,
+    plugins: [MANIFEST],
     output: {
       dir,
       // An ES module that imports node:http loads everything that node:http exports, a WebSocket client included.

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { page } from './markdown.ts'
 
-const NOTE = `In a checkout a command is run as \`npx platform …\`. Exit codes: 0 done, 1 failed at run time, 2 wrong
-usage or configuration.`
+const NOTE = `In a checkout a command is run as \`npx platform …\`, elsewhere
+[so](../guide/installing.md#how-a-command-is-typed). Exit codes: 0 done, 1 failed at run time, 2 wrong usage or configuration.`
 
 interface Help {
   readonly command: string

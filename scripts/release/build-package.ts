@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { ARCHITECTURES } from './architecture.ts'
+import { packageVersion } from './commit.ts'
 import { buildExecutable } from './executable.ts'
 import { buildPackage } from './package.ts'
 
@@ -10,4 +11,6 @@ const architecture = ARCHITECTURES.find((each) => each.name === name)
 if (!architecture) throw new Error(`there is no architecture ${name}; expected x64 or arm64`)
 const executable = join(directory, 'platform')
 await buildExecutable({ output: executable, architecture })
-console.log(buildPackage({ directory, architecture, executable, version: packageJson.version }))
+console.log(
+  buildPackage({ directory, architecture, executable, version: packageVersion(packageJson.version) }),
+)

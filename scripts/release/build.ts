@@ -9,6 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { root } from '../runtime.mjs'
 import { ARCHITECTURES, hostArchitecture } from './architecture.ts'
 import { billOfMaterials } from './bill-of-materials.ts'
+import { packageVersion } from './commit.ts'
 import { buildExecutable } from './executable.ts'
 import { buildPackage } from './package.ts'
 
@@ -22,7 +23,7 @@ async function buildHere(): Promise<void> {
 }
 
 async function buildRelease(): Promise<void> {
-  const { version } = packageJson
+  const version = packageVersion(packageJson.version)
   const directory = join(DIST, 'release')
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory, { recursive: true })

@@ -30,7 +30,7 @@ import { openCurrentDatabase } from './database.ts'
 import { openChannels } from './payment-channels.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { hasSigningKey, openSigningKeys } from './signing-keys.ts'
-import { VERSION } from './version.ts'
+import { COMMIT, VERSION } from './version.ts'
 
 /** The parts that all modules share; created once, and closed in reverse order. */
 export interface Base {
@@ -84,6 +84,7 @@ export async function openBase(
   const checkStore = () => store.check()
   const health = operationsRoutes({
     version: VERSION,
+    commit: COMMIT,
     modules: config.modules,
     readOnly: config.readOnly,
     clock: systemClock,

@@ -113,7 +113,7 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
   )
 }
 
-function unusableDatabase(database: Config['database'], error: unknown): AppError {
+export function unusableDatabase(database: Config['database'], error: unknown): AppError {
   const cause = error instanceof AppError ? (error.cause ?? error) : error
   const { reason, remedy } = explainDatabaseFailure(database, cause)
   return new AppError(

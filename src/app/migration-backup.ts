@@ -35,7 +35,7 @@ export async function migrateDatabaseFile(
 ): Promise<Migrated> {
   const { database, backupBeforeMigration } = config
   const isPending = async () => {
-    const { applied, pending } = await schemaStatus(store, migrations)
+    const { applied, pending } = await schemaStatus(store, { migrations })
     return applied.length > 0 && pending.length > 0
   }
   const isCopied = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())

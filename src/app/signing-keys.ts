@@ -1,12 +1,16 @@
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readJwtSecret, readOrCreateJwtSecret } from '../config/secrets.ts'
 import { AppError } from '../kernel/errors.ts'
-import type { RotatedKeys } from '../kernel/secret.ts'
-import { isSigningKeyInUse, recordSigningKey } from '../store/signing-key-mark.ts'
-import type { Store } from '../store/store.ts'
+import type { RotatedKeys, Secret } from '../kernel/secret.ts'
+import { readSigningKeys, recordSigningKeys } from '../store/signing-key-mark.ts'
+import type { Reads, Store } from '../store/store.ts'
 
 type KeyConfig = Pick<Config, 'auth' | 'dataDir'>
+
+const NAME_PREFIX = 'key-'
+const NAME_DIGITS = 16
 
 /** The configured keys of the tokens, or the one in the data directory. Throws `signing_key_missing` without one. */
 export function jwtSecrets(config: KeyConfig): RotatedKeys {
@@ -24,10 +28,24 @@ export function jwtSecrets(config: KeyConfig): RotatedKeys {
  */
 export async function openSigningKeys(config: KeyConfig & Pick<Config, 'readOnly'>, store: Store) {
   // Before the file is read: another process that starts now makes the file first.
-  const isInUse = await isSigningKeyInUse(store.read)
-  const keys = isInUse ? requireKeys(config) : createSigningKeys(config)
-  if (!isInUse && !config.readOnly) await store.write(recordSigningKey)
+  const known = await readSigningKeys(store.read)
+  const keys = known === undefined ? createSigningKeys(config) : requireKeys(config)
+  const names = keys.map(nameOf).join(' ')
+  if (known !== names && !config.readOnly) await store.write((tx) => recordSigningKeys(tx, names))
   return keys
+}
+
+/** Whether the platform that serves the database verifies what these keys sign, as far as the database says. */
+export async function isKeyServed([current]: RotatedKeys, reads: Reads): Promise<boolean> {
+  const names = await readSigningKeys(reads)
+  // A program of before 2.4 wrote none.
+  return names === undefined || !names.startsWith(NAME_PREFIX) || names.split(' ').includes(nameOf(current))
+}
+
+/** Tells one key from another to those who read the database, and to nobody what it is. */
+function nameOf(key: Secret): string {
+  const digest = createHmac('sha256', key.reveal()).update('name of a signing key').digest('hex')
+  return NAME_PREFIX + digest.slice(0, NAME_DIGITS)
 }
 
 /** Throws a {@link ConfigError} if there is a key that cannot be used. */

@@ -88,7 +88,7 @@ onEveryDialect('the schema', (dialect) => {
     t.after(async () => (await store.close(), await drop()))
     await migrate(store, systemClock, [step('0001-a'), step('0002-b')])
     assert.deepEqual(
-      (await schemaStatus(store, [step('0001-a')])).unknown.map(({ name }) => name),
+      (await schemaStatus(store, { migrations: [step('0001-a')] })).unknown.map(({ name }) => name),
       ['0002-b'],
     )
     await migrate(store, systemClock, [step('0001-a'), step('0002-b'), step('0003-c', true)])

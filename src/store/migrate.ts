@@ -93,9 +93,25 @@ export const MIGRATIONS: readonly Migration[] = [
 // Any number that no other program uses for a lock in the same database.
 const ADVISORY_LOCK = 7_205_759_403
 
-/** The applied and the pending steps. Rejects with `schema_too_new` after a breaking step of a newer release. */
-export async function schemaStatus(store: Store, migrations = MIGRATIONS): Promise<SchemaStatus> {
-  return statusOf(await readApplied(store.read), migrations)
+/** The step that `platform db copy` records until all tables are copied; breaking, so that nobody serves them before. */
+export const COPY_MARK = 'copy-unfinished'
+
+interface StatusOptions {
+  readonly migrations?: readonly Migration[]
+  /** Whether the copy may be unfinished. */
+  readonly allowsCopy?: boolean
+}
+
+/**
+ * The applied and the pending steps. Rejects with `schema_too_new` after a breaking step of a newer release, and with
+ * `copy_unfinished` for a copy that was cut off.
+ */
+export async function schemaStatus(
+  store: Store,
+  { migrations = MIGRATIONS, allowsCopy = false }: StatusOptions = {},
+): Promise<SchemaStatus> {
+  const ledger = await readApplied(store.read)
+  return statusOf(allowsCopy ? ledger.filter(({ name }) => name !== COPY_MARK) : ledger, migrations)
 }
 
 /**
@@ -145,6 +161,13 @@ function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migr
   const done = new Set(ledger.map(({ name }) => name))
   const unknown = ledger.filter(({ name }) => !known.has(name))
   const breaking = unknown.find((each) => each.breaking)
+  if (breaking?.name === COPY_MARK) {
+    throw new AppError(
+      'unavailable',
+      'copy_unfinished',
+      'The database holds a copy that was cut off: repeat "platform db copy", which goes on, or use an empty database.',
+    )
+  }
   if (breaking) {
     throw new AppError(
       'unavailable',

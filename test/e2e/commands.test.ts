@@ -48,7 +48,7 @@ describe('the command line', { concurrency: 4 }, () => {
       'role',
       'delete',
     ])
-    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'db']))), ['migrate', 'status'])
+    assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'db']))), ['migrate', 'status', 'copy'])
     assert.deepEqual(commandsIn(assertSuccess(await run(['help', 'token']))), [
       'issue',
       'create',

@@ -4,6 +4,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { buildPlatform } from '../../scripts/build-platform.ts'
+import { commitOf } from '../../scripts/release/commit.ts'
 import { hostArchitecture } from '../../scripts/release/architecture.ts'
 import { buildExecutable } from '../../scripts/release/executable.ts'
 import { runMockProvider } from '../support/checkout.ts'
@@ -74,7 +75,9 @@ async function followRelease(t: TestContext, program: string): Promise<void> {
       const body = { ...ORDER, order_id: `more-${count}` }
       assert.equal((await platform.call('POST', '/orders', { body })).status, 201)
     }
-    assert.equal((await fetch(`${platform.url}/health`)).status, 200)
+    const health = await fetch(`${platform.url}/health`)
+    assert.equal(health.status, 200)
+    assert.equal(((await health.json()) as { commit?: string }).commit, commitOf()?.id)
   })
 
   await t.test('it serves its pages with their scripts and styles', async () => {

@@ -99,6 +99,24 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     }
   })
 
+  test('a database is copied beside a platform that only reads, with its users', async (t) => {
+    const { run, files } = await worldWithDatabase(t)
+    assertSuccess(await run(add('ann'), { input }))
+    assertRefusal(await run(['db', 'copy']), 2, /--to or by --to-file/)
+    assertRefusal(await run(['db', 'copy', '--to', 'other.db']), 2, /no address/)
+    assertRefusal(await run(['db', 'copy', '--to', 'sqlite:platform.db']), 2, /configured database itself/)
+    const copied = assertSuccess(await run(['db', 'copy', '--to', 'sqlite:other.db']))
+    assert.match(copied, /^users +1 +1 +equal$/m)
+    assert.ok(files().includes('other.db'))
+    assertRefusal(await run(['db', 'copy', '--to', 'sqlite:other.db']), 1, /target .* not empty/)
+    const env = { DATABASE_URL: 'sqlite:other.db' }
+    assert.match(assertSuccess(await run(['user', 'list'], { env })), /^ann +admin +enabled/m)
+    assertSuccess(await run(add('ben'), { input, env }))
+    const compared = await run(['db', 'copy', '--verify', '--to', 'sqlite:other.db'])
+    assert.deepEqual([compared.code, /^users +1 +2 +differs$/m.test(compared.stdout)], [1, true])
+    assert.match(compared.stderr, /differ in .*users/)
+  })
+
   test('a token is not issued before there is a key that a server verifies it with', async (t) => {
     const { run, files } = await worldWithDatabase(t)
     assertSuccess(await run(add('ann'), { input }))
@@ -122,6 +140,11 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     >
     const seconds = Number(claims['exp']) - Number(claims['iat'])
     assert.ok(seconds === 300 || seconds === 301, `${seconds} s: whole seconds, and not less than --ttl`)
+
+    const other = { JWT_SECRET: 'another-signing-key-of-more-than-32-bytes' }
+    const warned = await run(['token', 'issue', 'ben'], { env: other })
+    assert.deepEqual([warned.code, warned.stdout.split('.').length], [0, 3])
+    assert.match(warned.stderr, /last started with another signing key: it refuses this token until/)
 
     assertSuccess(await run(['user', 'disable', 'ben']))
     await eventually('the token to stop working', async () => (await me()).status === 401)

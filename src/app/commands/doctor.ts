@@ -2,7 +2,7 @@ import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { documentPath } from '../doctor/document-path.ts'
 import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
-import { doctorJson, doctorText, gravest } from '../doctor/report.ts'
+import { doctorReport, doctorText, gravest } from '../doctor/report.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 
 const EXIT_CODES = { ok: 0, warning: 0, error: 1 } as const
@@ -18,7 +18,9 @@ export async function runDoctor(context: CommandContext, options: DoctorOptions)
   const findings = Array.isArray(loaded) ? loaded : await examine(doctorParts(loaded, context.env))
   const inColor = context.stdout.isTTY === true && !context.env['NO_COLOR']
   const { columns } = context.stdout
-  context.stdout.write(options.json ? doctorJson(findings) : doctorText(findings, { inColor, columns }))
+  context.stdout.write(
+    options.json ? `${JSON.stringify(doctorReport(findings))}\n` : doctorText(findings, { inColor, columns }),
+  )
   return Array.isArray(loaded) ? WRONG_CONFIGURATION : EXIT_CODES[gravest(findings)]
 }
 

@@ -7,7 +7,7 @@ import { SECOND } from '../../kernel/time.ts'
 import { createLogger } from '../../infra/log/logger.ts'
 import type { FirstAdmin } from '../modules/module.ts'
 import { startPlatform, type Platform } from '../platform.ts'
-import { VERSION } from '../version.ts'
+import { COMMIT, VERSION } from '../version.ts'
 import { busRemedy } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
 import { isJournal } from './journal.ts'
@@ -27,7 +27,8 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
   const { logger, flush } = createLogger({ ...config.log, priorities: isJournal(context.env, 1) })
   try {
     const { modules, readOnly: read_only } = config
-    logger.info({ version: VERSION, modules, read_only, config: file ?? 'defaults' }, 'starting')
+    const build = { version: VERSION, commit: COMMIT }
+    logger.info({ ...build, modules, read_only, config: file ?? 'defaults' }, 'starting')
     await Promise.race([uncaughtError(logger), serveUntilSignal(context, loaded, logger)])
   } finally {
     flush()

@@ -6,7 +6,7 @@ import type { PagePosition } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
-import { jwtSecrets } from '../signing-keys.ts'
+import { isKeyServed, jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
@@ -116,6 +116,9 @@ export async function removeUser(
   context.stdout.write(`deleted ${user.name}\n`)
 }
 
+const OTHER_KEY =
+  'platform: the platform was last started with another signing key: it refuses this token until it is started again with this configuration.\n'
+
 /** `platform token issue`: prints only the token, so that a script can use the output. */
 export async function issueToken(
   context: CommandContext,
@@ -123,9 +126,12 @@ export async function issueToken(
   options: ConfigOptions & { readonly ttl?: string; readonly purpose?: TokenPurpose },
 ): Promise<void> {
   const ttlMs = options.ttl === undefined ? undefined : parseLifetime(options.ttl, tokenLifetime)
-  const { token } = await withUsers(configOf(context, options), ({ auth }) =>
-    auth.issueToken(name, ttlMs, options.purpose),
-  )
+  const loaded = configOf(context, options)
+  const token = await withUsers(loaded, async ({ store, auth }) => {
+    const issued = await auth.issueToken(name, ttlMs, options.purpose)
+    if (!(await isKeyServed(jwtSecrets(loaded.config), store.read))) context.stderr.write(OTHER_KEY)
+    return issued.token
+  })
   context.stdout.write(`${token.reveal()}\n`)
 }
 

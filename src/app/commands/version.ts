@@ -1,6 +1,7 @@
-import { VERSION } from '../version.ts'
+import { COMMIT, VERSION } from '../version.ts'
 
 /** The output of `platform version` and `platform --version`. */
 export function versionText(): string {
-  return `platform ${VERSION} (Node.js ${process.version})`
+  const commit = COMMIT === undefined ? '' : `commit ${COMMIT}, `
+  return `platform ${VERSION} (${commit}Node.js ${process.version})`
 }

@@ -17,10 +17,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
+import { fakeClock } from '../../../test/support/clock.ts'
 import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
+import { testStore } from '../../../test/support/store.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { DoctorFinding } from './doctor.ts'
+import { doctorRoute } from './route.ts'
 
 const NARROWEST_DETAIL = 30
 const ESCAPE = '\u001b['
@@ -274,4 +278,32 @@ test('a configuration with a secret that every user can read stays readable for 
   assert.match(finding?.detail ?? '', /every user can read auth\.jwt_secret$/)
   const { gid } = statSync(dataDir)
   assert.equal(finding?.remedy, `run: chgrp ${gid} ${file} && chmod u=rw,g=r,o= ${file}`)
+})
+
+test('GET /doctor answers as the command does, and keeps its report for five minutes', async () => {
+  await using world = await testStore('sqlite')
+  const clock = fakeClock()
+  let examinations = 0
+  const examine = async () => {
+    if (++examinations === 1) throw new Error('the first one fails')
+    return [
+      { check: 'disk', subject: '/data', result: 'warning' as const, detail: 'is full', remedy: 'tidy up' },
+    ]
+  }
+  const routes = [doctorRoute({ clock, examine })]
+  await using server = await startRouteServer({ store: world.store, clock, routes })
+  const ask = () => server.send('GET', '/doctor', { role: 'admin' })
+  assert.equal((await ask()).status, 500)
+  const answers = await Promise.all([ask(), ask()])
+  const [report] = await Promise.all(answers.map((each) => each.json()))
+  assert.deepEqual(report, {
+    status: 'warning',
+    examined_at: new Date(clock.now()).toISOString(),
+    findings: [{ check: 'disk', subject: '/data', result: 'warning', detail: 'is full', remedy: 'tidy up' }],
+  })
+  await ask()
+  assert.equal(examinations, 2)
+  clock.advance(300_000)
+  await ask()
+  assert.equal(examinations, 3)
 })

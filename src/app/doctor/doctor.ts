@@ -9,7 +9,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { inspectDatabase } from '../../store/inspect-database.ts'
-import { isSigningKeyInUse } from '../../store/signing-key-mark.ts'
+import { readSigningKeys } from '../../store/signing-key-mark.ts'
 import { openDatabase } from '../database.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
@@ -88,7 +88,7 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
-    const hasSigningKey = isCurrent && (await isSigningKeyInUse(opened.read))
+    const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
     return { ...facts, certificates, mirror, hasSigningKey, lastBackupAt }

@@ -14,11 +14,23 @@ export function gravest(findings: readonly DoctorFinding[]): Exclude<CheckResult
   return RESULTS.findLast((result) => result !== 'skipped' && results.has(result)) as 'ok'
 }
 
-export function doctorJson(findings: readonly DoctorFinding[]): string {
-  const items = findings.map(({ remedy = null, check, subject, result, detail }) => {
+/** The report as programs read it. */
+export interface DoctorReport {
+  readonly status: ReturnType<typeof gravest>
+  readonly findings: readonly {
+    readonly check: string
+    readonly subject: string
+    readonly result: CheckResult
+    readonly detail: string
+    readonly remedy: string | null
+  }[]
+}
+
+export function doctorReport(found: readonly DoctorFinding[]): DoctorReport {
+  const findings = found.map(({ remedy = null, check, subject, result, detail }) => {
     return { check, subject, result, detail, remedy }
   })
-  return `${JSON.stringify({ status: gravest(findings), findings: items })}\n`
+  return { status: gravest(found), findings }
 }
 
 interface Screen {

@@ -11,6 +11,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { doctorRoute } from '../doctor/route.ts'
 import { jobsOf, routesOf } from '../domains.ts'
 import { jwtSecrets } from '../signing-keys.ts'
 import { httpOptions, listen, listenFailure, startRunners, type ModuleContext } from './module.ts'
@@ -31,10 +32,16 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     trustedPeers: trustedProxies,
     signature,
   })
+  // Not at the start: it loads what nobody needs until then.
+  const examineServer = async () => {
+    const { doctorParts, examine } = await import('../doctor/doctor.ts')
+    return examine(doctorParts({ config, settings, file }, process.env))
+  }
+  const doctor = doctorRoute({ clock: systemClock, examine: examineServer })
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
-    routes: [...routesOf(domains), configRoute({ settings, file }), ...operations],
+    routes: [...routesOf(domains), configRoute({ settings, file }), doctor, ...operations],
     pages: consoleRoutes({ hasProvider: config.auth.oidc.issuer !== undefined }),
     identify: createIdentify({ authenticator, trustedProxies, signature, clientAddress }),
     authenticator,

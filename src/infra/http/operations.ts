@@ -8,6 +8,8 @@ import { sharedWork } from './shared-work.ts'
 
 export interface OperationsOptions {
   readonly version: string
+  /** Of a release: the commit that it was built from. */
+  readonly commit?: string | undefined
   /** The modules that run in this process. */
   readonly modules: readonly string[]
   readonly readOnly: boolean
@@ -27,6 +29,9 @@ const HealthSchema = Fields(
       '`degraded`: events wait for the bus, or a standby does not reach its primary.',
     ),
     version: Type.String(),
+    commit: Type.Optional(
+      Type.String({ description: 'The commit that the program was built from; not in a checkout.' }),
+    ),
     modules: Type.Array(Type.String()),
     read_only: Type.Boolean({ description: 'Whether the process refuses changes.' }),
     uptime_seconds: Type.Number(),
@@ -58,7 +63,7 @@ const HealthSchema = Fields(
 
 /** Health and metrics of a process (docs/specification.md, HTTP API). */
 export function operationsRoutes(options: OperationsOptions): Route[] {
-  const { clock, version, modules, readOnly } = options
+  const { clock, version, commit, modules, readOnly } = options
   const startedAt = clock.monotonic()
   // One set of bytes for all who ask at the same time.
   const expose = sharedWork(async () => {
@@ -89,6 +94,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
         const body = {
           status,
           version,
+          ...(commit !== undefined && { commit }),
           modules: [...modules],
           read_only: readOnly,
           uptime_seconds: uptime,

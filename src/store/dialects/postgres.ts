@@ -179,7 +179,7 @@ async function readServerMajor({ db }: Queries): Promise<number> {
 const INT8 = 20
 
 /** int8 as a number, and an error instead of a wrong number beyond 2^53. */
-const CHECKED_NUMBERS: CustomTypesConfig = {
+export const CHECKED_NUMBERS: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 && format !== 'binary' ? checkedNumber : types.getTypeParser(oid, format)) as never,
 }

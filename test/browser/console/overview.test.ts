@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { startNats } from '../../support/nats.ts'
 import { writeShopDay } from '../../support/shop-day.ts'
@@ -10,6 +11,8 @@ const world = consoleWorld(
   { BUS_SERVER: bus.url },
   {
     async prepare(dataDir) {
+      // What the doctor finds.
+      chmodSync(dataDir, 0o755)
       ordersOfTheDay = await writeShopDay(dataDir)
     },
   },
@@ -46,6 +49,7 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await part('Data backup').getByText('Completed').waitFor()
   await part('Waiting messages').getByText('0', { exact: true }).waitFor()
+  await page.getByText('every user can look into it').waitFor()
   await takePicture(page, 'overview')
   await page.setViewportSize({ width: 360, height: 740 })
   await page.emulateMedia({ colorScheme: 'dark' })

@@ -137,6 +137,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /overview': ANY_ROLE,
   'GET /overview/series': ANY_ROLE,
   'GET /config': ['admin'],
+  'GET /doctor': ['admin'],
 }
 
 /** Operations that this release does not have yet; an operation that exists is an error here. */

@@ -396,6 +396,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getSilence: 'five windows',
   getAlertmanagerStatus: 'no peers',
   getAlertmanagerSilence: '32 matchers',
+  getDoctorReport: 'the checks',
   getHealth: 'the modules',
 }
 

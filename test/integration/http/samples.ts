@@ -282,6 +282,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   getOverview: () => ({}),
   getOverviewSeries: () => ({ query: { hours: '24' } }),
   getConfig: () => ({}),
+  getDoctorReport: () => ({}),
   getHealth: () => ({}),
   getLive: () => ({}),
   getReady: () => ({}),

@@ -89,9 +89,11 @@ function CertificateChain({ certificate: { chain } }: CertificateProps) {
         <p class="muted">{words.noChain}</p>
       ) : (
         <FactList
-          facts={chain.map(({ subject, not_after }, index) => [
+          facts={chain.map(({ subject, issuer, not_after }, index) => [
             localNumber(index + 1),
-            `${subject}\n${words.expiresAt(localTime(not_after))}`,
+            [subject, issuer && words.issuedBy(issuer), words.expiresAt(localTime(not_after))]
+              .filter((line) => line !== undefined)
+              .join('\n'),
           ])}
         />
       )}

@@ -65,6 +65,7 @@ export const certificateWords = defineWords({
     removed: 'The certificate is deleted.',
     inspect: 'Inspect now',
     chain: 'Chain',
+    issuedBy: (issuer: string) => `Issued by ${issuer}`,
     noChain: 'It has no chain.',
     history: 'History',
     occasions: {
@@ -139,6 +140,7 @@ export const certificateWords = defineWords({
     removed: '证书已删除。',
     inspect: '立即检查',
     chain: '证书链',
+    issuedBy: (issuer) => `颁发者：${issuer}`,
     noChain: '没有证书链。',
     history: '历史记录',
     occasions: { registered: '登记', begins: '生效', revoked: '吊销', ends: '到期' },

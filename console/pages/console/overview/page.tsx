@@ -9,6 +9,7 @@ import { BusNotice } from '../bus-notice.tsx'
 import { session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { alertStates, NO_STATES } from './alert-states.ts'
+import { DoctorNotice } from './doctor-notice.tsx'
 import { FirstStep } from './first-step.tsx'
 import { overviewOf, PERIODS, periodOf, type Overview, type Period } from './model.ts'
 import { OrderCourses } from './order-courses.tsx'
@@ -47,6 +48,7 @@ function Parts({ overview, period }: PartsProps) {
       <FirstStep overview={overview} />
       {session.may('listMessages') && <BusNotice />}
       {session.may('getConfig') && <RobotNotice />}
+      {session.may('getDoctorReport') && <DoctorNotice />}
       <Stats label={overviewWords().health} stats={partStats(overview)} />
       {overview.orders && <OrderSection orders={overview.orders} period={period} />}
     </>
