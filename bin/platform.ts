@@ -284,6 +284,24 @@ function program(): Command {
     .description('send a test message to the configured robot, and print its answer')
     .addOption(configFile())
     .action(async (options) => (await import('../src/app/commands/alerts.ts')).testRobot(context, options))
+  alerts
+    .command('test')
+    .argument('<name>')
+    .description(
+      'send a test message to a receiver, and print its answer; exit code 1 if it was not delivered',
+    )
+    .addOption(configFile())
+    .action(async (name, options) => {
+      exitCode = await (await import('../src/app/commands/alerts.ts')).testConfigured(context, name, options)
+    })
+  alerts
+    .command('route')
+    .argument('<file-or-id>', 'a report as JSON, as POST /alerts/report takes it, or the id of an alert')
+    .description('show which routes match an alert, and who was and will be told; stores nothing')
+    .addOption(configFile())
+    .action(async (target, options) =>
+      (await import('../src/app/commands/alerts.ts')).showRoute(context, target, options),
+    )
 
   const messages = platform.command('messages').description('the outbox of messages').helpCommand(false)
   messages

@@ -56,6 +56,7 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   channel_not_found: { zh: '没有这个支付渠道。' },
   payment_not_found: { zh: '没有这笔支付。' },
   ping_not_found: { zh: '没有心跳使用这个地址。' },
+  receiver_not_found: { zh: '没有这个接收方。' },
   reconciliation_not_found: { zh: '没有这次对账。' },
   reconciliation_running: { zh: '该渠道正在进行另一次对账。' },
   refund_too_large: { zh: '退款金额超过这笔支付的余额。' },

@@ -297,7 +297,8 @@ function commandSettings({ commands }: Config) {
   }
 }
 
-function alertSettings(config: Config) {
+/** What the configuration says about alerts. */
+export function alertSettings(config: Config) {
   const { robot, routes, defaultReceivers: _defaults, ...times } = config.alerts
   const defaults = config.alerts.defaultReceivers ?? (robot.url === undefined ? [] : [ROBOT_RECEIVER])
   return {

@@ -250,6 +250,10 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     end: (w) => w.store.write((tx) => w.domains.heartbeats.heartbeats.beat(tx, 'nightly', 'ada')),
   },
+  'receiver.failing:*': {
+    raise: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', 'away')),
+    end: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', undefined)),
+  },
   'vpn.pool:*': {
     async raise(w) {
       const pool = poolOf(w)

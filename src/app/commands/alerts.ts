@@ -1,8 +1,69 @@
 import { hostname } from 'node:os'
-import { AppError, invalidField } from '../../kernel/errors.ts'
+import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { alertRobot } from '../receivers.ts'
-import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { routeOfReport, testReceiver } from '../../domains/alerts/index.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { alertSettings } from '../domains.ts'
+import { alertRobot, openReceivers } from '../receivers.ts'
+import { commandDomains } from './command-domains.ts'
+import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+
+const WORKS = 0
+const FAILED = 1
+
+/** `platform alerts test NAME`: sends one message to a receiver by itself, and prints what the other side has answered. */
+export async function testConfigured(
+  context: CommandContext,
+  name: string,
+  options: ConfigOptions,
+): Promise<number> {
+  const receivers = openReceivers(configOf(context, options).config)
+  const receiver = receivers.find((each) => each.name === name)
+  if (!receiver) {
+    const names = receivers.map((each) => each.name).join(', ') || 'none'
+    throw invalidField('name', 'invalid', { reason: `must be a configured receiver (${names})` })
+  }
+  const { delivered, answer } = await testReceiver(receiver)
+  context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${answer}\n`)
+  return delivered ? WORKS : FAILED
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** `platform alerts route`: where an alert of the database, or a report in a file, goes and went. */
+export async function showRoute(
+  context: CommandContext,
+  target: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const loaded = configOf(context, options)
+  const { matched, receivers } = ID.test(target)
+    ? await withStore(loaded, (store) =>
+        commandDomains({ config: loaded.config, store }).domains.alerts.explainRoute(target),
+      )
+    : routeOfReport(readReport(context, target), alertSettings(loaded.config), systemClock.now())
+  context.stdout.write(`matched: ${matched.join(', ')}\n`)
+  for (const { name, at, because } of receivers)
+    context.stdout.write(`${name}: ${because}${at === null ? '' : ` ${toRfc3339(at)}`}\n`)
+  if (receivers.length === 0) context.stdout.write('nobody is told\n')
+}
+
+function readReport({ cwd }: CommandContext, path: string): Parameters<typeof routeOfReport>[0] {
+  const wrong = (reason: string) => invalidField('file', 'invalid', { reason })
+  let report: unknown
+  try {
+    report = JSON.parse(readFileSync(resolve(cwd, path), 'utf8'))
+  } catch (error) {
+    throw wrong(`must be the id of an alert, or a file with a report as JSON: ${errorMessage(error)}`)
+  }
+  const { source, title } = Object(report) as { source?: unknown; title?: unknown }
+  if (typeof source !== 'string' || typeof title !== 'string')
+    throw wrong('must have a report with the texts source and title')
+  return { ...(report as object), source, title }
+}
 
 /** `platform alerts test-robot`: sends one message, and prints the answer of the robot. */
 export async function testRobot(context: CommandContext, options: ConfigOptions): Promise<void> {

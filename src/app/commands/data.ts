@@ -6,7 +6,7 @@ import {
   type DataBackup,
   type DataBackups,
 } from '../../domains/data-backups/index.ts'
-import { restoreNotifications } from '../../domains/alerts/index.ts'
+import { DUE_TABLES, restoreNotifications } from '../../domains/alerts/index.ts'
 import { interruptUnfinished } from '../../domains/commands/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
@@ -266,7 +266,8 @@ async function finishRestore(
   // Its commands were run, or decided on, by the database that was backed up.
   if (has('command_executions'))
     await interruptUnfinished(tx, schemaVersion < executionReasons.name ? 'incomplete' : 'interrupted', now)
-  if (has('alert_silences') && has('alert_notifications')) await restoreNotifications(tx, now)
+  if (has('alert_silences') && has('alert_notifications'))
+    await restoreNotifications(tx, now, DUE_TABLES.filter(has))
   if (has('messages')) await continueNumbers(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
 }

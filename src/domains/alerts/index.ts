@@ -9,13 +9,14 @@ import { ALERT_EVENTS } from './events.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
-import type { AlertView } from './model.ts'
-import { createNotifications, type NotificationDeps } from './notifications/notifications.ts'
+import { weightOf, type AlertView } from './model.ts'
+import { explainAlert, explainReport, type RouteExplanation } from './notifications/explain.ts'
+import { createNotifications, routingOf, type NotificationDeps } from './notifications/notifications.ts'
 import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
-import { encodeAlert } from './schemas.ts'
+import { encodeAlert, fromReportBody } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { SILENCE_ALERTS, SILENCE_EVENTS } from './silences/events.ts'
 import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
@@ -28,7 +29,8 @@ import { names } from './tables.ts'
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver } from './notifications/receivers.ts'
-export { restoreNotifications } from './restored.ts'
+export type { RouteExplanation } from './notifications/explain.ts'
+export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */
@@ -42,6 +44,16 @@ export interface AlertsDomainDeps
   readonly keepMs: number
   /** How long what an Alertmanager's webhook has reported fires without news of its group, in milliseconds. */
   readonly webhookStaleAfterMs: number
+}
+
+/** Where a report in the form of `POST /alerts/report` would go now; throws `validation_failed` for a wrong one. */
+export function routeOfReport(
+  body: Parameters<typeof fromReportBody>[0],
+  settings: Pick<NotificationDeps, 'receivers' | 'routing'>,
+  now: number,
+): RouteExplanation {
+  const report = fromReportBody(body)
+  return explainReport({ ...report, weight: weightOf(report) }, routingOf(settings), now)
 }
 
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
@@ -76,10 +88,11 @@ export const alertsDomain = defineDomain({
     return {
       alerts,
       notices: receivers,
+      explainRoute: async (id: string) => explainAlert(deps.store.read, await alerts.get(id), routing),
       routes: [
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
-        ...notificationRoutes(alerts, notifier),
+        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store }),
         ...intakeRoutes(alerts, deps),
         ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],
@@ -93,6 +106,10 @@ export const alertsDomain = defineDomain({
         ],
       },
       runners: { worker: runners },
-    } satisfies DomainParts & { alerts: Alerts; notices: Receivers }
+    } satisfies DomainParts & {
+      alerts: Alerts
+      notices: Receivers
+      explainRoute: (id: string) => Promise<RouteExplanation>
+    }
   },
 })

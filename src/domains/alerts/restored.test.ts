@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { notificationWorld } from '../../../test/support/notification-world.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { restoreNotifications } from './restored.ts'
+import { DUE_TABLES, restoreNotifications } from './restored.ts'
 import { SETTLE_MS } from './silences/model.ts'
 
 onEveryDialect('a restored database', (dialect) => {
@@ -17,7 +17,7 @@ onEveryDialect('a restored database', (dialect) => {
     await w.report({ title: 'over' })
     await w.report({ title: 'over', level: 'CLOSE' })
     const sent = w.robots.requests.length
-    await w.store.write((tx) => restoreNotifications(tx, w.clock.now()))
+    await w.store.write((tx) => restoreNotifications(tx, w.clock.now(), DUE_TABLES))
     assert.equal(await w.pending(), 0)
     w.startSender()
     await w.pass(5 * SECOND)

@@ -4,6 +4,9 @@ import { db as notificationDb } from './notifications/tables.ts'
 import { SETTLE_MS } from './silences/model.ts'
 import { db as silenceDb } from './silences/tables.ts'
 
+/** What is due later for an alert; tables that an older schema does not have. */
+export const DUE_TABLES = ['alert_episodes', 'alert_dampings'] as const
+
 const REASON = 'The database was restored from a backup.'
 
 /**
@@ -11,7 +14,11 @@ const REASON = 'The database was restored from a backup.'
  * all alerts that ends with the restoration makes the next start compare what fires with what was told. Names the columns of
  * the first schema that has these tables.
  */
-export async function restoreNotifications(tx: Tx, now: number): Promise<void> {
+export async function restoreNotifications(
+  tx: Tx,
+  now: number,
+  withDue: readonly (typeof DUE_TABLES)[number][],
+): Promise<void> {
   const notifications = notificationDb(tx)
   await notifications
     .updateTable('alert_notifications')
@@ -19,6 +26,7 @@ export async function restoreNotifications(tx: Tx, now: number): Promise<void> {
     .where('outcome', '=', 'pending')
     .execute()
   await notifications.deleteFrom('alert_messages').execute()
+  for (const table of withDue) await notifications.deleteFrom(table).execute()
   const silence = { id: newId(), reason: REASON, starts_at: now - 1, ends_at: now, created_at: now }
   await silenceDb(tx)
     .insertInto('alert_silences')

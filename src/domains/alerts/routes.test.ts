@@ -106,6 +106,7 @@ describe('POST /alerts/report', () => {
       status: 'firing',
       count: 1,
       recovered_at: null,
+      runbook_url: null,
     })
     assert.equal(first_at, '2026-01-31T02:00:00.000Z')
     assert.equal(last_at, first_at)

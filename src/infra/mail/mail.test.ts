@@ -201,7 +201,12 @@ test('aborting a send ends it at once, and closes the connection', async () => {
   const sending = mailerOf(server.url).send(MAIL, control.signal)
   await isConnected
   control.abort()
-  assert.deepEqual(await sending, { outcome: 'failed', reason: 'interrupted', retryable: true })
+  assert.deepEqual(await sending, {
+    outcome: 'failed',
+    reason: 'interrupted',
+    retryable: true,
+    isUncertain: true,
+  })
   await assertOnlyTheServersEndIsOpen()
 })
 

@@ -77,6 +77,12 @@ const MEANINGS: readonly {
   },
   { field: /^postAlertmanagerSilence\.id$/, good: [''], bad: [7, null], only: true },
   {
+    field: /^reportAlert\.runbook_url$/,
+    good: ['https://wiki.example.org/runbooks/backup?a=b#c', 'http://192.0.2.1/'],
+    bad: ['', 'x', '/runbook', 'ftp://wiki.example.org/', 'https://me:secret@wiki.example.org/'],
+    only: true,
+  },
+  {
     field: /^reportAlert\.level$/,
     good: ['CRITICAL', 'critical', 'Info', 'CLOSE', 0, 5],
     bad: ['', 'FATAL', '4', 'HIGH ', -1, 6],

@@ -382,6 +382,7 @@ const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = 
 /** The answers whose lists are short in any case, with the reason. */
 const SHORT_LISTS: Readonly<Record<string, string>> = {
   getOrderHistory: 'an order has few changes of its status',
+  getAlertRoute: 'the configured receivers',
   getMe: 'the roles',
   listUserNames: 'as many as the request names',
   getUser: 'the roles',
@@ -401,7 +402,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
 }
 
 /** Their items come from the configuration. */
-const CONFIGURED = new Set(['listCommands', 'listAlertmanagerReceivers'])
+const CONFIGURED = new Set(['listCommands', 'listReceivers', 'listAlertmanagerReceivers'])
 
 const directory = temporaryDirectory()
 const platform = await servePlatform({

@@ -119,6 +119,9 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       comment: 'Planned maintenance',
     },
   }),
+  getAlertRoute: () => ({ params: unknownId() }),
+  listReceivers: () => ({}),
+  testReceiver: () => ({ params: { name: 'nobody' } }),
   putHeartbeat: () => ({
     params: { name: fresh('backup') },
     body: { every_seconds: 86_400, grace_seconds: 600, severity: 'HIGH', source: 'platform.backup' },

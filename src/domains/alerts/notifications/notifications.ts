@@ -2,10 +2,9 @@ import type { WaitingClock } from '../../../kernel/clock.ts'
 import type { Job } from '../../../kernel/job.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
-import type { RecoverableAlerts } from '../../../ports/alerts.ts'
+import type { RecoverableAlerts, Severity } from '../../../ports/alerts.ts'
 import type { Store } from '../../../store/store.ts'
 import type { ModuleRunner } from '../../../wire/domain.ts'
-import type { Severity } from '../../../ports/alerts.ts'
 import { weightOf, type Alert } from '../model.ts'
 import { MATCHED_FIELDS } from '../silences/model.ts'
 import { dueTellingJob } from './due-tellings.ts'
@@ -86,7 +85,8 @@ export function createNotifications(deps: NotificationDeps): {
 
 const KEYS = { source: 'source', alarmId: 'alarm_id', serverAddr: 'server_addr', title: 'title' } as const
 
-function routingOf({ receivers, routing }: Pick<NotificationDeps, 'receivers' | 'routing'>): Routing {
+/** The routes with the default behind them. */
+export function routingOf({ receivers, routing }: Pick<NotificationDeps, 'receivers' | 'routing'>): Routing {
   const { routes, defaultReceivers, minSeverity, isDamping } = routing
   return {
     receivers: receivers.map(({ name }) => name),

@@ -1,17 +1,62 @@
+import { JsonText } from '../../../kernel/json-text.ts'
 import { encodePage, parsePage, TimedPageQuery } from '../../../wire/page.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { Fields, IdParams } from '../../../wire/schemas.ts'
-import { ALERT_READERS } from '../access.ts'
+import { ALERT_OPERATORS, ALERT_READERS } from '../access.ts'
 import { ALERT_ERRORS } from '../errors.ts'
+import type { Store } from '../../../store/store.ts'
 import type { Alerts } from '../service.ts'
 import type { Notifier } from './notifier.ts'
-import { DecisionPage, encodeDecision } from './schemas.ts'
+import { explainAlert } from './explain.ts'
+import type { Receivers } from './receivers.ts'
+import type { Routing } from './routing.ts'
+import {
+  AlertRouteSchema,
+  DecisionPage,
+  encodeAlertRoute,
+  encodeDecision,
+  encodeReceiver,
+  encodeReceiverTest,
+  ReceiverList,
+  ReceiverParams,
+  ReceiverTest,
+} from './schemas.ts'
 
-const { alert_not_found } = ALERT_ERRORS
+const { alert_not_found, receiver_not_found } = ALERT_ERRORS
+
+export interface NotificationRouteDeps {
+  readonly alerts: Pick<Alerts, 'get'>
+  readonly notifier: Pick<Notifier, 'list'>
+  readonly receivers: Receivers
+  readonly routing: Routing
+  readonly store: Store
+}
 
 /** docs/specification.md, Alert notifications */
-export function notificationRoutes(alerts: Pick<Alerts, 'get'>, notifier: Pick<Notifier, 'list'>): Route[] {
+export function notificationRoutes({
+  alerts,
+  notifier,
+  receivers,
+  routing,
+  store,
+}: NotificationRouteDeps): Route[] {
   return [
+    ...receiverRoutes(receivers),
+    route({
+      method: 'GET',
+      path: '/alerts/:id/route',
+      operation: 'getAlertRoute',
+      tag: 'Alerts',
+      summary: 'The routes of an alert, and who was and will be told',
+      access: ALERT_READERS,
+      params: IdParams,
+      answers: { 200: { description: 'The routes and the receivers.', schema: AlertRouteSchema } },
+      errors: { alert_not_found },
+      read: async ({ params }) => {
+        const alert = await alerts.get(params.id)
+        return ok(new JsonText(encodeAlertRoute(await explainAlert(store.read, alert, routing))))
+      },
+    }),
     route({
       method: 'GET',
       path: '/alerts/:id/decisions',
@@ -30,6 +75,36 @@ export function notificationRoutes(alerts: Pick<Alerts, 'get'>, notifier: Pick<N
         const { id } = await alerts.get(params.id)
         return ok(encodePage(await notifier.list(id, page), encodeDecision))
       },
+    }),
+  ]
+}
+
+function receiverRoutes(receivers: Receivers): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/alerts/receivers',
+      operation: 'listReceivers',
+      tag: 'Alerts',
+      summary: 'The configured receivers of notifications, and whether they work',
+      access: ALERT_READERS,
+      answers: { 200: { description: 'The receivers.', schema: ReceiverList } },
+      read: async () =>
+        ok(new JsonText(`{"items":[${(await receivers.list()).map(encodeReceiver).join(',')}]}`)),
+    }),
+    route({
+      method: 'POST',
+      path: '/alerts/receivers/:name/test',
+      operation: 'testReceiver',
+      tag: 'Alerts',
+      summary: 'Send a test message to a receiver',
+      description: 'The message is sent at once by the api, beside what waits, and says that it is a test.',
+      access: ALERT_OPERATORS,
+      params: ReceiverParams,
+      answers: { 200: { description: 'What the receiver has answered.', schema: ReceiverTest } },
+      errors: { receiver_not_found },
+      prepare: ({ params }) => receivers.test(params.name),
+      change: async (_tx, _request, outcome) => ok(new JsonText(encodeReceiverTest(outcome))),
     }),
   ]
 }

@@ -603,7 +603,7 @@ const UNCONFIGURED = 'Given up after 24 hours: no such receiver is configured an
 const insertChannel = statement<{ name: string }>((on, value) =>
   on
     .insertInto('alert_channels')
-    .values({ name: value('name'), is_reported: sql.lit(0) } as never)
+    .values({ name: value('name'), is_reported: sql.lit(0) })
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
 

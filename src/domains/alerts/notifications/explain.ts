@@ -1,0 +1,124 @@
+import type { Queries } from '../../../store/store.ts'
+import type { AlertView } from '../model.ts'
+import { OUTCOMES, type Outcome } from './model.ts'
+import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
+import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
+
+/** Why a receiver is in the way of an alert: it was told, will be, or why it was not. */
+export const ROUTE_REASONS = [
+  'told',
+  'route',
+  'waiting',
+  'outside_hours',
+  'escalation',
+  'repetition',
+  ...OUTCOMES.filter((outcome) => outcome !== 'pending'),
+] as const
+type RouteReason = (typeof ROUTE_REASONS)[number]
+
+export interface RoutedReceiver {
+  readonly name: string
+  /** When it was told, or will be; null if it is not. */
+  readonly at: number | null
+  readonly because: RouteReason
+}
+
+export interface RouteExplanation {
+  /** Names of routes, or their numbers; `default` for the last one. */
+  readonly matched: readonly (string | number)[]
+  readonly receivers: readonly RoutedReceiver[]
+}
+
+type Routed = Parameters<typeof directTargets>[0]
+
+/** Where a report would go now if its alert were new. */
+export function explainReport(report: Routed, routing: Routing, now: number): RouteExplanation {
+  const routes = matchedRoutes(report, routing)
+  const direct = directTargets(report, routing).map(({ receiver: name, route }): RoutedReceiver => {
+    if (report.weight < route.minWeight) return { name, at: null, because: 'below_level' }
+    const at = tellingTime(route, report.weight, now)
+    return { name, at, because: at > now ? 'outside_hours' : 'route' }
+  })
+  const told = direct.filter(({ at }) => at !== null)
+  const later = routes
+    .filter(({ minWeight }) => report.weight >= minWeight)
+    .flatMap((route) => followUps(route, tellingTime(route, report.weight, now), told))
+  return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
+}
+
+function followUps(
+  route: AlertRoute,
+  from: number,
+  told: readonly { readonly name: string }[],
+): RoutedReceiver[] {
+  const { escalate, repeatEveryMs } = route
+  const steps = escalate.flatMap(({ afterMs, receivers }) =>
+    receivers.map((name): RoutedReceiver => ({ name, at: from + afterMs, because: 'escalation' })),
+  )
+  const repeated =
+    repeatEveryMs === undefined
+      ? []
+      : told.map(({ name }): RoutedReceiver => ({ name, at: from + repeatEveryMs, because: 'repetition' }))
+  return [...steps, ...repeated]
+}
+
+/** Who was told of an alert and when, who will be, and why others were not. */
+export async function explainAlert(
+  queries: Queries,
+  alert: AlertView,
+  routing: Routing,
+): Promise<RouteExplanation> {
+  const routes = matchedRoutes(alert, routing)
+  const told = [...(await listTold(queries, alert.id))].map(([name, { at }]): RoutedReceiver => ({
+    name,
+    at,
+    because: 'told',
+  }))
+  const waiting = [...(await listPendingOf(queries, alert.id))].flatMap(
+    ([name, pending]): RoutedReceiver[] => {
+      const newest = pending.waiting.at(-1)
+      if (!newest) return [{ name, at: null, because: 'waiting' }]
+      const { at, dueAt } = newest
+      return [{ name, at: dueAt ?? at, because: dueAt === null ? 'waiting' : 'outside_hours' }]
+    },
+  )
+  const known = new Set([...told, ...waiting].map(({ name }) => name))
+  const others: RoutedReceiver[] = []
+  for (const { receiver: name } of directTargets(alert, routing)) {
+    if (known.has(name)) continue
+    const outcome: Outcome | undefined = (await findLatest(queries, alert.id, name))?.outcome
+    others.push({
+      name,
+      at: null,
+      because: outcome === undefined || outcome === 'pending' ? 'route' : outcome,
+    })
+  }
+  const later = await dueOf(queries, alert, { routes, told })
+  return { matched: routes.map(({ name }) => name), receivers: [...told, ...waiting, ...others, ...later] }
+}
+
+/** What is due later, unless somebody acknowledges the alert or it recovers. */
+async function dueOf(
+  queries: Queries,
+  { id, weight, status }: AlertView,
+  { routes, told }: { readonly routes: readonly AlertRoute[]; readonly told: readonly RoutedReceiver[] },
+): Promise<RoutedReceiver[]> {
+  if (weight === 0 || status === 'acknowledged') return []
+  const episodes = await listEpisodes(queries, id)
+  return routes.flatMap((route) => {
+    const episode = episodes.find((each) => each.route === String(route.name))
+    if (!episode || episode.dueAt === null) return []
+    const steps = route.escalate.slice(episode.step).flatMap(({ afterMs, receivers }, index) =>
+      receivers.map((name): RoutedReceiver => {
+        const at = index === 0 ? episode.escalateAt : episode.startedAt + afterMs
+        return { name, at, because: 'escalation' }
+      }),
+    )
+    const { repeatAt } = episode
+    const repeated =
+      repeatAt === null
+        ? []
+        : told.map(({ name }): RoutedReceiver => ({ name, at: repeatAt, because: 'repetition' }))
+    return [...steps, ...repeated]
+  })
+}
