@@ -266,6 +266,39 @@ function program(): Command {
     .addOption(configFile())
     .action(async (user, id, options) => (await tokenCommands()).revokeApiToken(context, user, id, options))
 
+  const audit = platform
+    .command('audit')
+    .description('the audit trail: who has changed what')
+    .helpCommand(false)
+  const auditCommands = () => import('../src/app/commands/audit.ts')
+  const auditFilter = (command: Command) =>
+    command
+      .option('--actor <id>', 'only what this user, or caller, has done: its id or its name')
+      .option('--operation <name>', 'only this operation, such as changeUser or cli.user.add')
+      .option('--target <kind:id>', 'only what was done to this object, such as user:0198…')
+      .option('--from <time>', 'only rows of this time or later, such as 2026-01-31T02:00:00Z')
+      .option('--to <time>', 'only rows before this time')
+      .addOption(configFile())
+  auditFilter(audit.command('list').description('show the newest rows'))
+    .option('--limit <number>', 'how many rows (default: 50)')
+    .action(async (options) => (await auditCommands()).printAudit(context, options))
+  auditFilter(audit.command('export').description('print rows as JSON lines, oldest first')).action(
+    async (options) => (await auditCommands()).exportAudit(context, options),
+  )
+  audit
+    .command('verify')
+    .description('compare each row with its seal; exit code 1 names the first row that was tampered with')
+    .option('--seal <seal...>', 'seals that were kept elsewhere, such as 1234:…: the trail must contain them')
+    .addOption(configFile())
+    .action(async (options) => {
+      exitCode = await (await auditCommands()).verifyAudit(context, options)
+    })
+  audit
+    .command('rotate')
+    .description('make a new key for the seals; what the older ones have sealed stays verifiable')
+    .addOption(configFile())
+    .action(async (options) => (await auditCommands()).rotateAudit(context, options))
+
   const payments = platform.command('payments').description('payments of orders').helpCommand(false)
   payments
     .command('reconcile')

@@ -38,6 +38,7 @@ import ticketsIcon from 'lucide/dist/esm/icons/ticket.mjs'
 import warningIcon from 'lucide/dist/esm/icons/triangle-alert.mjs'
 import userIcon from 'lucide/dist/esm/icons/user.mjs'
 import usersIcon from 'lucide/dist/esm/icons/users.mjs'
+import webhookIcon from 'lucide/dist/esm/icons/webhook.mjs'
 import brokenIcon from 'lucide/dist/esm/icons/wifi-off.mjs'
 import closeIcon from 'lucide/dist/esm/icons/x.mjs'
 
@@ -81,6 +82,7 @@ export const ICONS = {
   menus: menusIcon,
   settings: settingsIcon,
   telemetry: telemetryIcon,
+  webhook: webhookIcon,
   messages: messagesIcon,
   audit: auditIcon,
   users: usersIcon,

@@ -63,6 +63,13 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   session_not_found: { zh: '没有这个会话。' },
   silence_not_found: { zh: '没有这个静默。' },
   ticket_not_found: { zh: '没有这个工单。' },
+  delivery_not_found: { zh: '没有这次投递。' },
+  too_many_webhooks: { zh: '已有 100 个 Webhook，请先删除不用的。' },
+  url_refused: {
+    zh: '不允许使用这个地址：请使用公网 https 地址，或在 webhooks.allow_private 中允许其网络。',
+  },
+  webhook_disabled: { zh: '此 Webhook 已停用，请先启用。' },
+  webhook_not_found: { zh: '没有这个 Webhook。' },
   user_not_found: { zh: '没有这个用户。' },
   forbidden_variable: { zh: '文本包含不允许的变量 ${token} 或 ${password}，请将其删除。' },
   backup_directory_unavailable: { zh: '备份目录不可用，原因见平台日志。' },

@@ -1,11 +1,19 @@
+import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { Config } from '../config/config.ts'
 import { ROBOT_RECEIVER } from '../config/receivers.ts'
-import { readMirrorToken } from '../config/secrets.ts'
+import {
+  keepAuditSeal,
+  readAuditKeys,
+  readAuditSeal,
+  readMirrorToken,
+  readOrCreateAuditKeys,
+} from '../config/secrets.ts'
 import { alertsDomain } from '../domains/alerts/index.ts'
+import { auditDomain, formatSeal, parseSeal, type AuditFiles } from '../domains/audit/index.ts'
 import { certificatesDomain } from '../domains/certificates/index.ts'
 import { commandsDomain } from '../domains/commands/index.ts'
 import { dataBackupsDomain } from '../domains/data-backups/index.ts'
@@ -22,12 +30,15 @@ import { signInDomain, type SignInSettings } from '../domains/sign-in/index.ts'
 import { telemetryDomain } from '../domains/telemetry/index.ts'
 import { ticketsDomain } from '../domains/tickets/index.ts'
 import { usersDomain, type MirrorOptions } from '../domains/users/index.ts'
+import { webhooksDomain } from '../domains/webhooks/index.ts'
 import { PrimaryUsers } from '../infra/mirror/primary-users.ts'
 import { CertificateDirectory } from '../infra/files/certificate-directory.ts'
 import { OidcProvider } from '../infra/oidc/oidc-provider.ts'
 import { createPasswords } from '../infra/passwords/pbkdf2.ts'
 import { HostPrograms } from '../infra/programs/programs.ts'
 import { createTokens, type Tokens } from '../infra/tokens/jwt.ts'
+import { AddressRules } from '../infra/webhooks/address-rules.ts'
+import { HttpWebhookCaller } from '../infra/webhooks/webhook-caller.ts'
 import { GATEWAY_ERRORS } from '../infra/ws/gateway-routes.ts'
 import type { Clock, WaitingClock } from '../kernel/clock.ts'
 import { DeclaredAlerts, type AlertTable } from '../kernel/declared-alerts.ts'
@@ -69,7 +80,9 @@ export const DOMAINS = [
   signInDomain,
   dataBackupsDomain,
   commandsDomain,
+  webhooksDomain,
   overviewDomain,
+  auditDomain,
 ] as const
 
 /** Every code of an error body, with its HTTP status. */
@@ -130,7 +143,7 @@ export function createDomains(options: DomainsOptions) {
   const waking = (woken: Delivery) => wakingStreams(woken, () => events.events.wake())
   const messages = messagesDomain.create({
     ...platform,
-    delivery: waking(delivery),
+    delivery: wakingStreams(waking(delivery), () => webhooks.wake()),
     alerts: lazyAlerts,
     subjects: new EventSubjects(declaredSubjects(DOMAINS)),
     keepMs: config.messages.keepMs,
@@ -160,6 +173,11 @@ export function createDomains(options: DomainsOptions) {
     scanEveryMs: config.worker.orderScanMs,
     archiveAfterMs: config.orders.archiveAfterMs,
   })
+  const audit = auditDomain.create({
+    ...platform,
+    files: auditFiles(config),
+    keepMs: config.audit.keepMs,
+  })
   const payments = paymentsDomain.create({
     ...platform,
     events: eventsOf(paymentsDomain),
@@ -184,6 +202,7 @@ export function createDomains(options: DomainsOptions) {
     },
     vpnPool: config.vpn.ipPool.text,
     primary: config.gateway.mirrorFrom,
+    audit: audit.audit,
     mirror: mirrorOptions(config, clock),
   })
   const pool = poolDomain.create({
@@ -222,6 +241,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     users: users.users,
     auth: users.auth,
+    audit: audit.audit,
     login: users.login,
     settings: signInSettings(config, clock),
     readOnly: config.readOnly,
@@ -259,6 +279,7 @@ export function createDomains(options: DomainsOptions) {
     messages,
     orders,
     payments,
+    audit,
     users,
     'sign-in': signIn,
     pool,
@@ -277,10 +298,18 @@ export function createDomains(options: DomainsOptions) {
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
   })
+  const webhooks = webhooksDomain.create({
+    ...platform,
+    alerts: alerts.alerts,
+    log: messages.log,
+    caller: new HttpWebhookCaller(new AddressRules(config.webhooks.allowPrivate)),
+    keepMs: config.messages.keepMs,
+  })
   const overview = createOverview({ ...created, commands }, { store, clock })
-  return { ...created, commands, overview } satisfies Record<DomainName, DomainParts>
+  return { ...created, commands, webhooks, overview } satisfies Record<DomainName, DomainParts>
 }
 
+const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
@@ -295,6 +324,26 @@ function commandSettings({ commands }: Config) {
     runPrograms,
     host: hostname(),
   }
+}
+
+/** The keys and the newest seal of the audit trail, which lie in the data directory. */
+export function auditFiles({ dataDir }: Pick<Config, 'dataDir'>): AuditFiles {
+  const keysOf = ([newest, ...older]: readonly [Buffer, ...Buffer[]]) =>
+    [auditKey(newest), ...older.map(auditKey)] as const
+  return {
+    readOrCreateKeys: () => keysOf(readOrCreateAuditKeys(dataDir)),
+    readKeys() {
+      const keys = readAuditKeys(dataDir)
+      return keys && keysOf(keys)
+    },
+    readSeal: () => parseSeal(readAuditSeal(dataDir) ?? ''),
+    keepSeal: (seal) => keepAuditSeal(dataDir, formatSeal(seal)),
+  }
+}
+
+/** The id says which key was used, and nothing of the key. */
+function auditKey(bytes: Buffer) {
+  return { bytes, id: hash('sha256', bytes, 'hex').slice(0, KEY_ID_LENGTH) }
 }
 
 /** What the configuration says about alerts. */

@@ -1,10 +1,15 @@
-import type { Config, LoadedConfig } from '../config/config.ts'
+import { createHmac } from 'node:crypto'
+import { hostname } from 'node:os'
+import { settingsWithSecrets, type Config, type LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
+import type { AuditKeys } from '../domains/audit/index.ts'
 import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { errorMessage } from '../kernel/errors.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { openBase } from './base.ts'
+import { openBase, type Base } from './base.ts'
+import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
 
@@ -55,6 +60,7 @@ export async function startPlatform({
   if (!config.readOnly) {
     // After all modules have started: a start that fails must not print a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
+    await recordStart(base)
     runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
   }
   base.lifecycle.run()
@@ -67,6 +73,23 @@ export async function startPlatform({
       runner?.abort()
       return started.disposeAsync()
     },
+  }
+}
+
+/** Which settings differ from those of the last start of the same process; a code of each value tells. */
+async function recordStart({ config, settings, domains, logger }: Base): Promise<void> {
+  try {
+    const keyOf = ({ id, bytes }: AuditKeys[0]) => ({
+      id,
+      hash: (value: string) => createHmac('sha256', bytes).update(value).digest('base64url'),
+    })
+    const [newest, ...older] = auditFiles(config).readOrCreateKeys()
+    const keys = [keyOf(newest), ...older.map(keyOf)] as const
+    const process = `${hostname()} ${config.modules.join(',')}`
+    await domains.audit.audit.recordSettings(process, settingsWithSecrets({ config, settings }), keys)
+  } catch (error) {
+    // A gateway may have no directory to keep the key in.
+    logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
   }
 }
 

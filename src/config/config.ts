@@ -9,6 +9,7 @@ import { programEnvironment, type CommandsConfig } from './commands.ts'
 import { ConfigError, type Problem } from './config-error.ts'
 import { channelProblems, type PaymentChannelConfig } from './payments.ts'
 import { unknownReceivers, type ReceiverConfig, type RouteConfig } from './receivers.ts'
+import { Secret } from '../kernel/secret.ts'
 import { resolveSettings, type ResolveOptions } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
@@ -128,6 +129,34 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
 function effective(texts: readonly TemplateText[]): EffectiveSetting[] {
   const byKey = new Map(texts.map((each) => [templateKey(each), each]))
   return [...byKey].map(([key, { text, source }]) => ({ key, text: JSON.stringify(text), source }))
+}
+
+/** Every setting in effect with its secrets: only for what keeps no more than a code of them. */
+export function settingsWithSecrets({
+  config,
+  settings,
+}: Pick<LoadedConfig, 'config' | 'settings'>): { readonly key: string; readonly value: string }[] {
+  const channels = new Map(
+    config.payments.channels.map((channel) => [`payments.channels.${channel.name}`, channel]),
+  )
+  return settings.map(({ key, text }) => {
+    const setting: Setting | undefined = Object.hasOwn(SETTING_TABLE, key)
+      ? SETTING_TABLE[key as SettingKey]
+      : undefined
+    const secret = setting?.secret ? valueAt(config, propertyOf(key, setting)) : channels.get(key)
+    return { key, value: secret === undefined ? text : revealedJson(secret) }
+  })
+}
+
+function valueAt(outer: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], outer)
+}
+
+function revealedJson(value: unknown): string {
+  return JSON.stringify(value, function replace(this: Record<string, unknown>, name: string, each: unknown) {
+    const given = this[name]
+    return given instanceof Secret ? given.reveal() : each
+  })
 }
 
 function propertyOf(key: string, { type, property }: Setting): string {

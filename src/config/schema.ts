@@ -325,6 +325,10 @@ const SETTINGS = {
   'orders.archive_after': setting(durationFrom(SECOND), {
     description: 'How long after its end an order moves to the archive. Unset, orders stay.',
   }),
+  'audit.keep': setting(durationFrom(SECOND), {
+    description: 'How long rows of the audit trail are kept; whole sealed pages of 1,000 rows are removed.',
+    default: '400d',
+  }),
   'messages.keep': setting(durationFrom(SECOND), {
     description: 'How long delivered messages are kept.',
     default: '7d',
@@ -412,6 +416,12 @@ const SETTINGS = {
       'The lowest severity of an alert that the default route tells: to the robot, or to `alerts.default_receivers`.',
     default: 'WARNING',
     environment: [{ name: 'ALERT_ROBOT_MIN_SEVERITY' }],
+  }),
+  'webhooks.allow_private': setting(cidrList, {
+    description:
+      'Networks that are not public and that webhooks may call all the same, also without TLS. `none` allows only public ' +
+      'addresses with TLS.',
+    default: 'none',
   }),
   'console.url': setting(httpUrl, {
     description:

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -21,6 +22,10 @@ import { signingKey } from './value-types.ts'
 
 const GENERATED_BYTES = 48
 const JWT_SECRET = 'auth.jwt_secret'
+const AUDIT_KEY = 'audit-key'
+const AUDIT_SEAL = 'audit-seal'
+// A thousand keys.
+const MAX_KEYS_BYTES = 65_536
 // docs/specification.md, Gateway: a token is at most 8 KiB
 const MAX_TOKEN_BYTES = 8 * 1_024
 
@@ -58,9 +63,59 @@ export function keepIdentityKey(dataDir: string, key: Buffer): void {
   const path = join(dataDir, 'identity-key')
   const text = `${key.toString('base64url')}\n`
   if (ignoring('ENOENT', () => readFileSync(path, 'utf8')) === text) return
+  replacePrivate(path, text)
+}
+
+/** The keys of the seals of the audit trail, the newest first; undefined where none was made yet. */
+export function readAuditKeys(dataDir: string): [Buffer, ...Buffer[]] | undefined {
+  const path = join(dataDir, AUDIT_KEY)
+  if (!existsSync(path)) return undefined
+  const lines = readPrivateText(path, AUDIT_KEY, MAX_KEYS_BYTES).split('\n')
+  const keys = lines.map((line) => Buffer.from(line, 'base64url'))
+  const [newest, ...older] = keys
+  if (newest && keys.every(({ length }) => length === GENERATED_BYTES)) return [newest, ...older]
+  throw unusableFile(path, AUDIT_KEY, 'one key in each line, as the platform has written it', 'another text')
+}
+
+/** As {@link readAuditKeys}; makes the first key in `{dataDir}/audit-key`, mode 600. */
+export function readOrCreateAuditKeys(dataDir: string): [Buffer, ...Buffer[]] {
+  const keys = readAuditKeys(dataDir)
+  if (keys) return keys
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  createPrivate(join(dataDir, AUDIT_KEY), generatedLine())
+  const created = readAuditKeys(dataDir)
+  if (created) return created
+  throw unusableFile(join(dataDir, AUDIT_KEY), AUDIT_KEY, 'a file, or a free name', 'a link to nothing')
+}
+
+/** Makes a new key for the seals of the audit trail; the older ones stay, to verify what was sealed with them. */
+export function rotateAuditKey(dataDir: string): void {
+  const path = join(dataDir, AUDIT_KEY)
+  const older = readOrCreateAuditKeys(dataDir).map((key) => `${key.toString('base64url')}\n`)
+  replacePrivate(path, [generatedLine(), ...older].join(''))
+}
+
+/** The newest seal of the audit trail, as text; undefined before the first one. */
+export function readAuditSeal(dataDir: string): string | undefined {
+  return ignoring('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
+}
+
+/** Undefined removes it: a restored database does not contain what it stands for. */
+export function keepAuditSeal(dataDir: string, seal: string | undefined): void {
+  const path = join(dataDir, AUDIT_SEAL)
+  if (seal === undefined) ignoring('ENOENT', () => unlinkSync(path))
+  else replacePrivate(path, `${seal}\n`)
+}
+
+function replacePrivate(path: string, text: string): void {
   const temporary = temporaryOf(path)
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
+  giveToOwnerOf(dirname(path), temporary)
   renameSync(temporary, path)
+}
+
+function generatedLine(): string {
+  return `${randomBytes(GENERATED_BYTES).toString('base64url')}\n`
 }
 
 function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
@@ -94,10 +149,17 @@ function readSecret(path: string): Secret | undefined {
 }
 
 function createSecret(path: string): Secret {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createPrivate(path, generatedLine())
+  const secret = readSecret(path)
+  if (secret) return secret
+  throw unusable(path, 'a file, or a free name', 'a link to nothing')
+}
+
+/** Makes a file of mode 600, unless another process was first. */
+function createPrivate(path: string, text: string): void {
   const directory = dirname(path)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const temporary = temporaryOf(path)
-  const text = `${randomBytes(GENERATED_BYTES).toString('base64url')}\n`
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true })
   try {
     chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
@@ -108,9 +170,6 @@ function createSecret(path: string): Secret {
     unlinkSync(temporary)
   }
   syncDirectory(directory)
-  const secret = readSecret(path)
-  if (secret) return secret
-  throw unusable(path, 'a file, or a free name', 'a link to nothing')
 }
 
 /** A command of root leaves a file that the user of the service can read. */

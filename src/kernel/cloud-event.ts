@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** Attributes of a CloudEvents 1.0 event in structured mode (docs/specification.md, Events). */
 export interface EventAttributes {
   readonly id: string
@@ -29,4 +31,9 @@ export function toCloudEvent({ id, source, type, subject, time }: EventAttribute
     datacontenttype: 'application/json',
   }
   return `${JSON.stringify(attributes).slice(0, -1)},"data":${data}}`
+}
+
+/** What an event is about, as a short text: the same for the same source and subject. */
+export function eventThing(source: string, subject = ''): string {
+  return createHash('sha256').update(`${source}\0${subject}`).digest('base64url')
 }

@@ -28,6 +28,31 @@ export interface EventLog {
   removedUpTo(): Promise<number>
 }
 
+/** A message of the outbox: an event, or a message of a user. */
+export interface LoggedMessage extends LoggedEvent {
+  readonly id: string
+  /** Whether a domain wrote it; then `payload` is its envelope, otherwise any JSON. */
+  readonly isEvent: boolean
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}
+
+/** The log of the events with the messages of users. */
+export interface MessageLogReader {
+  /** As `readAfter` of {@link EventLog}, with the messages of users. */
+  readMessagesAfter(
+    after: number,
+    limit: number,
+    subjects?: readonly string[],
+  ): Promise<{ readonly messages: readonly LoggedMessage[]; readonly through: number }>
+  /** The messages at these places, as many of the first ones as have 1 MiB together; undefined for a removed one. */
+  readMessagesAt(places: readonly number[]): Promise<ReadonlyMap<number, LoggedMessage | undefined>>
+  /** A place that all later commits come after; does not wait for those that run. */
+  settledPlace(): Promise<number>
+  /** The place that all messages written at `time` (epoch milliseconds) or later come after. */
+  placeBefore(time: number): Promise<number>
+}
+
 /** An event whose position among the messages is recorded. */
 export interface PositionedEvent extends LoggedEvent {
   /**

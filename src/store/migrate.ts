@@ -35,6 +35,8 @@ import { addHeartbeatPings } from './migrations/0031-heartbeat-pings.ts'
 import { causes } from './migrations/0032-causes.ts'
 import { receivers } from './migrations/0033-receivers.ts'
 import { addSilencesAndLabels } from './migrations/0034-silences-and-labels.ts'
+import { addWebhooks } from './migrations/0035-webhooks.ts'
+import { addAudit } from './migrations/0036-audit.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -88,6 +90,8 @@ export const MIGRATIONS: readonly Migration[] = [
   causes,
   receivers,
   addSilencesAndLabels,
+  addWebhooks,
+  addAudit,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -59,6 +59,29 @@ export interface AnswerSchema {
   readonly contentType?: string
 }
 
+/** What the audit trail records of an operation (docs/specification.md, Audit); the server records the rest. */
+export interface AuditRule<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  /** The kind of object that the operation changes: `user`. */
+  readonly kind: string
+  /**
+   * The id of the object; by default the first parameter of the path, else the `id` of the answer. `answer`: that of the
+   * answer, although the path has a parameter.
+   */
+  readonly id?: 'answer' | ((request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => string | null)
+  /**
+   * The object before the change, in the form of the answer's body; undefined where there is none. A request that changes
+   * nothing of it is not recorded. Left out, the record has no changes but those of a new object.
+   */
+  readonly before?: (
+    tx: Tx,
+    request: RouteRequest<Static<P>, Static<Q>, Static<B>>,
+  ) => Promise<object | undefined>
+  /** The object after the change, where the answer's body is something else. */
+  readonly after?: (tx: Tx) => Promise<object>
+  /** Whether a successful request with this status has changed something; left out: each one. */
+  readonly changesWith?: readonly number[]
+}
+
 interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters as `/orders/:order_id`. */
@@ -110,6 +133,8 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
 > {
   /** Runs before the transaction: for slow work without database rows, such as hashing a password. */
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
+  /** Left out where the operation is not recorded in the audit trail. */
+  readonly audit?: AuditRule<P, Q, B>
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
     tx: Tx,

@@ -206,7 +206,7 @@ onEveryDialect('backups of the database', (dialect) => {
     const made = succeeded(await w.run('backup', '--note', 'by hand'))
     assert.match(
       made,
-      /^[0-9a-f-]{36}: \d+ bytes, \d+ rows.*\nIt holds the database only; save \S+\/jwt-secret, too\.\n$/,
+      /^[0-9a-f-]{36}: \d+ bytes, \d+ rows.*\nIt holds the database only; save \S+\/jwt-secret and \S+\/audit-key, too\.\n$/,
     )
     await w.serve()
     succeeded(await w.run('backup'))

@@ -254,6 +254,23 @@ const CASES: Readonly<Record<string, Case>> = {
     raise: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', 'away')),
     end: (w) => w.store.write((tx) => w.domains.alerts.notices.report(tx, 'mail', undefined)),
   },
+  'webhook.disabled:*': {
+    async raise(w) {
+      const { webhooks } = w.domains.webhooks
+      const settings = { url: 'https://one.example/', subjects: ['a'], description: '', ordered: true }
+      await w.store.write(async (tx) => {
+        const { id } = await webhooks.create(tx, { ...settings, enabled: true }, 'ada', 0)
+        const { id: delivery, ...rest } = await webhooks.test(tx, id, 'ada')
+        const result = { status: 410, headers: [], body: '' }
+        await webhooks.settle(tx, id, [{ delivery: { ...rest, id: delivery }, result }])
+      })
+    },
+    async end(w) {
+      const { webhooks } = w.domains.webhooks
+      const [webhook] = (await webhooks.list({ limit: 1 })).items
+      await w.store.write((tx) => webhooks.remove(tx, webhook?.id ?? '', 'ada', undefined))
+    },
+  },
   'vpn.pool:*': {
     async raise(w) {
       const pool = poolOf(w)

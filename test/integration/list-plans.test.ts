@@ -6,6 +6,7 @@ import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
+import { listEntries } from '../../src/domains/audit/store.ts'
 import { listHeartbeats } from '../../src/domains/heartbeats/store.ts'
 import { listMessages } from '../../src/domains/messages/store.ts'
 import { listArchivable } from '../../src/domains/orders/archive.ts'
@@ -16,6 +17,7 @@ import { listAgents } from '../../src/domains/telemetry/store.ts'
 import { listComments, listTickets, listTicketChanges } from '../../src/domains/tickets/store.ts'
 import { listDifferences, listReconciliations } from '../../src/domains/payments/reconciliation/store.ts'
 import { listPayments, listRefunds } from '../../src/domains/payments/store.ts'
+import { listDeliveries, listWebhooks } from '../../src/domains/webhooks/store.ts'
 import { readChanges } from '../../src/domains/users/change-log.ts'
 import { listUsers } from '../../src/domains/users/store.ts'
 import { OLDEST_FIRST } from '../../src/kernel/page.ts'
@@ -109,6 +111,17 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
+  ['webhooks', (on) => listWebhooks(on, NEWEST), /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'deliveries of a webhook',
+    (on) => listDeliveries(on, { webhookId: 'w' }, NEWEST),
+    /^SEARCH webhook_deliveries USING INDEX webhook_deliveries_by_webhook \(webhook_id=\? AND seq<\?\)$/,
+  ],
+  [
+    'deliveries of a webhook by status',
+    (on) => listDeliveries(on, { webhookId: 'w', status: 'failed' }, NEWEST),
+    /^SEARCH webhook_deliveries USING INDEX webhook_deliveries_by_status \(webhook_id=\? AND status=\? AND seq<\?\)$/,
+  ],
   [
     'certificates',
     (on) => listCertificates(on, {}, 1, NEWEST),
@@ -190,6 +203,23 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listAudit(on, { user: 'u' }, NEWEST),
     /^SEARCH vpn_audit USING INDEX vpn_audit_by_user \(user_id=\? AND seq<\?\)$/,
   ],
+  ...(
+    [
+      ['actor', 'actor_id=\\?', { actorId: 'u' }],
+      ['name', 'actor_name=\\?', { actorName: 'ada' }],
+      ['operation', 'operation=\\?', { operation: 'changeUser' }],
+      ['target', 'target_kind=\\? AND target_id=\\?', { targetKind: 'user', targetId: 'u' }],
+    ] as const
+  ).map(
+    ([index, condition, filter]) =>
+      [
+        `the audit trail by ${index}`,
+        (on: Queries) => listEntries(on, filter, NEWEST),
+        new RegExp(
+          `^SEARCH audit_entries USING INDEX audit_entries_by_${index} \\(${condition} AND seq<\\?\\)$`,
+        ),
+      ] as const,
+  ),
   [
     'firing alerts',
     (on) => listAlerts(on, { status: 'firing' }, NEWEST),

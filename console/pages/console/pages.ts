@@ -1,6 +1,7 @@
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { alertWords } from './alerts/words.ts'
+import { auditWords } from './audit/words.ts'
 import { certificateWords } from './certificates/words.ts'
 import { commandPolicyWords } from './command-policy/words.ts'
 import { commandWords } from './commands/words.ts'
@@ -20,6 +21,7 @@ import { userWords } from './users/words.ts'
 import type { ViewProps } from './view.ts'
 import { vpnAuditWords } from './vpn-audit/words.ts'
 import { vpnSessionWords } from './vpn-sessions/words.ts'
+import { webhookWords } from './webhooks/words.ts'
 
 export interface ConsolePage {
   /** Behind `/console/`. */
@@ -183,6 +185,15 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazyPage(async () => (await import('./vpn-audit/page.tsx')).VpnAuditPage),
   },
   {
+    name: 'audit',
+    title: () => auditWords().title,
+    icon: 'audit',
+    operation: 'listAudit',
+    key: 'd',
+    keywords: 'log trail changes who history sign-ins refused 审计 日志 更改 历史 登录',
+    component: lazyPage(async () => (await import('./audit/page.tsx')).AuditTrailPage),
+  },
+  {
     name: 'telemetry',
     title: () => telemetryWords().title,
     icon: 'telemetry',
@@ -190,6 +201,16 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'e',
     keywords: 'agents sensors measurements metrics values devices 遥测 代理 传感器 指标',
     component: lazyPage(async () => (await import('./telemetry/page.tsx')).TelemetryPage),
+  },
+  {
+    name: 'webhooks',
+    title: () => webhookWords().title,
+    icon: 'webhook',
+    operation: 'listWebhooks',
+    key: 'z',
+    keywords: 'hooks endpoints deliveries events integrations callbacks 回调 推送 投递',
+    newItem: { title: () => webhookWords().newWebhook, operation: 'createWebhook' },
+    component: lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage),
   },
   {
     name: 'users',

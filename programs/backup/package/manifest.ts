@@ -27,6 +27,8 @@ export interface PackageManifest {
   readonly schema_version: string
   readonly tables: Readonly<Record<string, TableContents>>
   readonly files: readonly PackagedFile[]
+  /** The newest seal of the audit trail that this host has made. Missing before the first one. */
+  readonly audit_seal?: string
   /** Missing when nothing was left out. */
   readonly left_out?: LeftOut
 }
@@ -65,6 +67,7 @@ const CHECKS: Readonly<Record<keyof PackageManifest, Check>> = {
     value !== null &&
     Object.values(value).every(isObjectOf({ rows: isCount, hash: isText })),
   files: isListOf(isObjectOf({ path: isText, size: isCount, sha256: isSha256 })),
+  audit_seal: (value) => value === undefined || isText(value),
   left_out: (value) =>
     value === undefined ||
     isObjectOf({

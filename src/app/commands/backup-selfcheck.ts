@@ -5,10 +5,9 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { quickCheck } from '../../store/quick-check.ts'
-import type { Store } from '../../store/store.ts'
 import { ownUrl } from '../own-listeners.ts'
 import { COMMAND_LINE } from './context.ts'
-import { withUsers } from './user.ts'
+import { withUsers, type UsersContext } from './user.ts'
 
 /** The user of the self-check: with the role that can do least, and a password that nobody knows. */
 export const SELFCHECK_USER = 'backup-selfcheck'
@@ -34,23 +33,22 @@ export function selfcheckParts(loaded: LoadedConfig) {
 
 /** A short-lived token for the gateway, which accepts only users that exist. */
 function signToken(loaded: LoadedConfig): Promise<Secret> {
-  return withUsers(loaded, async ({ store, users, auth }) => {
-    await ensureUser(store, users)
+  return withUsers({ env: {} }, loaded, async ({ change, users, auth }) => {
+    await ensureUser(change, users)
     const { token } = await auth.issueToken(SELFCHECK_USER, TOKEN_LIFETIME_MS)
     return token
   })
 }
 
-async function ensureUser(store: Store, users: Users): Promise<void> {
+async function ensureUser(change: UsersContext['change'], users: Users): Promise<void> {
   if (await users.findByName(SELFCHECK_USER)) return
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
   const account = await users.prepareAccount({ name: SELFCHECK_USER, password, roles: ['auditor'] })
-  await store
-    .write((tx) => users.create(tx, account, COMMAND_LINE))
-    .catch((error: unknown) => {
-      // Another self-check was faster.
-      if (!hasCode(error, 'user_exists')) throw error
-    })
+  const created = change('backup.selfcheck', undefined, (tx) => users.create(tx, account, COMMAND_LINE))
+  await created.catch((error: unknown) => {
+    // Another self-check was faster.
+    if (!hasCode(error, 'user_exists')) throw error
+  })
 }
 
 function hasCode(error: unknown, code: string): boolean {

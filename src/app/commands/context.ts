@@ -1,7 +1,9 @@
+import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { loadConfig, type LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import type { tokenLifetime } from '../../config/schema.ts'
+import type { AuditRecord } from '../../kernel/audit.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
@@ -43,6 +45,27 @@ export function parseLifetime(text: string, lifetime: typeof tokenLifetime): num
   throw invalidField('--ttl', 'invalid', {
     reason: `expected ${lifetime.expected}, got ${JSON.stringify(text)}`,
   })
+}
+
+/** The record of a command in the audit trail: by whoever has logged in on this host. */
+export function commandRecord(
+  { env }: Pick<CommandContext, 'env'>,
+  command: string,
+  target: AuditRecord['target'],
+  changes: AuditRecord['changes'] = {},
+): AuditRecord {
+  const actor = { id: COMMAND_LINE, name: env['SUDO_USER'] ?? loginName(), kind: 'local' } as const
+  const origin = { requestId: null, remoteAddress: null }
+  return { actor, operation: `cli.${command}`, target, ...origin, changes, outcome: 'done' }
+}
+
+/** A user of a container may have no name. */
+function loginName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.geteuid?.() ?? COMMAND_LINE)
+  }
 }
 
 const SILENT = { logger: silentLogger, metrics: noMetrics }

@@ -8,8 +8,10 @@ import {
 } from '../../domains/data-backups/index.ts'
 import { DUE_TABLES, restoreNotifications } from '../../domains/alerts/index.ts'
 import { interruptUnfinished } from '../../domains/commands/index.ts'
+import { recordEntry } from '../../domains/audit/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
+import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import type { PagePosition } from '../../kernel/page.ts'
@@ -23,11 +25,13 @@ import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
+import { keepAuditSeal } from '../../config/secrets.ts'
 import type { Domains } from '../domains.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
+  commandRecord,
   configOf,
   databaseSetting,
   withDatabase,
@@ -48,12 +52,21 @@ export async function makeBackup(
   const { note } = options
   const loaded = configOf(context, options)
   if (note !== undefined && note.length > 1_000) throw invalidField('--note', 'too_long', { maximum: 1_000 })
-  const backup = await withBackups(loaded, async ({ backups, worker }) => {
+  const backup = await withBackups(loaded, async ({ backups, worker, audit }) => {
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
     worker.start()
     try {
-      const made = backups.backUp({ ...(note !== undefined && { note }) }, COMMAND_LINE, stopping.signal)
+      const made = backups.backUp(
+        { ...(note !== undefined && { note }) },
+        COMMAND_LINE,
+        stopping.signal,
+        (tx, { id }) =>
+          audit.record(
+            tx,
+            commandRecord(context, 'data.backup', { kind: 'data-backup', id }, noteChange(note)),
+          ),
+      )
       const { id } = await withProgress(context, 'making the backup', made)
       await worker.stop()
       return await backups.get(id)
@@ -64,9 +77,15 @@ export async function makeBackup(
   requireCompleted(backup)
   context.stdout.write(`${backup.id}: ${describe(backup)}\n`)
   const { dataDir } = loaded.config
-  const others = ['certs', 'jwt-secret'].map((name) => join(dataDir, name)).filter((path) => existsSync(path))
+  const others = ['certs', 'jwt-secret', 'audit-key']
+    .map((name) => join(dataDir, name))
+    .filter((path) => existsSync(path))
   if (others.length > 0)
     context.stdout.write(`It holds the database only; save ${others.join(' and ')}, too.\n`)
+}
+
+function noteChange(note: string | undefined): AuditChanges {
+  return changesBetween(undefined, { note })
 }
 
 function requireCompleted({ id, status, error }: DataBackup): void {
@@ -222,13 +241,21 @@ export async function restoreBackup(
   const verified = await verifyFile(context, path, loaded)
   context.stdout.write(`${verifiedText(file, verified)}\n`)
   const now = systemClock.now()
-  const finish = (tx: Tx) => finishRestore(tx, verified, now)
+  const record = commandRecord(
+    context,
+    'data.restore',
+    { kind: 'database', id: null },
+    changesBetween(undefined, { file: basename(path), sha256: verified.sha256 }),
+  )
+  const finish = (tx: Tx) => finishRestore(tx, verified, now, record)
   const replaced = target.replace({ path, sha256: verified.sha256, finish }, stampOf(now))
   const { former } = await withProgress(context, `restoring ${path}`, replaced)
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
   context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
   createMissingKey(context, loaded)
+  // The restored trail ends before what this seal stands for.
+  keepAuditSeal(loaded.config.dataDir, undefined)
 }
 
 /** On a new server: the start would miss the key of the former one. */
@@ -259,6 +286,7 @@ async function finishRestore(
   tx: Tx,
   { tables, schemaVersion }: SnapshotContents,
   now: number,
+  record: AuditRecord,
 ): Promise<void> {
   const has = (table: string) => tables[table] !== undefined
   // It contains its own backup as running, which it is not any more.
@@ -270,14 +298,15 @@ async function finishRestore(
     await restoreNotifications(tx, now, DUE_TABLES.filter(has))
   if (has('messages')) await continueNumbers(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
+  if (has('audit_entries')) await recordEntry(tx, record, now)
 }
 
-type BackupParts = Domains['data-backups']
+type BackupParts = Domains['data-backups'] & Pick<Domains['audit'], 'audit'>
 
 async function withBackups<T>(loaded: LoadedConfig, use: (parts: BackupParts) => Promise<T>): Promise<T> {
   const { config } = loaded
   return withStore(loaded, (store) => {
     const { domains } = commandDomains({ config, store })
-    return use(domains['data-backups'])
+    return use({ ...domains['data-backups'], audit: domains.audit.audit })
   })
 }

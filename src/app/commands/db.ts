@@ -1,11 +1,14 @@
+import { recordEntry } from '../../domains/audit/index.ts'
+import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { schemaStatus } from '../../store/migrate.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
 import { migrateDatabaseFile, wayBack } from '../migration-backup.ts'
 import { createSigningKeys } from '../signing-keys.ts'
-import { configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
+import { commandRecord, configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
 
 interface MigrateOptions extends ConfigOptions {
   readonly new?: boolean
@@ -24,13 +27,22 @@ export async function migrateDatabase(context: CommandContext, options: MigrateO
     if (notice !== undefined) context.stderr.write(`platform: ${notice}.\n`)
   }
   const parts = { config, clock: systemClock }
-  const { steps, backup } = await withDatabase(loaded, (store) => migrateDatabaseFile(store, parts), {
-    create: true,
-  })
+  const migrate = async (store: Store) => {
+    const migrated = await migrateDatabaseFile(store, parts)
+    if (migrated.steps.length > 0) await store.write((tx) => recordSteps(tx, context, migrated.steps))
+    return migrated
+  }
+  const { steps, backup } = await withDatabase(loaded, migrate, { create: true })
   if (options.new === true) createSigningKeys(config)
   context.stdout.write(steps.length > 0 ? `applied ${steps.join(', ')}\n` : 'the schema is up to date\n')
   if (backup !== undefined)
     context.stdout.write(`kept the database from before as ${backup}; ${wayBack(backup)}\n`)
+}
+
+async function recordSteps(tx: Tx, context: CommandContext, steps: readonly string[]): Promise<void> {
+  const changes = changesBetween(undefined, { steps })
+  const target = { kind: 'database', id: null }
+  await recordEntry(tx, commandRecord(context, 'db.migrate', target, changes), systemClock.now())
 }
 
 /** `platform db status`: prints the applied and the pending migrations. */

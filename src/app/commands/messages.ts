@@ -1,3 +1,4 @@
+import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { counted } from '../../kernel/counted.ts'
 import { invalidField } from '../../kernel/errors.ts'
@@ -5,7 +6,7 @@ import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
 import { commandDomains } from './command-domains.ts'
-import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import { commandRecord, configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
 import { withProgress } from './progress.ts'
 
 export interface ReplayOptions extends ConfigOptions {
@@ -17,8 +18,15 @@ export interface ReplayOptions extends ConfigOptions {
 export async function replayMessages(context: CommandContext, options: ReplayOptions): Promise<void> {
   const span = spanOf(options, systemClock.now())
   const loaded = configOf(context, options)
-  const replayed = await withStore(loaded, (opened) => {
-    const { messages } = commandDomains({ config: loaded.config, store: opened }).domains.messages
+  const replayed = await withStore(loaded, async (opened) => {
+    const { domains, store } = commandDomains({ config: loaded.config, store: opened })
+    const { messages } = domains.messages
+    const { audit } = domains.audit
+    const times = { since: toRfc3339(span.since), until: toRfc3339(span.until) }
+    const target = { kind: 'message', id: null }
+    await store.write((tx) =>
+      audit.record(tx, commandRecord(context, 'messages.replay', target, changesBetween(undefined, times))),
+    )
     return withProgress(context, 'marking the messages', messages.replay(span))
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'

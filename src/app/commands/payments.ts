@@ -1,10 +1,18 @@
+import { changesBetween } from '../../kernel/audit.ts'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Reconciliation } from '../../domains/payments/index.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { openConfigured } from '../payment-channels.ts'
 import { commandDomains } from './command-domains.ts'
-import { COMMAND_LINE, configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import {
+  commandRecord,
+  COMMAND_LINE,
+  configOf,
+  withStore,
+  type CommandContext,
+  type ConfigOptions,
+} from './context.ts'
 
 interface ReconcileOptions extends ConfigOptions {
   readonly channel: string
@@ -37,7 +45,18 @@ export async function reconcilePayments(context: CommandContext, options: Reconc
     return await withStore(loaded, async (store) => {
       const { domains } = commandDomains({ config, store, channels: new Map([[name, channel]]) })
       const { reconciliations } = domains.payments
-      const run = await reconciliations.runNow(name, date, file, COMMAND_LINE)
+      const { audit } = domains.audit
+      const run = await reconciliations.runNow(name, date, file, COMMAND_LINE, (tx, { id }) =>
+        audit.record(
+          tx,
+          commandRecord(
+            context,
+            'payments.reconcile',
+            { kind: 'reconciliation', id },
+            changesBetween(undefined, { channel: name, date }),
+          ),
+        ),
+      )
       context.stdout.write(`${summaryOf(run)}\n`)
       const { items, next } = await reconciliations.differences(
         { reconciliationId: run.id },

@@ -1,10 +1,18 @@
 import { apiTokenLifetime } from '../../config/schema.ts'
+import { changesBetween } from '../../kernel/audit.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { Page } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { ShownToken } from '../../domains/users/index.ts'
-import { COMMAND_LINE, configOf, parseLifetime, type CommandContext, type ConfigOptions } from './context.ts'
+import {
+  COMMAND_LINE,
+  commandRecord,
+  configOf,
+  parseLifetime,
+  type CommandContext,
+  type ConfigOptions,
+} from './context.ts'
 import { withUsers } from './user.ts'
 
 const PAGE = 100
@@ -22,11 +30,21 @@ export async function createApiToken(
   options: NewTokenOptions,
 ): Promise<void> {
   const expiresInMs = options.ttl === undefined ? undefined : parseLifetime(options.ttl, apiTokenLifetime)
-  const { token } = await withUsers(configOf(context, options), async ({ store, users, apiTokens }) => {
-    const { id } = await users.getByName(userName)
-    const wanted = { name: options.name, expiresInMs, roles: options.role }
-    return store.write((tx) => apiTokens.create(tx, id, wanted, COMMAND_LINE_IDENTITY))
-  })
+  const { token } = await withUsers(
+    context,
+    configOf(context, options),
+    async ({ store, users, apiTokens, audit }) => {
+      const { id } = await users.getByName(userName)
+      const wanted = { name: options.name, expiresInMs, roles: options.role }
+      return store.write(async (tx) => {
+        const created = await apiTokens.create(tx, id, wanted, COMMAND_LINE_IDENTITY)
+        const state = await apiTokens.stateOf(tx, created.id)
+        const changes = changesBetween(undefined, state)
+        await audit.record(tx, commandRecord(context, 'token.create', { kind: 'user', id }, changes))
+        return created
+      })
+    },
+  )
   context.stdout.write(`${token.reveal()}\n`)
 }
 
@@ -36,7 +54,7 @@ export async function listApiTokens(
   userName: string,
   options: ConfigOptions,
 ): Promise<void> {
-  const { items } = await withUsers(configOf(context, options), async ({ users, apiTokens }) => {
+  const { items } = await withUsers(context, configOf(context, options), async ({ users, apiTokens }) => {
     const { id } = await users.getByName(userName)
     const page: Page<ShownToken> = await apiTokens.list(id, { limit: PAGE })
     return page
@@ -58,9 +76,13 @@ export async function revokeApiToken(
   id: string,
   options: ConfigOptions,
 ): Promise<void> {
-  await withUsers(configOf(context, options), async ({ store, users, apiTokens }) => {
+  await withUsers(context, configOf(context, options), async ({ store, users, apiTokens, audit }) => {
     const user = await users.getByName(userName)
-    await store.write((tx) => apiTokens.revoke(tx, user.id, id, COMMAND_LINE))
+    await store.write(async (tx) => {
+      const changes = changesBetween(await apiTokens.stateOf(tx, id), undefined)
+      await apiTokens.revoke(tx, user.id, id, COMMAND_LINE)
+      await audit.record(tx, commandRecord(context, 'token.revoke', { kind: 'user', id: user.id }, changes))
+    })
   })
   context.stdout.write(`revoked the token ${id} of ${userName}\n`)
 }

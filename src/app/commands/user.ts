@@ -1,15 +1,18 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import { tokenLifetime } from '../../config/schema.ts'
-import { usersMirrored, type ApiTokens, type Auth, type Users } from '../../domains/users/index.ts'
+import { usersMirrored, type ApiTokens, type Auth, type User, type Users } from '../../domains/users/index.ts'
+import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { Store } from '../../store/store.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { isKeyServed, jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   COMMAND_LINE,
+  commandRecord,
   configOf,
   parseLifetime,
   withStore,
@@ -29,16 +32,16 @@ export async function addUser(
   const loaded = configOf(context, options)
   requireOwnUsers(loaded)
   const password = await readSecret(context, `Password for ${name}`)
-  await withUsers(loaded, async ({ store, users }) => {
+  await withUsers(context, loaded, async ({ change, users }) => {
     const account = await users.prepareAccount({ name, password: password.reveal(), roles: options.role })
-    await store.write((tx) => users.create(tx, account, COMMAND_LINE))
+    await change('user.add', undefined, (tx) => users.create(tx, account, COMMAND_LINE))
   })
   context.stdout.write(`created the user ${name} with ${options.role.join(', ')}\n`)
 }
 
 /** `platform user list` */
 export async function printUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const rows = await withUsers(configOf(context, options), ({ users }) => userRows(users))
+  const rows = await withUsers(context, configOf(context, options), ({ users }) => userRows(users))
   context.stdout.write(alignColumns([['NAME', 'ROLES', 'STATE', 'LAST LOGIN'], ...rows]))
 }
 
@@ -65,10 +68,10 @@ export async function changePassword(
   const loaded = configOf(context, options)
   requireOwnUsers(loaded)
   const password = await readSecret(context, `New password for ${name}`)
-  const { apiTokens } = await withUsers(loaded, async ({ store, users }) => {
+  const { apiTokens } = await withUsers(context, loaded, async ({ change, users }) => {
     const { id } = await users.getByName(name)
     const prepared = await users.preparePassword(id, password.reveal())
-    return store.write((tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
+    return change('user.passwd', id, (tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
   })
   context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
   if (apiTokens > 0) context.stdout.write(`${name} has ${apiTokens} API tokens, which go on working\n`)
@@ -81,9 +84,10 @@ export async function setUserEnabled(
   enabled: boolean,
   options: ConfigOptions,
 ): Promise<void> {
-  await withUsers(configOf(context, options), async ({ store, users }) => {
+  const command = enabled ? 'user.enable' : 'user.disable'
+  await withUsers(context, configOf(context, options), async ({ change, users }) => {
     const { id } = await users.getByName(name)
-    await store.write((tx) => users.change(tx, id, { enabled }, COMMAND_LINE))
+    await change(command, id, (tx) => users.change(tx, id, { enabled }, COMMAND_LINE))
   })
   context.stdout.write(`${enabled ? 'enabled' : 'disabled'} ${name}\n`)
 }
@@ -95,9 +99,9 @@ export async function setUserRoles(
   roles: readonly Role[],
   options: ConfigOptions,
 ): Promise<void> {
-  const user = await withUsers(configOf(context, options), async ({ store, users }) => {
+  const user = await withUsers(context, configOf(context, options), async ({ change, users }) => {
     const { id } = await users.getByName(name)
-    return store.write((tx) => users.change(tx, id, { roles }, COMMAND_LINE))
+    return change('user.role', id, (tx) => users.change(tx, id, { roles }, COMMAND_LINE))
   })
   context.stdout.write(`${user.name} has the roles ${user.roles.join(', ')}\n`)
 }
@@ -108,9 +112,9 @@ export async function removeUser(
   name: string,
   options: ConfigOptions,
 ): Promise<void> {
-  const user = await withUsers(configOf(context, options), async ({ store, users }) => {
+  const user = await withUsers(context, configOf(context, options), async ({ change, users }) => {
     const found = await users.getByName(name)
-    await store.write((tx) => users.remove(tx, found.id, COMMAND_LINE))
+    await change('user.delete', found.id, (tx) => users.remove(tx, found.id, COMMAND_LINE))
     return found
   })
   context.stdout.write(`deleted ${user.name}\n`)
@@ -127,10 +131,16 @@ export async function issueToken(
 ): Promise<void> {
   const ttlMs = options.ttl === undefined ? undefined : parseLifetime(options.ttl, tokenLifetime)
   const loaded = configOf(context, options)
-  const token = await withUsers(loaded, async ({ store, auth }) => {
+  const { token } = await withUsers(context, loaded, async ({ auth, users, store, record }) => {
     const issued = await auth.issueToken(name, ttlMs, options.purpose)
+    const { id } = await users.getByName(name)
+    const expiresAt = toRfc3339(issued.expiresAt)
+    await record('token.issue', id, {
+      purpose: [null, options.purpose ?? null],
+      expires_at: [null, expiresAt],
+    })
     if (!(await isKeyServed(jwtSecrets(loaded.config), store.read))) context.stderr.write(OTHER_KEY)
-    return issued.token
+    return issued
   })
   context.stdout.write(`${token.reveal()}\n`)
 }
@@ -140,15 +150,21 @@ function requireOwnUsers({ config: { gateway } }: LoadedConfig): void {
   if (gateway.mirrorFrom !== undefined) throw usersMirrored(gateway.mirrorFrom)
 }
 
-interface UsersContext {
+export interface UsersContext {
   readonly store: Store
   readonly users: Users
   readonly auth: Auth
   readonly apiTokens: ApiTokens
+  readonly audit: AuditTrail
+  /** Changes a user, and records the change as that of a command; a new one has no id yet. */
+  change<T>(command: string, id: string | undefined, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Records a command that changes nothing of the user. */
+  record(command: string, id: string, changes: AuditChanges): Promise<void>
 }
 
 /** Runs `use` with the users of the configured database. */
 export async function withUsers<T>(
+  context: Pick<CommandContext, 'env'>,
   loaded: LoadedConfig,
   use: (context: UsersContext) => Promise<T>,
 ): Promise<T> {
@@ -157,6 +173,38 @@ export async function withUsers<T>(
     const signingKeys = () => jwtSecrets(config)
     const { store, domains } = commandDomains({ config, store: opened, signingKeys })
     const { users, auth, apiTokens } = domains.users
-    return use({ store, users, auth, apiTokens })
+    const { audit } = domains.audit
+    return use({
+      store,
+      users,
+      auth,
+      apiTokens,
+      audit,
+      change: (command, id, work) =>
+        store.write(async (tx) => {
+          const before = id === undefined ? undefined : await users.find(id, tx)
+          const result = await work(tx)
+          const target = { kind: 'user', id: id ?? idOf(result) }
+          const after = target.id === null ? undefined : await users.find(target.id, tx)
+          const changes = changesBetween(stateOf(before), stateOf(after))
+          await audit.record(tx, commandRecord(context, command, target, changes))
+          return result
+        }),
+      async record(command, id, changes) {
+        // A standby, and a platform that is read-only, issue tokens and write nothing.
+        if (config.readOnly) return
+        await store.write((tx) =>
+          audit.record(tx, commandRecord(context, command, { kind: 'user', id }, changes)),
+        )
+      },
+    })
   })
+}
+
+function stateOf(user: User | undefined): object | undefined {
+  return user && { name: user.name, roles: user.roles, enabled: user.enabled }
+}
+
+function idOf(created: unknown): string | null {
+  return typeof created === 'object' && created !== null && 'id' in created ? String(created.id) : null
 }

@@ -113,6 +113,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The alert, recovered.', schema: AlertSchema } },
       errors: { alert_not_found },
+      audit: { kind: 'alert', before: async (tx, { params }) => textOf(await alerts.get(params.id, tx)) },
       change: async (tx, { params, identity }) =>
         ok(textOf(await alerts.recover(tx, params.id, identity.id))),
     }),
@@ -132,6 +133,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       answers: { 200: { description: 'The alert, acknowledged.', schema: AlertSchema } },
       errors: { alert_not_found, forbidden_variable, invalid_transition },
       prepare: ({ body }) => fromAcknowledgementBody(body),
+      audit: { kind: 'alert', before: async (tx, { params }) => textOf(await alerts.get(params.id, tx)) },
       change: async (tx, { params, identity }, comment) =>
         ok(textOf(await alerts.acknowledge(tx, params.id, comment, identity.id))),
     }),
@@ -146,6 +148,7 @@ function operatorRoutes(alerts: Alerts): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The alert, not frozen.', schema: AlertSchema } },
       errors: { alert_not_found, invalid_transition },
+      audit: { kind: 'alert', before: async (tx, { params }) => textOf(await alerts.get(params.id, tx)) },
       change: async (tx, { params, identity }) =>
         ok(textOf(await alerts.unfreeze(tx, params.id, identity.id))),
     }),

@@ -7,7 +7,7 @@ import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../kernel/time.ts'
-import { readsAside, type Store, type Tx } from '../../store/store.ts'
+import { type Queries, readsAside, type Store, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { ALERT_EVENTS } from './events.ts'
@@ -145,8 +145,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Rejects with `alert_not_found`. */
-  async get(id: string): Promise<AlertView> {
-    return requireAlert(await findAlert(this.#deps.store.read, id), id)
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<AlertView> {
+    return requireAlert(await findAlert(queries, id), id)
   }
 
   /** The alert with that `alarm_id`, whatever its status. */

@@ -77,6 +77,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         certificate_file_unavailable,
       },
       prepare: ({ body }) => certificates.prepare(decodeNewCertificate(body)),
+      audit: { kind: 'certificate' },
       change: async (tx, { identity }, registration) => {
         const answer = registration.file.isRepair ? ok : created
         return answer(
@@ -150,6 +151,11 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         refusePrivateKeys({ reason })
         return reason ?? null
       },
+      audit: {
+        kind: 'certificate',
+        before: async (tx, { params }) =>
+          new JsonText(encodeCertificate(await certificates.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }, reason) =>
         ok(new JsonText(encodeCertificate(await certificates.revoke(tx, params.id, reason, identity.id)))),
     }),
@@ -163,6 +169,11 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       params: IdParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { certificate_not_found },
+      audit: {
+        kind: 'certificate',
+        before: async (tx, { params }) =>
+          new JsonText(encodeCertificate(await certificates.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }) => {
         await certificates.remove(tx, params.id, identity.id)
         return { status: 204 }

@@ -2,7 +2,7 @@ import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { endingRecovery, fileAlert } from './alerts.ts'
 import { readBundle, type CertificateBundle } from './bundle.ts'
 import { certificateBusy, certificateExists, ClaimedFiles, type WrittenFile } from './claimed-files.ts'
@@ -116,8 +116,8 @@ export class Certificates {
   }
 
   /** Rejects with `certificate_not_found`. */
-  async get(id: string): Promise<CertificateView> {
-    const certificate = await findCertificate(this.#deps.store.read, id)
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<CertificateView> {
+    const certificate = await findCertificate(queries, id)
     return viewOf(requireCertificate(certificate, id), this.#deps.clock.now())
   }
 

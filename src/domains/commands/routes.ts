@@ -113,6 +113,7 @@ function catalogueRoutes(commands: Commands): Route[] {
         200: { description: 'With `dry_run`: what would run.', schema: DryRunSchema },
       },
       errors: { command_not_found },
+      audit: { kind: 'execution', id: 'answer', changesWith: [202] },
       change: async (tx, { params, body, identity }) => {
         const request = decodeRequest(body)
         if (body.dry_run)
@@ -184,6 +185,11 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       params: IdParams,
       answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
       errors: { execution_not_found, invalid_transition },
+      audit: {
+        kind: 'execution',
+        before: async (tx, { params }) =>
+          executionText(commands, await commands.executionBefore(tx, params.id), tx),
+      },
       change: async (tx, { params, identity }) =>
         executionAnswer(commands, await commands.cancel(tx, params.id, identity), tx),
     }),
@@ -203,6 +209,11 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     isBodyOptional: true,
     answers: { 200: { description: 'The execution as it is now.', schema: ExecutionSchema } },
     errors: { execution_not_found, own_request, invalid_transition, no_longer_allowed },
+    audit: {
+      kind: 'execution',
+      before: async (tx, { params }) =>
+        executionText(commands, await commands.executionBefore(tx, params.id), tx),
+    },
     change: async (tx, { params, body, identity }) => {
       const decided = await commands.decide(tx, params.id, decision, body.comment ?? null, identity)
       return decided.statusReason ? cancelledAnswer(decided) : executionAnswer(commands, decided, tx)
@@ -233,6 +244,7 @@ function policyRoutes(commands: Commands): Route[] {
       body: PolicyBody,
       answers: { 200: { description: 'The new policy.', schema: PolicySchema } },
       errors: { precondition_failed },
+      audit: { kind: 'policy', before: (tx) => commands.policy(tx) },
       change: async (tx, { body, identity, headers }) => {
         const expected = parseIfMatch(headers['if-match'])
         return policyAnswer(await commands.setPolicy(tx, body.rules, identity.id, expected))
@@ -254,8 +266,12 @@ function policyRoutes(commands: Commands): Route[] {
 }
 
 async function executionAnswer(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<Answer> {
+  return ok(await executionText(commands, execution, tx))
+}
+
+async function executionText(commands: Commands, execution: ExecutionView, tx?: Tx): Promise<JsonText> {
   const describe = await commands.describer(tx)
-  return ok(new JsonText(encodeExecution(describe(execution))))
+  return new JsonText(encodeExecution(describe(execution)))
 }
 
 /** An answer and not an error, because the cancellation is committed with it. */

@@ -191,6 +191,11 @@ export class Commands {
     return execution
   }
 
+  /** An execution whatever its reader may, for the audit trail. Rejects with `execution_not_found`. */
+  executionBefore(tx: Tx, id: string): Promise<ExecutionView> {
+    return requireExecution(tx, id)
+  }
+
   /** Adds to executions what they run, and who decides on them. */
   async describer(
     queries: Queries = this.#deps.store.read,
@@ -267,8 +272,8 @@ export class Commands {
   }
 
   /** The policy in force. */
-  policy(): Promise<Policy> {
-    return readPolicy(this.#deps.store.read)
+  policy(queries: Queries = this.#deps.store.read): Promise<Policy> {
+    return readPolicy(queries)
   }
 
   /** Every change, newest first. */

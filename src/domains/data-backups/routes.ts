@@ -58,6 +58,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       answers: { 202: { description: 'The backup, running.', schema: BackupSchema } },
       errors: { backup_running, backup_directory_unavailable, no_space },
       prepare: () => backups.requireSpace(),
+      audit: { kind: 'data-backup' },
       change: async (tx, { body, identity }) => {
         const backup = await backups.create(tx, decodeNewBackup(body), identity.id)
         return { status: 202, body: new JsonText(encodeBackup(backup)) }
@@ -118,6 +119,10 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       params: IdParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { backup_not_found, backup_running },
+      audit: {
+        kind: 'data-backup',
+        before: async (tx, { params }) => new JsonText(encodeBackup(await backups.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }) => {
         await backups.remove(tx, params.id, identity.id)
         return { status: 204 }
@@ -134,6 +139,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       access: BACKUP_OPERATORS,
       body: PruneBody,
       answers: { 200: { description: 'Which backups were removed and kept.', schema: PrunedSchema } },
+      audit: { kind: 'data-backup', before: async () => ({}) },
       change: async (tx, { body, identity }) => ok(await backups.prune(tx, body.keep, identity.id)),
       updateAnswer: removeFiles,
     }),

@@ -129,11 +129,16 @@ export class DataBackups {
     options: { readonly note?: string | null },
     actor: string,
     signal?: AbortSignal,
+    record?: (tx: Tx, backup: DataBackup) => Promise<void>,
   ): Promise<DataBackup> {
     const { clock, store } = this.#options
     await this.requireSpace()
     await this.#waitWhileInterrupted(signal)
-    let backup = await store.write((tx) => this.create(tx, options, actor))
+    let backup = await store.write(async (tx) => {
+      const created = await this.create(tx, options, actor)
+      await record?.(tx, created)
+      return created
+    })
     while (backup.status === 'running' && !signal?.aborted) {
       await clock.wait(WATCH_EVERY_MS, signal)
       backup = await this.get(backup.id)
@@ -148,8 +153,8 @@ export class DataBackups {
   }
 
   /** Rejects with `backup_not_found`. */
-  async get(id: string): Promise<DataBackup> {
-    return requireBackup(await findBackup(this.#options.store.read, id), id)
+  async get(id: string, queries: Queries = this.#options.store.read): Promise<DataBackup> {
+    return requireBackup(await findBackup(queries, id), id)
   }
 
   /** Newest first. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import type { Tx } from '../../store/store.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route, type RouteRequest } from '../../wire/route.ts'
@@ -42,6 +43,10 @@ const READ_BYTES = 262_144
 
 /** docs/specification.md, Heartbeats */
 export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
+  const stateOf = async (tx: Tx, { params }: { params: { name: string } }) => {
+    const known = await heartbeats.find(params.name, tx)
+    return known && new JsonText(encodeHeartbeat(known))
+  }
   return [
     route({
       method: 'PUT',
@@ -60,10 +65,15 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromHeartbeatBody(body, clock.now()),
+      audit: { kind: 'heartbeat', before: stateOf },
       change: async (tx, { params, identity }, settings) => {
         const put = await heartbeats.put(tx, params.name, settings, identity.id)
         if (put.outcome !== 'created') return ok(new JsonText(encodeHeartbeat(put.heartbeat)))
-        return created(new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: put.pingUrl })))
+        const storedBody = new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: null }))
+        return {
+          ...created(new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: put.pingUrl }))),
+          storedBody,
+        }
       },
     }),
     route({
@@ -116,6 +126,7 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
         200: { description: 'The heartbeat, with its address for pings.', schema: HeartbeatWithUrl },
       },
       errors: { heartbeat_not_found },
+      audit: { kind: 'heartbeat' },
       change: async (tx, { params, identity }) => {
         const { heartbeat, pingUrl } = await heartbeats.rotate(tx, params.name, identity.id)
         const storedBody = new JsonText(encodeWithUrl({ ...heartbeat, pingUrl: null }))
@@ -132,6 +143,7 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       params: AnyNameParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { heartbeat_not_found },
+      audit: { kind: 'heartbeat', before: stateOf },
       change: async (tx, { params, identity }) => {
         await heartbeats.remove(tx, params.name, identity.id)
         return { status: 204 }

@@ -9,7 +9,7 @@ import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { HEARTBEAT_ALERTS } from './alerts.ts'
 import { HEARTBEAT_EVENTS, type HeartbeatEvent } from './events.ts'
 import {
@@ -144,8 +144,8 @@ export class Heartbeats {
   }
 
   /** The heartbeat of that name, if there is one. */
-  find(name: string): Promise<AlertHeartbeat | undefined> {
-    return findHeartbeat(this.#deps.store.read, name)
+  find(name: string, queries: Queries = this.#deps.store.read): Promise<AlertHeartbeat | undefined> {
+    return findHeartbeat(queries, name)
   }
 
   /** The heartbeats that are missed now, the longest missed first. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { ROLES, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import type { Tx } from '../../store/store.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
@@ -31,6 +32,11 @@ const { precondition_failed } = SHARED_ERRORS
 
 /** docs/specification.md, Menus */
 export function menuRoutes(menus: Menus): Route[] {
+  /** The nodes by their ids: those that differ are the changes. */
+  const nodesOf = async (tx: Tx) => {
+    const { nodes } = await menus.read(tx)
+    return Object.fromEntries(nodes.map((node) => [node.id, node]))
+  }
   return [
     route({
       method: 'GET',
@@ -69,6 +75,7 @@ export function menuRoutes(menus: Menus): Route[] {
       },
       errors: { menu_cycle, precondition_failed },
       prepare: ({ body }) => placeEdit(decodeMenuEdit(body)),
+      audit: { kind: 'menu', id: ({ body }) => onlyItem(body), before: nodesOf, after: nodesOf },
       change: async (tx, { identity, headers }, edit) => {
         const change = await menus.edit(tx, edit, identity.id, parseIfMatch(headers['if-match']))
         const text = new JsonText(encodeMenuChange(change))
@@ -86,12 +93,19 @@ export function menuRoutes(menus: Menus): Route[] {
       params: MenuParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { menu_not_found, menu_has_children, precondition_failed },
+      audit: { kind: 'menu', before: nodesOf, after: nodesOf },
       change: async (tx, { params, identity, headers }) => {
         await menus.remove(tx, params.id, identity.id, parseIfMatch(headers['if-match']))
         return { status: 204 }
       },
     }),
   ]
+}
+
+/** An edit of many nodes is recorded for none of them. */
+function onlyItem({ items }: { readonly items: readonly object[] }): string | null {
+  const [only] = items
+  return items.length === 1 && only && 'id' in only ? String(only.id) : null
 }
 
 /** The other roles see what the shop shows. */

@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../kernel/faults.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { inTurns } from '../../store/turns.ts'
 import { menuEventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
 import type { PlacedEdit } from './items.ts'
@@ -49,8 +49,8 @@ export class Menus {
   }
 
   /** All nodes, with the revision of the tree. */
-  read(): Promise<MenuTree> {
-    return readTree(this.#deps.store.read)
+  read(queries: Queries = this.#deps.store.read): Promise<MenuTree> {
+    return readTree(queries)
   }
 
   /**

@@ -1,6 +1,13 @@
 import { sql } from 'kysely'
 import { eventSource } from '../../kernel/cloud-event.ts'
-import type { EventLog, EventPage, LoggedEvent } from '../../ports/event-log.ts'
+import type {
+  EventLog,
+  EventPage,
+  LoggedEvent,
+  LoggedMessage,
+  MessageLogReader,
+} from '../../ports/event-log.ts'
+import { CreatedRanges } from '../../store/created-range.ts'
 import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/row-sizes.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
@@ -55,8 +62,11 @@ interface Range {
   readonly through: number
 }
 
+const MESSAGE = [...EVENT, ...messages.pick('headers', 'createdAt')] as const
+const CREATED = new CreatedRanges('messages', 'created_at')
+
 /** The events among the messages, in the order of their numbers. Messages of users are no events. */
-export class MessageLog implements EventLog {
+export class MessageLog implements EventLog, MessageLogReader {
   readonly #queries: Queries
   readonly #settled: SettledNumbers
   /** A range without events, so that messages of users are not read again and again. */
@@ -102,6 +112,46 @@ export class MessageLog implements EventLog {
     return { events: [], through: Math.max(after, from) }
   }
 
+  settledPlace(): Promise<number> {
+    return this.#settled.through()
+  }
+
+  async placeBefore(time: number): Promise<number> {
+    const { firstSeq = 0 } = await CREATED.find(this.#queries, { createdFrom: time })
+    return Math.max(0, firstSeq - 1)
+  }
+
+  async readMessagesAfter(after: number, limit: number, subjects?: readonly string[]) {
+    const settled = await this.#settled.through()
+    if (after >= settled) return { messages: [], through: after }
+    const range = { after, through: Math.min(after + RANGE, settled) }
+    const inRange = db(this.#queries)
+      .selectFrom('messages')
+      .where('seq', '>', range.after)
+      .where('seq', '<=', range.through)
+      .where(subjects ? isOnOneOf(subjects) : sql<boolean>`true`)
+      .orderBy('seq')
+    const sizes = await inRange.select(SIZE).limit(limit).execute()
+    const count = countWithin(sizes, BATCH_BYTES)
+    const rows = count === 0 ? [] : await inRange.select(MESSAGE).limit(count).execute()
+    const isWhole = sizes.length < limit && count === sizes.length
+    if (!isWhole) return { messages: rows.map(toLogged), through: rows.at(-1)?.place ?? range.through }
+    // A restored database continues far above the numbers of its backup.
+    const through = Math.min(await this.#beforeNext(range.through), settled)
+    return { messages: rows.map(toLogged), through: Math.max(through, range.through) }
+  }
+
+  async readMessagesAt(places: readonly number[]): Promise<Map<number, LoggedMessage | undefined>> {
+    if (places.length === 0) return new Map()
+    const at = (seqs: readonly number[]) => db(this.#queries).selectFrom('messages').where('seq', 'in', seqs)
+    const sizes = await at(places).select(['seq', SIZE]).execute()
+    const bytesAt = new Map(sizes.map(({ seq, bytes }) => [seq, bytes]))
+    const rows = places.map((seq) => ({ seq, bytes: bytesAt.get(seq) ?? 0 }))
+    const read = rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
+    const found = new Map((await at(read).select(MESSAGE).execute()).map((row) => [row.place, toLogged(row)]))
+    return new Map(read.map((place) => [place, found.get(place)]))
+  }
+
   async #readRange(
     { after, through }: Range,
     limit: number,
@@ -136,6 +186,11 @@ export class MessageLog implements EventLog {
     const { after: begin, through } = this.#empty
     return begin <= after && after < through ? through : after
   }
+}
+
+function toLogged({ headers, ...row }: Row & { headers: string; createdAt: number }): LoggedMessage {
+  const { id, subject, payload, place, createdAt } = row
+  return { id, subject, payload, place, createdAt, isEvent: headers === EVENT_HEADERS_TEXT && isEvent(row) }
 }
 
 /** Whether the subject is one of these, of which each is exact or a prefix that ends in `*`. */

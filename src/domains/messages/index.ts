@@ -1,4 +1,4 @@
-import type { EventLog } from '../../ports/event-log.ts'
+import type { EventLog, MessageLogReader } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import type { EventSubjects } from '../../kernel/event-subjects.ts'
 import { MESSAGE_ALERTS } from './alerts.ts'
@@ -35,6 +35,6 @@ export const messagesDomain = defineDomain({
       routes: messageRoutes(messages, subjects),
       jobs: { worker: [messagePruneJob(messages, deps.clock, keepMs)] },
       builtInCommands: [redriveDeadCommand(messages)],
-    } satisfies DomainParts & { messages: Messages; log: EventLog }
+    } satisfies DomainParts & { messages: Messages; log: EventLog & MessageLogReader }
   },
 })

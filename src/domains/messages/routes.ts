@@ -99,6 +99,7 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       params: IdParams,
       answers: { 200: { description: 'The message, pending again.', schema: MessageSchema } },
       errors: { message_not_found, invalid_transition },
+      audit: { kind: 'message' },
       change: async (tx, { params, identity }) => {
         const message = await messages.redrive(tx, params.id)
         subjects.requireReadable(message.subject, identity)

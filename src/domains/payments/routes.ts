@@ -146,6 +146,10 @@ export function paymentRoutes(payments: Payments): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The payment as it is now.', schema: PaymentSchema } },
       errors: { payment_not_found, invalid_transition },
+      audit: {
+        kind: 'payment',
+        before: async (tx, { params }) => new JsonText(encodePayment(await payments.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }) =>
         paymentAnswer(await payments.requestClose(tx, params.id, identity.id)),
       updateAnswer: async ({ body }) => paymentAnswer(await payments.close(idOf(body))),
@@ -162,6 +166,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       body: NewRefundBody,
       answers: { 202: { description: 'The refund, pending.', schema: RefundSchema } },
       errors: { payment_not_found, invalid_transition, refund_too_large },
+      audit: { kind: 'payment' },
       change: async (tx, { params, body, identity }) => {
         const { amount_cents: amountCents, reason } = body
         const refund = await payments.refunds.create(tx, params.id, { amountCents, reason }, identity.id)
@@ -193,6 +198,10 @@ export function paymentRoutes(payments: Payments): Route[] {
       body: ResolveBody,
       answers: { 200: { description: 'The payment, without `attention`.', schema: PaymentSchema } },
       errors: { payment_not_found },
+      audit: {
+        kind: 'payment',
+        before: async (tx, { params }) => new JsonText(encodePayment(await payments.get(params.id, tx))),
+      },
       change: async (tx, { params, body, identity }) =>
         paymentAnswer(await payments.resolve(tx, params.id, body.note, identity.id)),
     }),

@@ -19,7 +19,7 @@ import {
   type ProviderPayment,
 } from '../../ports/payment-channel.ts'
 import { queuedWork } from '../../store/work-queue.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Queries, Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import {
@@ -327,8 +327,8 @@ export class Payments implements OrderPayments {
   }
 
   /** Rejects with `payment_not_found`. */
-  async get(id: string): Promise<PaymentRow> {
-    return requirePayment(await findPayment(this.#options.store.read, id), id)
+  async get(id: string, queries: Queries = this.#options.store.read): Promise<PaymentRow> {
+    return requirePayment(await findPayment(queries, id), id)
   }
 
   list(filter: PaymentFilter, page: PageRequest): Promise<Page<ListedPayment>> {

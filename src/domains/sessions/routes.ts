@@ -66,6 +66,7 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The session is closed.' } },
       errors: { session_not_found },
+      audit: { kind: 'vpn-session' },
       change: async (tx, { params, identity }) => {
         await sessions.disconnect(tx, params.id, identity.id)
         return { status: 204 }

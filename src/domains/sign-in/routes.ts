@@ -123,7 +123,7 @@ async function orFailurePage(
     return await work()
   } catch (error) {
     const failure = toSignInError(error)
-    signIn.record(failure, browserRequest(request))
+    await signIn.record(failure, browserRequest(request))
     const { requestId } = request
     const { failure: kind, fields, userName } = failure
     const reason = kind === 'unusable_name' ? fields['reason'] : undefined

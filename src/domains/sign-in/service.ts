@@ -1,11 +1,13 @@
 import { isUserName } from '../../kernel/identity.ts'
 import { hash, randomBytes } from 'node:crypto'
+import { changesBetween, signInRecord, systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, invalidField, readOnlyError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
 import type { Claims, IdentityProvider, ProviderFailure } from '../../ports/identity-provider.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { Auth, IssuedToken, User, Users } from '../users/index.ts'
@@ -34,6 +36,8 @@ export interface SignInDeps {
   readonly signingKeys: () => RotatedKeys
   readonly users: Pick<Users, 'findByName' | 'prepareAccount' | 'create' | 'change' | 'removeRoles'>
   readonly auth: Pick<Auth, 'issueAfterSignIn'>
+  /** Left out, nothing is recorded in the audit trail. */
+  readonly audit?: AuditTrail
 }
 
 /** The request that a browser sends. */
@@ -134,23 +138,25 @@ export class SignIn {
    */
   async redeem(ticket: string, request: Omit<BrowserRequest, 'cookies'>): Promise<IssuedToken> {
     this.#requireSettings()
-    const issued = await this.#deps.store.write((tx) => this.#exchangeTicket(tx, ticket))
+    const issued = await this.#deps.store.write((tx) => this.#exchangeTicket(tx, ticket, request))
     const outcome = issued ? 'succeeded' : 'ticket_refused'
     this.#outcomes.increment({ outcome })
     const fields = { user_id: issued?.user.id ?? null, ...logFields(request) }
     if (issued) this.#deps.logger.info(fields, 'sign-in succeeded')
     else this.#deps.logger.warn({ outcome, ...fields }, 'sign-in failed')
     if (issued) return issued
+    await this.#deps.audit?.note(signInRecord(undefined, request, 'refused'))
     const message = 'The ticket is unknown, was used or has expired; sign in again.'
     throw new AppError('unauthenticated', 'invalid_credentials', message)
   }
 
   /** Logs and counts a failure; to be called once for each. */
-  record(error: SignInError, request: BrowserRequest): void {
+  record(error: SignInError, request: BrowserRequest): Promise<void> {
     this.#outcomes.increment({ outcome: error.failure })
     const user = error.userName === undefined ? {} : { provider_user: error.userName.slice(0, 128) }
     const fields = { outcome: error.failure, ...error.fields, ...user, ...logFields(request) }
     this.#deps.logger.warn(fields, 'sign-in failed')
+    return this.#deps.audit?.note(signInRecord(undefined, request, 'refused')) ?? Promise.resolve()
   }
 
   /** Removes expired rows, at most `limit` of each kind; returns whether there may be more of one kind. */
@@ -166,10 +172,17 @@ export class SignIn {
     throw new AppError('not_found', 'sign_in_not_configured', message)
   }
 
-  async #exchangeTicket(tx: Tx, ticket: string): Promise<IssuedToken | undefined> {
+  async #exchangeTicket(
+    tx: Tx,
+    ticket: string,
+    request: Omit<BrowserRequest, 'cookies'>,
+  ): Promise<IssuedToken | undefined> {
     const row = await takeSignInTicket(tx, digest(ticket))
     if (!row || row.expiresAt <= this.#deps.clock.now()) return undefined
-    return this.#deps.auth.issueAfterSignIn(tx, row.userId, row.tokenGeneration)
+    const { auth, audit } = this.#deps
+    const issued = await auth.issueAfterSignIn(tx, row.userId, row.tokenGeneration)
+    if (issued) await audit?.record(tx, signInRecord(issued.user, request, 'done'))
+    return issued
   }
 
   /** Claims the answer before it is exchanged, so that no answer reaches the provider twice. */
@@ -217,7 +230,9 @@ export class SignIn {
       password: randomBytes(TICKET_BYTES).toString('base64url'),
     })
     try {
-      return await store.write((tx) => users.create(tx, account, ACTOR))
+      return await store.write((tx) =>
+        this.#recorded(tx, 'createUser', undefined, users.create(tx, account, ACTOR)),
+      )
     } catch (error) {
       // Another sign-in of the same user was first.
       if (error instanceof AppError && error.code === 'user_exists') return this.#resolve(claims)
@@ -225,10 +240,25 @@ export class SignIn {
     }
   }
 
-  async #setRoles({ id, name }: User, roles: readonly string[]): Promise<User> {
+  /** Writes what the provider has changed of a user into the audit trail, with the change. */
+  async #recorded(tx: Tx, operation: string, before: User | undefined, change: Promise<User>): Promise<User> {
+    const after = await change
+    const [from, to] = [before, after].map((user) => user && { name: user.name, roles: user.roles })
+    await this.#deps.audit?.record(tx, {
+      ...systemRecord(operation, { kind: 'user', id: after.id }, ACTOR),
+      changes: changesBetween(from, to),
+    })
+    return after
+  }
+
+  async #setRoles(user: User, roles: readonly string[]): Promise<User> {
     const { store, users } = this.#deps
-    const set = (tx: Tx) =>
-      roles.length > 0 ? users.change(tx, id, { roles }, ACTOR) : users.removeRoles(tx, id, ACTOR)
+    const { id, name } = user
+    const set = (tx: Tx) => {
+      const change =
+        roles.length > 0 ? users.change(tx, id, { roles }, ACTOR) : users.removeRoles(tx, id, ACTOR)
+      return this.#recorded(tx, 'changeUser', user, change)
+    }
     const changed = await store.write(set).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'last_admin')
         throw new SignInError('last_admin', {}, name)

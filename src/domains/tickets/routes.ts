@@ -51,6 +51,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
         201: { description: 'The new ticket, open.', schema: TicketDetailsSchema },
         200: { description: 'The unclosed ticket with this `dedup_key`.', schema: TicketDetailsSchema },
       },
+      audit: { kind: 'ticket', changesWith: [201] },
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
         return outcome === 'created' ? created(ticketText(ticket), entityTag(ticket)) : ticketAnswer(ticket)
@@ -127,6 +128,10 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       isRepeatable: false,
       answers: { 200: { description: 'The ticket after the change.', schema: TicketDetailsSchema } },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
+      audit: {
+        kind: 'ticket',
+        before: async (tx, { params }) => ticketText(await tickets.get(params.id, tx)),
+      },
       change: async (tx, { params, body, identity, headers }) =>
         ticketAnswer(
           await tickets.edit(

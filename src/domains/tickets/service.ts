@@ -93,9 +93,8 @@ export class Tickets {
   }
 
   /** Rejects with `ticket_not_found`. */
-  async get(id: string): Promise<TicketDetails> {
-    const { read } = this.#deps.store
-    return withComments(read, requireTicket(await findTicket(read, id), id))
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<TicketDetails> {
+    return withComments(queries, requireTicket(await findTicket(queries, id), id))
   }
 
   /** Newest first. */

@@ -4,6 +4,8 @@ import type { Identity, TokenPurpose } from '../../kernel/identity.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
+import { signInRecord } from '../../kernel/audit.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
 import type { TokenIssuer } from '../../ports/token-issuer.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { endToken, type EndedTokens } from './ended-tokens.ts'
@@ -26,6 +28,8 @@ export interface AuthDeps {
     waste(password: string): Promise<void>
   }
   readonly tokens: TokenIssuer
+  /** Left out, nothing is recorded in the audit trail. */
+  readonly audit?: AuditTrail
   readonly ended: Pick<EndedTokens, 'add'>
   /** Ends the VPN sessions of a token in the transaction that ends it. */
   readonly sessions: { endOfToken(tx: Tx, tokenId: string, reason: string): Promise<void> }
@@ -82,9 +86,9 @@ export class Auth {
    * read-only; only the time of the login is not recorded then.
    */
   async login({ username, password }: Credentials, origin: Origin): Promise<IssuedToken> {
-    const { account, outdated } = await this.#verifyCredentials(username, password, origin)
+    const { account, outdated } = await this.#verifyCredentials(username, password, origin, 'signIn')
     const hash = outdated ? new Secret(await this.#deps.passwords.hash(password)) : account.passwordHash
-    return this.#issue(await this.#recordLogin(account, hash))
+    return this.#issue(await this.#recordLogin(account, hash, origin))
   }
 
   /** Like {@link Users.preparePassword}, but checks the old password first; throttled like a login. */
@@ -95,7 +99,7 @@ export class Auth {
   ): Promise<PreparedPassword> {
     const { users } = this.#deps
     const { name } = await users.get(userId)
-    const { account } = await this.#verifyCredentials(name, oldPassword, origin)
+    const { account } = await this.#verifyCredentials(name, oldPassword, origin, 'setPassword')
     return { ...(await users.preparePassword(userId, password)), verifiedHash: account.passwordHash }
   }
 
@@ -137,6 +141,7 @@ export class Auth {
     name: string,
     password: string,
     origin: Origin,
+    operation: string,
   ): Promise<{ account: Account; outdated: boolean }> {
     const account = await findAccount(this.#deps.store.read, name)
     const attempt = this.#begin(name, account, origin)
@@ -146,6 +151,7 @@ export class Auth {
     })
     if (!account?.user.enabled || !matches) {
       this.#record('failed', account, origin)
+      await this.#deps.audit?.note(signInRecord(account?.user, origin, 'refused', operation))
       throw invalidCredentials()
     }
     attempt.succeed()
@@ -178,11 +184,14 @@ export class Auth {
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }
   }
 
-  async #recordLogin(account: Account, newHash: Secret): Promise<User> {
-    const { store, clock } = this.#deps
+  async #recordLogin(account: Account, newHash: Secret, origin: Origin): Promise<User> {
+    const { store, clock, audit } = this.#deps
     const at = clock.now()
     try {
-      await store.write((tx) => recordLogin(tx, account, newHash, at))
+      await store.write(async (tx) => {
+        await recordLogin(tx, account, newHash, at)
+        await audit?.record(tx, signInRecord(account.user, origin, 'done'))
+      })
       return { ...account.user, lastLoginAt: at }
     } catch (error) {
       if (isReadOnly(error)) return account.user

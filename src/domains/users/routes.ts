@@ -24,9 +24,13 @@ import {
   UserQuery,
   UserSchema,
 } from './schemas.ts'
+import type { User } from './model.ts'
 import type { Users } from './service.ts'
 
 const textOf = bodyWriter(encodeUser)
+
+/** As an answer shows the user. */
+const stateOf = (user: User | undefined) => user && textOf(user)
 
 const ADMINS = ['admin'] as const
 const NO_CONTENT: Answer = { status: 204 }
@@ -74,6 +78,7 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       access: 'authenticated',
       answers: { 204: { description: 'The token has ended.' } },
       errors: { not_a_session },
+      audit: { kind: 'user', id: ({ identity }) => identity.id },
       change: async (tx, { identity }) => {
         await auth.logout(tx, identity)
         return NO_CONTENT
@@ -120,6 +125,7 @@ function administrationRoutes(users: Users): Route[] {
       answers: { 201: { description: 'The new user, enabled.', schema: UserSchema } },
       errors: { user_exists },
       prepare: ({ body }) => users.prepareAccount(body),
+      audit: { kind: 'user' },
       change: async (tx, { identity }, account) =>
         created(textOf(await users.create(tx, account, identity.id))),
     }),
@@ -162,6 +168,7 @@ function administrationRoutes(users: Users): Route[] {
       body: UserChangeBody,
       answers: { 200: { description: 'The user as it is now.', schema: UserSchema } },
       errors: { user_not_found, last_admin },
+      audit: { kind: 'user', before: async (tx, { params }) => stateOf(await users.find(params.id, tx)) },
       change: async (tx, { params, body, identity }) =>
         ok(textOf(await users.change(tx, params.id, body, identity.id))),
     }),
@@ -175,6 +182,7 @@ function administrationRoutes(users: Users): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The user is deleted, and the user’s tokens are revoked.' } },
       errors: { user_not_found, last_admin },
+      audit: { kind: 'user', before: async (tx, { params }) => stateOf(await users.find(params.id, tx)) },
       change: async (tx, { params, identity }) => {
         await users.remove(tx, params.id, identity.id)
         return NO_CONTENT
@@ -209,6 +217,7 @@ function passwordRoute(users: Users, auth: Auth): Route {
       const change = { oldPassword: requireOld(oldPassword), password }
       return auth.prepareOwnPassword(params.id, change, request)
     },
+    audit: { kind: 'user' },
     change: async (tx, { params, identity }, password) => {
       const { apiTokens } = await users.setPassword(tx, params.id, password, identity.id)
       return { ...NO_CONTENT, headers: { 'x-api-tokens': String(apiTokens) } }

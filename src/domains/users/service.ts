@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { AuditTrail } from '../../ports/audit.ts'
+import { changesBetween, systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -44,6 +46,8 @@ export interface UserDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly passwords: { hash(password: string): Promise<string> }
+  /** Left out, nothing is recorded in the audit trail. */
+  readonly audit?: AuditTrail
   /** Ends the VPN sessions of a user in the transaction that ends the tokens. */
   readonly sessions: { endOf(tx: Tx, userId: string, reason: string): Promise<void> }
   /** The api of the primary, on a standby: its users are a copy, and every change is refused with `users_mirrored`. */
@@ -201,6 +205,11 @@ export class Users {
     const isCreated = await store.write(async (tx) => {
       if ((await hasUsers(tx)) || !(await insertUser(tx, account))) return false
       await this.#record(tx, account.user, 'user created', PLATFORM)
+      const { id, name, roles } = account.user
+      await this.#deps.audit?.record(tx, {
+        ...systemRecord('createUser', { kind: 'user', id }),
+        changes: changesBetween(undefined, { name, roles }),
+      })
       return true
     })
     return isCreated ? { name: FIRST_ADMIN, password: new Secret(password) } : undefined

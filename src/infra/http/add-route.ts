@@ -20,7 +20,9 @@ import {
   type StreamRoute,
 } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
+import { noteOutcome, recordedChange } from './audit.ts'
 import { keyedRequest, type Changes } from './changes.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
@@ -47,6 +49,8 @@ export interface RouteOptions {
   readonly readOnly: boolean
   readonly clientAddress?: ClientAddress
   readonly changes?: Changes
+  /** Without it nothing is recorded in the audit trail. */
+  readonly audit?: AuditTrail
   readonly logger: Logger
   readonly countRefusal: CountRefusal
   readonly longResponses: LongResponses
@@ -59,6 +63,7 @@ const NO_QUERY = Fields({})
 export function addRoute(app: FastifyInstance, route: Route, options: RouteOptions): void {
   const { params, query = NO_QUERY, body } = route
   const respond = isStream(route) ? streamer(route, options) : responder(route, options)
+  const note = refusalNotes(route, options)
   app.route({
     method: route.method,
     url: route.path,
@@ -70,9 +75,21 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     handler: async (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
       else if (!body) refuseFields(request.body)
-      return respond(request, reply)
+      return respond(request, reply).catch(async (error: unknown) => {
+        await note(request, error)
+        throw error
+      })
     },
   })
+}
+
+/** Records that a known caller may not do something, or that a recorded change has failed. */
+function refusalNotes(route: Route, { audit, readOnly, clientAddress = peerAddress }: RouteOptions) {
+  return async (request: FastifyRequest, error: unknown): Promise<void> => {
+    if (!audit || readOnly || !request.identity) return
+    const outcome = outcomeOf(error, route)
+    if (outcome) await noteOutcome(audit, route, routeRequest(request, clientAddress), outcome)
+  }
 }
 
 function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
@@ -80,12 +97,24 @@ function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () =>
   done()
 }
 
+/** A wrong request, a conflict and a database that is away are said to the caller alone. */
+function outcomeOf(error: unknown, route: Route): 'refused' | 'failed' | undefined {
+  if (error instanceof AppError && error.kind === 'forbidden') return 'refused'
+  const isDefect = !(error instanceof AppError) || error.kind === 'internal'
+  return isDefect && 'audit' in route && route.audit ? 'failed' : undefined
+}
+
 /** Identifies the caller and checks its rights, before the body is read. */
-function admission(route: Route, { identify, readOnly, countRefusal }: RouteOptions) {
+function admission(route: Route, options: RouteOptions) {
   const { access, purpose } = route
+  const { identify, readOnly, countRefusal } = options
+  const note = refusalNotes(route, options)
   const refusesChange = readOnly && isChange(route)
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
-    const refuse = async (fault: Error) => done(await countRefusal(request, fault))
+    const refuse = async (fault: Error) => {
+      await note(request, fault)
+      done(await countRefusal(request, fault))
+    }
     const finish = (fault: AppError | undefined) => {
       const refusal = fault ?? (refusesChange ? readOnlyError() : undefined)
       if (refusal) void refuse(refusal)
@@ -162,15 +191,16 @@ function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): 
 type Answered = Exclude<Route, StreamRoute<TSchema, TSchema>>
 
 function answerer(route: Answered, options: RouteOptions): (request: FastifyRequest) => Promise<Answer> {
-  const { clientAddress = peerAddress, changes, logger } = options
+  const { clientAddress = peerAddress, changes, logger, audit } = options
   if (!isChange(route)) return reader(route, clientAddress)
   if (!changes) throw new Error(`${route.operation} changes data, so the server needs the option "changes".`)
+  const change = recordedChange(route, audit)
   return async (request) => {
     const given = routeRequest(request, clientAddress)
     const answer = await changes.run(
       {
         prepare: () => route.prepare?.(given),
-        change: (tx, prepared) => route.change(tx, given, prepared),
+        change: (tx, prepared) => change(tx, given, prepared),
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )

@@ -69,6 +69,7 @@ function operationOf(route: Route): Record<string, unknown> {
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
     'x-roles': documentedRoles(route.access),
     ...(!isRepeatable && { 'x-repeatable': false }),
+    ...('audit' in route && route.audit && { 'x-audit-target': route.audit.kind }),
     ...(body && { 'x-max-body-bytes': maxBodyBytes(route) }),
     responses: responsesOf(route),
   }

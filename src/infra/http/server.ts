@@ -13,6 +13,7 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { ConnectionLimits, type ConnectionLimitOptions } from '../connections/connection-limits.ts'
@@ -48,6 +49,8 @@ export interface HttpServerOptions {
   readonly clientAddress?: ClientAddress
   /** Runs the changes of routes; required if a route has a `change`. */
   readonly changes?: Changes
+  /** Without it nothing is recorded in the audit trail. */
+  readonly audit?: AuditTrail
   readonly logger: Logger
   readonly metrics: Metrics
   readonly version: string

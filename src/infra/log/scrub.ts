@@ -49,7 +49,10 @@ const STEPS: readonly Step[] = [
   [/-----BEGIN ([A-Z0-9 ]*PRIVATE KEY[A-Z ]*)-----[\s\S]*?(?:-----END \1-----|$)/g, REDACTED],
   [/LS0tLS1CRUdJTi[\w+/=-]*/g, REDACTED],
   // Paths of webhooks and bots.
-  [/((?:\/|%2F)(?:hooks?|webhooks?|services\/T)(?:\/|%2F)?(?<=\/|%2F|\/T))[^\s"'<>?#]+/gi, `$1${REDACTED}`],
+  [
+    /((?:\/|%2F)(?:hooks?|webhooks?|services\/T)(?:\/|%2F)?(?<=\/|%2F|\/T)(?!:id\b))[^\s"'<>?#]+/gi,
+    `$1${REDACTED}`,
+  ],
   [/(\/bot\d+:)[\w-]+/g, `$1${REDACTED}`],
   // Logins in addresses: `://user:password@host`, encoded, and without a scheme.
   [/(:\/\/)(?:[^\s/?#"'<>]*|[^\s/:@"'<>]+:[^\s"'<>@]*)@/g, `$1${REDACTED}@`],

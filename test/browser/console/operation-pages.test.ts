@@ -204,6 +204,23 @@ test('a message shows its payload as text, and a dead one is sent again', async 
   await listRead
 })
 
+test('the audit trail shows who has changed what, as the page of the object does', async (t) => {
+  const path = '/alerts/heartbeats/watched'
+  const settings = { grace_seconds: 0, severity: 'HIGH', source: 'test' }
+  for (const every_seconds of [60, 120])
+    await world.platform.call('PUT', path, { user: 'mallory', body: { every_seconds, ...settings } })
+  const page = await world.open(t, 'audit?target=heartbeat%3Awatched')
+  await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
+  await page.getByRole('link', { name: 'mallory' }).first().click()
+  await drawer(page, 'putHeartbeat').getByText('60 → 120').waitFor()
+  await assertLook(page, 'audit')
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.getByRole('link', { name: 'watched' }).click()
+  const changes = drawer(page, 'watched').getByRole('list', { name: 'Who changed this' })
+  await changes.getByText('by mallory · every_seconds: 60 → 120').waitFor()
+})
+
 test('a dead message and its alert lead to each other', async (t) => {
   await post('/messages/publish', { subject: 'shop.closed', payload: {} })
   const found = await world.platform.call('GET', '/messages?subject=shop.closed')
@@ -459,6 +476,7 @@ const STATES = [
   { title: 'Data backups', key: 'b', path: '/data/backups?*', states: [EMPTY, FAILED] },
   { title: 'VPN sessions', key: 'v', path: '/vpn/sessions?*', states: [EMPTY, FAILED] },
   { title: 'VPN audit', key: 'i', path: '/vpn/audit?*', states: [EMPTY, FAILED] },
+  { title: 'Audit', key: 'd', path: '/audit?*', states: [EMPTY, FAILED] },
   { title: 'Telemetry', key: 'e', path: '/api/v1/telemetry/agents?*', states: [FAILED] },
   { title: 'Users', key: 'u', path: '/users?*', states: [FAILED] },
   { title: 'Settings', key: ',', path: '/config', states: [FAILED] },

@@ -60,7 +60,7 @@ describe('the routine and a real platform', () => {
 
   /** The token of an admin. */
   const authorization = () =>
-    withUsers(loaded, async ({ auth }) => {
+    withUsers({ env: {} }, loaded, async ({ auth }) => {
       const { token } = await auth.issueToken('admin', MINUTE)
       return { headers: { authorization: `Bearer ${token.reveal()}` } }
     })

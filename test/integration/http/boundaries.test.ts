@@ -83,6 +83,11 @@ const MEANINGS: readonly {
     only: true,
   },
   {
+    field: /^recoverWebhook\.since$/,
+    good: ['2026-01-31T03:00:00+01:00', '1970-01-01T00:00:00Z', hoursFromNow(2).replace('Z', '456+00:00')],
+    bad: NO_TIMES,
+  },
+  {
     field: /^reportAlert\.level$/,
     good: ['CRITICAL', 'critical', 'Info', 'CLOSE', 0, 5],
     bad: ['', 'FATAL', '4', 'HIGH ', -1, 6],
@@ -91,6 +96,18 @@ const MEANINGS: readonly {
     field: /^putHeartbeat\.severity$/,
     good: ['CRITICAL', 'critical', 'Info'],
     bad: ['', 'CLOSE', 'FATAL', 'HIGH '],
+    only: true,
+  },
+  {
+    field: /^(createWebhook|editWebhook)\.url$/,
+    good: ['https://shop.example.org/hooks', 'https://shop.example.org:8443/a?b=c'],
+    bad: ['', 'ftp://shop.example.org/', 'https://a:b@shop.example.org/', 'shop.example.org', 7, null],
+    only: true,
+  },
+  {
+    field: /^(createWebhook|editWebhook)\.subjects$/,
+    good: [['order.paid', 'order.*'], ['*'], Array<string>(50).fill('order.paid')],
+    bad: [[], ['a b'], ['telemetry.*'], Array<string>(51).fill('order.paid'), 'order.*', 7, null],
     only: true,
   },
   {

@@ -16,12 +16,15 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
   listApiTokens: ['api_tokens', ...NEWEST],
   listVpnSessions: ['vpn_sessions', ...NEWEST],
   listVpnAudit: ['vpn_audit', ...NEWEST],
+  listAudit: ['audit_entries', ...NEWEST],
   listAlerts: ['alerts', ...NEWEST],
   getAlertHistory: ['alert_history', ...OLDEST],
   listSilences: ['alert_silences', ...NEWEST],
   listAlertDecisions: ['alert_notifications', ...NEWEST],
   listHeartbeats: ['heartbeats', ...NEWEST],
   listHeartbeatPings: ['heartbeat_pings', ...NEWEST],
+  listWebhooks: ['webhooks', ...NEWEST],
+  listWebhookDeliveries: ['webhook_deliveries', ...NEWEST],
   listTickets: ['tickets', ...NEWEST],
   listTicketComments: ['ticket_changes', ...NEWEST],
   getTicketHistory: ['ticket_changes', ...OLDEST],
@@ -35,7 +38,7 @@ const POSITIONS: Readonly<Record<string, readonly [list: string, order: string, 
 
 // Their sample names an object that does not exist, which is said first.
 const OF_AN_OBJECT =
-  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listTicketComments|getTicketHistory|listPaymentsOfOrder|listRefunds|listPaymentDifferences)$/
+  /^(getAlertHistory|listAlertDecisions|listHeartbeatPings|listWebhookDeliveries|listTicketComments|getTicketHistory|listPaymentsOfOrder|listRefunds|listPaymentDifferences)$/
 
 /** A cursor of that operation. */
 export function cursorOf(operation: string): string {

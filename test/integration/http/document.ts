@@ -43,6 +43,8 @@ export interface Operation {
   readonly tags?: readonly string[]
   readonly security?: readonly unknown[]
   readonly 'x-roles'?: unknown
+  /** The kind of object that the audit trail names. */
+  readonly 'x-audit-target'?: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content & { readonly required?: boolean }
   readonly responses: Readonly<Record<string, Content & { readonly description?: string }>>

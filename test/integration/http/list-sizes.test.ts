@@ -38,6 +38,10 @@ const TICKET = `insert or ignore into tickets (id, title, level, status, comment
 const HEARTBEAT = `insert or ignore into heartbeats (name, every_seconds, grace_seconds, severity, source, created_by,
   created_at, updated_by, updated_at, counted_from, due_at) values ('one', 60, 0, 'HIGH', 's', 'a', 1, 'a', 1, 1, 1)`
 
+const WEBHOOK = `insert or ignore into webhooks (id, url, subjects, description, ordered, enabled, version, created_at,
+  created_by, updated_at, updated_by, pending, secret, place, attempts, queued_at)
+  values ('one', 'https://one.example/', '["a"]', '', 1, 0, 1, 1, 'a', 1, 'a', 0, 's', 0, 0, 1)`
+
 const ORDER = `insert or ignore into orders (order_id, platform, status, amount_cents, created_at, created_by, updated_at,
   expires_at, version) values ('one', 'p', 'pending', 1, 1, 'a', 1, 1, 1)`
 const PAYMENT = `insert or ignore into payments (id, channel, status, amount_cents, currency, number, refunded_cents,
@@ -132,6 +136,33 @@ const LISTS: Readonly<Record<string, List>> = {
       every_seconds: 60,
       due_at: 9_999_999_999_999,
     },
+  },
+  listWebhooks: {
+    path: '/webhooks',
+    table: 'webhooks',
+    row: {
+      id: ID,
+      url: `https://one.example/${plain(2_028)}`,
+      subjects: JSON.stringify(Array<string>(50).fill(plain(255))),
+      description: control(500),
+      created_by: wide(128),
+      updated_by: wide(128),
+      secret: 's',
+    },
+  },
+  listWebhookDeliveries: {
+    path: '/webhooks/one/deliveries',
+    table: 'webhook_deliveries',
+    row: {
+      id: ID,
+      webhook_id: 'one',
+      status: 'delivered',
+      event_id: ID,
+      type: plain(255),
+      response_body: control(1_024),
+      response_headers: JSON.stringify(Array<string>(64).fill(plain(200))),
+    },
+    others: [WEBHOOK],
   },
   listHeartbeatPings: {
     path: '/alerts/heartbeats/one/pings',
@@ -278,6 +309,20 @@ const LISTS: Readonly<Record<string, List>> = {
       address: (n) => n,
     },
   },
+  listAudit: {
+    path: '/audit',
+    table: 'audit_entries',
+    row: {
+      id: ID,
+      actor_name: wide(254),
+      actor_kind: 'user',
+      operation: plain(64),
+      target_kind: 'user',
+      target_id: plain(256),
+      changes: JSON.stringify({ description: [null, wide(8_000)] }),
+      outcome: 'done',
+    },
+  },
   listVpnAudit: {
     path: '/vpn/audit',
     table: 'vpn_audit',
@@ -381,6 +426,7 @@ const WHOLE_LISTS: Readonly<Record<string, List & { readonly rows: number }>> = 
 
 /** The answers whose lists are short in any case, with the reason. */
 const SHORT_LISTS: Readonly<Record<string, string>> = {
+  getWebhook: 'at most 50 subjects of 255 characters, and 2 KiB of an address',
   getOrderHistory: 'an order has few changes of its status',
   getAlertRoute: 'the configured receivers',
   getMe: 'the roles',
@@ -394,10 +440,10 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getOverview: '10 items of a part',
   getOverviewSeries: 'the steps of 31 days',
   getConfig: 'the settings',
+  getDoctorReport: 'the checks',
   getSilence: 'five windows',
   getAlertmanagerStatus: 'no peers',
   getAlertmanagerSilence: '32 matchers',
-  getDoctorReport: 'the checks',
   getHealth: 'the modules',
 }
 

@@ -136,6 +136,33 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   pingSignalWithBody: () => ({ params: { token: fresh('token'), signal: '0' } }),
   deleteHeartbeat: () => ({ params: { name: fresh('backup') } }),
   beatHeartbeat: () => ({ params: { name: fresh('backup') } }),
+  createWebhook: () => ({
+    body: {
+      url: 'https://shop.example.org/hooks',
+      subjects: ['order.*'],
+      description: 'the warehouse',
+      ordered: true,
+      enabled: true,
+    },
+  }),
+  listWebhooks: () => ({ query: timedPage }),
+  getWebhook: () => ({ params: unknownId() }),
+  editWebhook: () => ({
+    params: unknownId(),
+    body: {
+      url: 'https://shop.example.org/hooks',
+      subjects: ['order.paid'],
+      description: 'the warehouse',
+      ordered: false,
+      enabled: false,
+    },
+  }),
+  deleteWebhook: () => ({ params: unknownId() }),
+  rotateWebhook: () => ({ params: unknownId() }),
+  testWebhook: () => ({ params: unknownId() }),
+  listWebhookDeliveries: () => ({ params: unknownId(), query: { ...timedPage, status: 'failed' } }),
+  redeliverWebhook: () => ({ params: { ...unknownId(), delivery_id: randomUUID() } }),
+  recoverWebhook: () => ({ params: unknownId(), body: { since: '2026-01-31T03:00:00+01:00' } }),
   createTicket: () => ({
     body: {
       title: 'The shop does not answer',
@@ -230,6 +257,18 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listVpnTunnels: () => ({}),
   disconnectVpnSession: () => ({ params: unknownId() }),
   getVpnPool: () => ({}),
+  listAudit: () => ({
+    query: {
+      limit: '10',
+      actor: 'ada',
+      operation: 'changeUser',
+      target: 'user:ada',
+      from: '2026-01-31T02:00:00Z',
+      to: '2099-01-31T03:00:00+01:00',
+    },
+  }),
+  getAuditSeal: () => ({}),
+  exportAudit: () => ({ query: { operation: 'changeUser', from: '2099-01-31T02:00:00Z' } }),
   listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
   sendTelemetry: () => ({
     body: {

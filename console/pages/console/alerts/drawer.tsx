@@ -17,6 +17,7 @@ import {
   type SilenceFor,
 } from './model.ts'
 import { namedObject } from './named-object.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { PlatformText } from './platform-text.tsx'
 import { SilenceLink } from './silence-link.tsx'
 import { alertDecisions, alertHistory, alertResource } from './source.ts'
@@ -52,6 +53,7 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
           />
           <AlertFacts alert={alert} />
           <ResourceTimeline title={history} source={alertHistory} id={id} entryOf={historyEntry} />
+          <WhoChanged kind="alert" id={id} version={alert.status} />
         </>
       )}
     </ResourceDrawer>

@@ -6,6 +6,7 @@ import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { CertificateActions } from './certificate-actions.tsx'
 import { warningText } from './labels.ts'
 import { momentsOf, type Certificate } from './model.ts'
@@ -29,6 +30,7 @@ export function CertificateDrawer({ id, onClose }: CertificateDrawerProps) {
           <CertificateFacts certificate={shown} />
           <CertificateChain certificate={shown} />
           <CertificateHistory certificate={shown} />
+          <WhoChanged kind="certificate" id={id} version={shown.revoked_at} />
         </>
       )}
     </ResourceDrawer>

@@ -7,6 +7,7 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { alertWords } from '../alerts/words.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { EditHeartbeat } from './heartbeat-form.tsx'
 import { expectation } from './expectation.ts'
 import { HEARTBEAT_TONES, type Heartbeat } from './model.ts'
@@ -54,6 +55,7 @@ export function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
       </ObjectActions>
       <HeartbeatFacts heartbeat={heartbeat} />
       <HeartbeatPings heartbeat={heartbeat} />
+      <WhoChanged kind="heartbeat" id={name} version={heartbeat.updated_at} />
     </Drawer>
   )
 }

@@ -2,6 +2,7 @@ import { isolated } from '../../../i18n/isolated.ts'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
@@ -50,6 +51,7 @@ export function NodeDrawer({ node, draft, mayEdit, onClose, leavesFocus }: NodeD
       ) : (
         <NodeFacts node={node} draft={draft} />
       )}
+      <WhoChanged kind="menu" id={node.id} version={draft.origin} />
     </Drawer>
   )
 }

@@ -4,6 +4,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { userLabel } from '../user-names.ts'
 import { TicketComments } from './comments.tsx'
 import { fieldLabel, valueLabel } from './labels.ts'
@@ -35,6 +36,7 @@ export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
             isShown={({ changes }) => changeLines(changes).length > 0}
             entryOf={historyEntry}
           />
+          <WhoChanged kind="ticket" id={id} version={ticket.updated_at} />
         </>
       )}
     </ResourceDrawer>

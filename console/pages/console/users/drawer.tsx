@@ -2,6 +2,7 @@ import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
 import { userResource, type User } from './model.ts'
 import { UserTokens } from './tokens.tsx'
 import { UserActions } from './user-actions.tsx'
@@ -22,6 +23,7 @@ export function UserDrawer({ id, onClose }: UserDrawerProps) {
           <UserActions user={user} model={model} onRemoved={onClose} />
           <UserFacts user={user} />
           <UserTokens user={user} />
+          <WhoChanged kind="user" id={id} version={user.updated_at} />
         </>
       )}
     </ResourceDrawer>

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { readAuditSeal } from '../../../../src/config/secrets.ts'
 import { AppError, errorMessage } from '../../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import { takeSnapshot, type DatabaseSnapshot } from '../../package/take-snapshot.ts'
@@ -58,6 +59,8 @@ function causeOf(error: unknown): unknown {
 async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   const { deps, run } = context
   const { staging, certificates, logs, optionalLogs, compression, recipients } = deps.settings
+  // Read before the copy, which then contains what the seal stands for. It lies beside the certificates.
+  const seal = readAuditSeal(dirname(certificates))
   deps.progress('copying the database')
   const snapshot = await takeSnapshot(deps.databases, join(staging, 'database.snapshot'), {
     signal: deps.signal,
@@ -65,7 +68,7 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   const { journal, skipped } = await exportJournal(context)
   deps.progress('packing')
   const written = await writePackage({
-    manifest: describeBackup(context, snapshot),
+    manifest: { ...describeBackup(context, snapshot), ...(seal !== undefined && { audit_seal: seal }) },
     database: { path: deps.databases.packagedAs, file: snapshot.file, sha256: snapshot.sha256 },
     certificates,
     logs,

@@ -41,6 +41,7 @@ export function silenceRoutes(silences: Silences): Route[] {
       answers: { 201: { description: 'The new silence.', schema: SilenceSchema } },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromSilenceBody(body),
+      audit: { kind: 'silence' },
       change: async (tx, { identity }, wanted) =>
         created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
     }),
@@ -82,6 +83,10 @@ export function silenceRoutes(silences: Silences): Route[] {
       params: IdParams,
       answers: { 204: { description: 'The silence has ended.' } },
       errors: { silence_not_found },
+      audit: {
+        kind: 'silence',
+        before: async (tx, { params }) => new JsonText(encodeSilence(await silences.get(params.id, tx))),
+      },
       change: async (tx, { params, identity }) => {
         await silences.end(tx, params.id, identity.id)
         return { status: 204 }

@@ -9,7 +9,7 @@ import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { TimeSpan } from '../../../kernel/weekly.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
 import type { AlertView } from '../model.ts'
 import { SILENCE_ALERTS, SILENCE_EVENTS } from './events.ts'
@@ -109,10 +109,9 @@ export class Silences {
   }
 
   /** Rejects with `silence_not_found`. */
-  async get(id: string): Promise<SilenceView> {
-    const { clock, store } = this.#deps
-    const silence = requireSilence(await findSilence(store.read, id), id)
-    return viewOf(silence, clock.now())
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<SilenceView> {
+    const silence = requireSilence(await findSilence(queries, id), id)
+    return viewOf(silence, this.#deps.clock.now())
   }
 
   /** The next windows of a silence, the current one first. */

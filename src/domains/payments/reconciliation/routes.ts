@@ -39,6 +39,7 @@ export function reconciliationRoutes(
       body: NewReconciliationBody,
       answers: { 202: { description: 'The reconciliation, running.', schema: ReconciliationSchema } },
       errors: errors.request,
+      audit: { kind: 'reconciliation' },
       change: async (tx, { body: { channel, date }, identity }) => {
         const row = await reconciliations.request(tx, channel, date, identity.id)
         return { status: 202, body: new JsonText(encodeReconciliation(row)) }

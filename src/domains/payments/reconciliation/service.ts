@@ -101,11 +101,16 @@ export class Reconciliations {
     date: string,
     file: string | undefined,
     actor: string,
+    record?: (tx: Tx, row: ReconciliationRow) => Promise<void>,
   ): Promise<ReconciliationRow> {
     const { clock, store } = this.#options
     // If this process dies, a worker makes it after that time.
     const lease = { leaseHolder: newHolder(), dueAt: clock.now() + COMMAND_LEASE_MS }
-    const row = await store.write((tx) => this.#insert(tx, channel, date, actor, lease))
+    const row = await store.write(async (tx) => {
+      const created = await this.#insert(tx, channel, date, actor, lease)
+      await record?.(tx, created)
+      return created
+    })
     const result = await this.run(row, undefined, file)
     await store.write(async (tx) => {
       await releaseReconciliation(tx, row.id)

@@ -50,6 +50,7 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       answers: { 201: { description: 'The new token.', schema: NewTokenSchema }, 403: FORBIDDEN },
       errors: { user_not_found, user_disabled, too_many_tokens },
       prepare: ({ params, identity }) => requireOwner(params.id, identity),
+      audit: { kind: 'user' },
       change: async (tx, { params, body, identity }) => {
         const token = await tokens.create(tx, params.id, fromTokenBody(body), identity)
         return {
@@ -86,6 +87,7 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       answers: { 204: { description: 'The token is revoked.' }, 403: FORBIDDEN },
       errors: { token_not_found },
       prepare: ({ params, identity }) => requireOwner(params.id, identity),
+      audit: { kind: 'user', before: (tx, { params }) => tokens.stateOf(tx, params.token_id) },
       change: async (tx, { params, identity }) => {
         await tokens.revoke(tx, params.id, params.token_id, identity.id)
         return { status: 204 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { Secret } from '../../../kernel/secret.ts'
 import { MINUTE } from '../../../kernel/time.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { Queries, Store, Tx } from '../../../store/store.ts'
 import type { User } from '../model.ts'
 import type { Users } from '../service.ts'
 import { requireLiveToken } from '../live-token.ts'
@@ -115,6 +115,12 @@ export class ApiTokens {
     if (!token || !(await deleteToken(tx, userId, id))) throw notFound('token', id)
     await sessions.endOfToken(tx, id, END_REASONS.token_revoked)
     this.#log(tx, 'API token revoked', token, actor)
+  }
+
+  /** What the audit trail says of a token. */
+  async stateOf(queries: Queries, id: string): Promise<object | undefined> {
+    const token = await readToken(queries, id)
+    return token && { id, name: token.name, roles: token.roles }
   }
 
   /** The token with this hash, whatever its user is now. */

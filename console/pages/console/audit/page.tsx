@@ -1,0 +1,89 @@
+import { localTime } from '../../../i18n/local.ts'
+import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { Section } from '../../../parts/section.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { pathOf, type ViewProps } from '../view.ts'
+import { auditRows, changeLines, OUTCOME_TONES, targetText, type AuditRow } from './model.ts'
+import { auditWords } from './words.ts'
+
+const PATH = pathOf({ name: 'audit' })
+
+/** The audit trail: the list, and beside it the row that the address names. */
+export function AuditTrailPage({ id }: ViewProps) {
+  const words = auditWords()
+  return (
+    <ObjectsPage
+      path={PATH}
+      source={auditRows}
+      words={words}
+      labelOf={(_name, value) => value}
+      columns={rowColumns()}
+      icon="audit"
+      id={id}
+      detail={({ item, onClose }) => item && <RowDrawer key={item.id} row={item} onClose={onClose} />}
+    />
+  )
+}
+
+function rowColumns(): readonly TableColumn<AuditRow>[] {
+  const { fields, outcomes } = auditWords()
+  return [
+    { key: 'actor', title: fields.actor, cell: ({ actor }) => <bdi>{actor.name}</bdi> },
+    { key: 'operation', title: fields.operation, cell: ({ operation }) => <bdi>{operation}</bdi> },
+    {
+      key: 'outcome',
+      title: fields.outcome,
+      cell: ({ outcome }) => <StatusBadge tone={OUTCOME_TONES[outcome]} label={outcomes[outcome]} />,
+    },
+    {
+      key: 'target',
+      title: fields.target,
+      isWideOnly: true,
+      cell: (row) => <bdi class="mono">{targetText(row)}</bdi>,
+    },
+    {
+      key: 'at',
+      title: fields.at,
+      isWideOnly: true,
+      isFromMedium: true,
+      cell: ({ at }) => <time dateTime={at}>{localTime(at)}</time>,
+    },
+  ]
+}
+
+interface RowDrawerProps {
+  readonly row: AuditRow
+  readonly onClose: () => void
+}
+
+/** One row. The API has no operation for one alone, so it is that of the list. */
+function RowDrawer({ row, onClose }: RowDrawerProps) {
+  const { fields, outcomes, kinds, changes, changed } = auditWords()
+  const { actor, outcome } = row
+  const lines = changeLines(row)
+  return (
+    <Drawer title={row.operation} onClose={onClose}>
+      <ObjectActions status={{ tone: OUTCOME_TONES[outcome], label: outcomes[outcome] }} actions={[]} />
+      <FactList
+        facts={[
+          [fields.at, localTime(row.at)],
+          [fields.actor, actor.name],
+          [fields.kind, kinds[actor.kind]],
+          [fields.actor_id, actor.id],
+          [fields.target, targetText(row)],
+          [fields.remote_address, row.remote_address],
+          [fields.request_id, row.request_id],
+        ]}
+      />
+      {lines.length > 0 && (
+        <Section title={changes}>
+          <FactList facts={lines.map(([name, from, to]) => [name, changed(from, to)])} />
+        </Section>
+      )}
+    </Drawer>
+  )
+}

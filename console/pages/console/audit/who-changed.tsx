@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { Section } from '../../../parts/section.tsx'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { call, session } from '../platform.ts'
+import { changeLines, OUTCOME_TONES, type AuditRow } from './model.ts'
+import { auditWords } from './words.ts'
+
+const MOST = 50
+const SHOWN = 3
+
+interface WhoChangedProps {
+  /** As the audit trail names it: `user`. */
+  readonly kind: string
+  readonly id: string
+  /** Of the object that is shown: another one is read with who has made it. */
+  readonly version?: string | null
+}
+
+/** Who has changed an object, for those who may read the audit trail. */
+export function WhoChanged(props: WhoChangedProps) {
+  return session.may('listAudit') ? <ObjectChanges {...props} /> : null
+}
+
+function ObjectChanges({ kind, id, version }: WhoChangedProps) {
+  const { whoChanged, nobody, by, changed } = auditWords()
+  const rows = useSignal<readonly AuditRow[]>([])
+  const read = async () => {
+    const result = await call('listAudit', { query: { target: `${kind}:${id}`, limit: MOST } })
+    if (result.ok) rows.value = result.value.items
+    else reportFailure(result.failure)
+  }
+  useEffect(() => void read(), [kind, id, version])
+  return (
+    <Section title={whoChanged}>
+      <Timeline
+        label={whoChanged}
+        empty={nobody}
+        most={SHOWN}
+        entries={rows.value.map((row) => ({
+          key: row.id,
+          at: row.at,
+          tone: OUTCOME_TONES[row.outcome],
+          title: <bdi>{row.operation}</bdi>,
+          note: (
+            <bdi>
+              {[
+                by(row.actor.name),
+                ...changeLines(row).map(([name, from, to]) => `${name}: ${changed(from, to)}`),
+              ].join(' · ')}
+            </bdi>
+          ),
+        }))}
+      />
+    </Section>
+  )
+}

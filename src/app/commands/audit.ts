@@ -1,0 +1,154 @@
+import { rotateAuditKey } from '../../config/secrets.ts'
+import {
+  encodeEntry,
+  formatSeal,
+  parseSeal,
+  parseTarget,
+  type AuditEntry,
+  type AuditFault,
+  type AuditFilter,
+  type AuditSeal,
+} from '../../domains/audit/index.ts'
+import { invalidField } from '../../kernel/errors.ts'
+import { OLDEST_FIRST, type PageRequest } from '../../kernel/page.ts'
+import { alignColumns } from '../../kernel/table.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { parseTime } from '../../wire/codec.ts'
+import type { Domains } from '../domains.ts'
+import { commandDomains } from './command-domains.ts'
+import { commandRecord, configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+
+interface FilterOptions extends ConfigOptions {
+  readonly actor?: string
+  readonly operation?: string
+  readonly target?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+const INTACT = 0
+const TAMPERED = 1
+const SHOWN = 50
+const MOST_SHOWN = 1_000
+const EXPORT_PART = 500
+
+/** `platform audit list`: the newest rows, the newest last. */
+export async function printAudit(
+  context: CommandContext,
+  options: FilterOptions & { readonly limit?: string },
+): Promise<void> {
+  const limit = options.limit === undefined ? SHOWN : Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_SHOWN)
+    throw invalidField('--limit', 'out_of_range', { minimum: 1, maximum: MOST_SHOWN })
+  const { items } = await withAudit(context, options, ({ audit }) =>
+    audit.list(filterOf(options), { ...timesOf(options), limit }),
+  )
+  const rows = items.toReversed().map(rowOf)
+  context.stdout.write(alignColumns([['AT', 'ACTOR', 'OPERATION', 'TARGET', 'OUTCOME', 'CHANGES'], ...rows]))
+}
+
+function rowOf({ at, actor, operation, target, outcome, changes }: AuditEntry): string[] {
+  const what = target.id === null ? target.kind : `${target.kind}:${target.id}`
+  return [
+    toRfc3339(at),
+    `${actor.name} (${actor.kind})`,
+    operation,
+    what,
+    outcome,
+    Object.keys(changes).join(','),
+  ]
+}
+
+/** `platform audit export` */
+export async function exportAudit(context: CommandContext, options: FilterOptions): Promise<void> {
+  await withAudit(context, options, async ({ audit }) => {
+    const page = { ...timesOf(options), limit: EXPORT_PART, order: OLDEST_FIRST }
+    for await (const part of audit.all(filterOf(options), page))
+      for (const entry of part) await written(context, `${encodeEntry(entry)}\n`)
+  })
+}
+
+/** A slow reader of a pipe must not fill the memory. */
+function written({ stdout }: CommandContext, text: string): Promise<void> | undefined {
+  if (stdout.write(text)) return undefined
+  return new Promise((resolve) => void stdout.once('drain', resolve))
+}
+
+/** `platform audit verify`: 0 if the trail is as it was sealed, else 1. */
+export async function verifyAudit(
+  context: CommandContext,
+  options: ConfigOptions & { readonly seal?: readonly string[] },
+): Promise<number> {
+  const kept = (options.seal ?? []).map(sealOf)
+  const verdict = await withAudit(context, options, ({ seals }) => seals.verify(kept))
+  const { fault, checked, unsealed, newest } = verdict
+  if (fault) {
+    context.stdout.write(`${faultText(fault)}\n`)
+    return TAMPERED
+  }
+  const seal = newest ? `newest seal ${formatSeal(newest)}` : 'there is no seal yet'
+  context.stdout.write(`${checked} rows are as they were sealed, ${unsealed} have no seal yet; ${seal}\n`)
+  return INTACT
+}
+
+function sealOf(text: string): AuditSeal {
+  const seal = parseSeal(text)
+  if (!seal) throw invalidField('--seal', 'not_matching', { pattern: 'number:code, as the log has it' })
+  return seal
+}
+
+/** One sentence for the first fault; every one has a cause that is no crime, too. */
+function faultText({ fault, seq, page, row, other, keyId, seal }: AuditFault): string {
+  const named = row ? `Row ${seq} (${row.operation}, ${toRfc3339(row.at)}, id ${row.id})` : `Row ${seq}`
+  const kept = seal ? formatSeal(seal) : ''
+  return {
+    changed: `${named} was changed after it was sealed.`,
+    removed: `${named} was removed.`,
+    put_in: `${named} was put in after its neighbours were sealed.`,
+    swapped: `${named} was swapped with row ${other}.`,
+    seal_changed: `The seal of page ${page} was changed.`,
+    page_missing: `Page ${page} was removed, and the trail does not say that it was removed for its age.`,
+    cut_off: `The end was cut off: the trail does not reach the seal ${kept}, or the database was restored from an older backup.`,
+    replaced: `The trail was replaced: it has other rows than the seal ${kept} stands for, or the database was restored.`,
+    key_unknown: `Page ${page} is sealed with the key ${keyId}, which is not in the file audit-key of this host: add the key of the host that sealed it.`,
+  }[fault]
+}
+
+/** `platform audit rotate` */
+export async function rotateAudit(context: CommandContext, options: ConfigOptions): Promise<void> {
+  const { dataDir } = configOf(context, options).config
+  await withAudit(context, options, async ({ audit }, { store }) => {
+    rotateAuditKey(dataDir)
+    await store.write((tx) =>
+      audit.record(tx, commandRecord(context, 'audit.rotate', { kind: 'audit', id: null })),
+    )
+  })
+  context.stdout.write(`made a new key in ${dataDir}/audit-key; save the file\n`)
+}
+
+async function withAudit<T>(
+  context: CommandContext,
+  options: ConfigOptions,
+  use: (parts: Domains['audit'], opened: ReturnType<typeof commandDomains>) => Promise<T>,
+): Promise<T> {
+  const loaded = configOf(context, options)
+  return withStore(loaded, (store) => {
+    const opened = commandDomains({ config: loaded.config, store })
+    return use(opened.domains.audit, opened)
+  })
+}
+
+function filterOf({ actor, operation, target }: FilterOptions): AuditFilter {
+  return {
+    ...(actor !== undefined && { actor }),
+    ...(operation !== undefined && { operation }),
+    ...(target !== undefined && { target: parseTarget(target) }),
+  }
+}
+
+function timesOf({ from, to }: FilterOptions): Pick<PageRequest, 'createdFrom' | 'createdTo'> {
+  return {
+    ...(from !== undefined && { createdFrom: parseTime('--from', from) }),
+    ...(to !== undefined && { createdTo: parseTime('--to', to) }),
+  }
+}

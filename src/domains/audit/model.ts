@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto'
+import type { AuditRecord } from '../../kernel/audit.ts'
+
+/** A row of the trail. */
+export interface AuditEntry extends AuditRecord {
+  readonly id: string
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+/** What the code of an entry is computed from, as the database has it. */
+export interface SealedRow {
+  readonly seq: number
+  readonly id: string
+  readonly at: number
+  readonly actorId: string
+  readonly actorName: string
+  readonly actorKind: string
+  readonly operation: string
+  readonly targetKind: string
+  readonly targetId: string | null
+  readonly requestId: string | null
+  readonly remoteAddress: string | null
+  readonly changes: string
+  readonly outcome: string
+}
+
+/** A key of the seals; the id tells which key a page was sealed with. */
+export interface AuditKey {
+  readonly id: string
+  readonly bytes: Buffer
+}
+
+/** The keys of the seals: the newest first. */
+export type AuditKeys = readonly [AuditKey, ...AuditKey[]]
+
+/** A place of the trail with its code: all entries up to it are as they were if the code is the same. */
+export interface AuditSeal {
+  /** How many entries were ever sealed. */
+  readonly total: number
+  readonly code: string
+}
+
+/** docs/specification.md, Audit */
+export const PAGE_ENTRIES = 1_000
+// RFC 2104, section 5: half of the hash is enough.
+const CODE_BYTES = 16
+
+/** The code of an entry, which depends on all entries before it. */
+export function codeOf({ bytes }: AuditKey, previous: string, row: SealedRow): string {
+  const values = [
+    row.id,
+    row.at,
+    row.actorId,
+    row.actorName,
+    row.actorKind,
+    row.operation,
+    row.targetKind,
+    row.targetId,
+    row.requestId,
+    row.remoteAddress,
+    row.changes,
+    row.outcome,
+  ]
+  const text = `${previous}\n${JSON.stringify(values)}`
+  return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
+}
+
+/** `1234:Xa…`, as the log, the file of the newest seal and the manifests of backups have it. */
+export function formatSeal({ total, code }: AuditSeal): string {
+  return `${total}:${code}`
+}
+
+/** Undefined for a text that is no seal. */
+export function parseSeal(text: string): AuditSeal | undefined {
+  const [, total, code] = /^(\d{1,15}):([\w-]{22})$/.exec(text) ?? []
+  return total !== undefined && code !== undefined ? { total: Number(total), code } : undefined
+}

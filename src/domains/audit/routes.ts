@@ -1,0 +1,183 @@
+import { Type, type Static } from 'typebox'
+import { AUDIT_ACTOR_KINDS, AUDIT_OUTCOMES } from '../../kernel/audit.ts'
+import { invalidField } from '../../kernel/errors.ts'
+import { OLDEST_FIRST } from '../../kernel/page.ts'
+import { encoderOf, parseTime } from '../../wire/codec.ts'
+import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
+import { ok, route, type Route } from '../../wire/route.ts'
+import { checked, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import type { StreamBody } from '../../wire/stream.ts'
+import { formatSeal, type AuditEntry } from './model.ts'
+import type { AuditSeals } from './seals.ts'
+import type { Audit, AuditFilter } from './service.ts'
+
+export const AUDIT_READERS = ['admin', 'auditor'] as const
+
+// docs/specification.md, Audit
+const EXPORT_PART = 500
+const TARGET_FORM = 'kind:id'
+const LINES = 'application/jsonl'
+
+const AuditEntrySchema = Fields(
+  {
+    id: Type.String({ description: 'UUIDv7 (RFC 9562).' }),
+    at: Timestamp,
+    actor: Fields({
+      id: Type.String(),
+      name: Type.String(),
+      kind: OneOf(
+        AUDIT_ACTOR_KINDS,
+        '`token`: a program with an API token of the user; `local`: a caller without a token, or the command line; ' +
+          '`system`: the platform itself.',
+      ),
+    }),
+    operation: Type.String({
+      description: 'The operation of the API, `signIn`, `start`, or a command such as `cli.user.add`.',
+      examples: ['changeUser'],
+    }),
+    target: Fields({
+      kind: Type.String({ examples: ['user'] }),
+      id: Nullable<string>({ type: 'string' }),
+    }),
+    request_id: Nullable<string>({ type: 'string' }),
+    remote_address: Nullable<string>({ type: 'string' }),
+    changes: Type.Record(Type.String(), Type.Tuple([Type.Unknown(), Type.Unknown()]), {
+      description:
+        'Each field that differs: its value before and after. Without secrets; long values are cut.',
+    }),
+    outcome: OneOf(AUDIT_OUTCOMES),
+  },
+  { $id: 'AuditEntry' },
+)
+
+const EntryPage = PageOf(AuditEntrySchema)
+
+const Filter = {
+  actor: Type.Optional(
+    Text({ minLength: 1, maxLength: 254, description: 'The id of whoever did it, or the name.' }),
+  ),
+  operation: Type.Optional(Text({ minLength: 1, maxLength: 64, examples: ['changeUser'] })),
+  target: Type.Optional(
+    Type.String({
+      ...checked(
+        '^[a-z-]{1,32}:[^\\u0000\\uD800-\\uDFFF]{1,256}$',
+        '^[a-z-]{1,32}:[^\\x00]{1,256}$',
+        'not_matching',
+        { pattern: TARGET_FORM },
+      ),
+      description: '`kind:id`.',
+      examples: ['user:01981e6a-8c3f-7c1e-9a51-3d2d1c8b7a10'],
+    }),
+  ),
+  from: Type.Optional(GivenTime('Only rows of this time or later. RFC 3339; write `+` as `%2B`.')),
+  to: Type.Optional(GivenTime('Only rows before this time. RFC 3339; write `+` as `%2B`.')),
+}
+
+const EntryQuery = Fields({ ...Filter, limit: TimedPageQuery.limit, cursor: TimedPageQuery.cursor })
+const ExportQuery = Fields(Filter)
+
+const SealSchema = Fields(
+  {
+    seal: Nullable<string>({
+      type: 'string',
+      description: 'The number of sealed rows and the code of the last one; null before the first seal.',
+      examples: ['1234:bGlrZSBhIGhhc2ggc3VtIQ'],
+    }),
+  },
+  { $id: 'AuditSeal' },
+)
+
+export const encodeEntry = encoderOf(AuditEntrySchema, {
+  actor: ({ actor }: AuditEntry) => actor,
+  target: ({ target }: AuditEntry) => target,
+  changes: ({ changes }: AuditEntry) => changes,
+})
+
+/** docs/specification.md, Audit */
+export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/audit',
+      operation: 'listAudit',
+      tag: 'Audit',
+      summary: 'Read who has changed what, newest first',
+      description: 'Also sign-ins, and calls that were refused.',
+      access: AUDIT_READERS,
+      query: EntryQuery,
+      answers: { 200: { description: 'A page of the audit trail.', schema: EntryPage } },
+      read: async ({ query }) => {
+        const page = { ...parsePage({ ...query }), ...timesOf(query) }
+        return ok(encodePage(await audit.list(filterOf(query), page), encodeEntry))
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/audit/seal',
+      operation: 'getAuditSeal',
+      tag: 'Audit',
+      summary: 'Read the newest seal of the audit trail',
+      description:
+        'Keep it somewhere else: `platform audit verify --seal` then finds out whether the end of the trail was cut off.',
+      access: AUDIT_READERS,
+      answers: { 200: { description: 'The seal.', schema: SealSchema } },
+      read: async () => {
+        const seal = await seals.newest()
+        return ok({ seal: seal ? formatSeal(seal) : null })
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/audit/export',
+      operation: 'exportAudit',
+      tag: 'Audit',
+      summary: 'Read the whole audit trail as JSON lines, oldest first',
+      access: AUDIT_READERS,
+      query: ExportQuery,
+      answers: {
+        200: { description: 'One row in each line.', schema: Type.String(), contentType: LINES },
+      },
+      stream: async ({ query }) => linesOf(audit, filterOf(query), timesOf(query)),
+    }),
+  ]
+}
+
+/** Each part is read when the client has taken the one before it. */
+function linesOf(audit: Audit, filter: AuditFilter, times: ReturnType<typeof timesOf>): StreamBody {
+  return async (output) => {
+    try {
+      for await (const part of audit.all(filter, { ...times, limit: EXPORT_PART, order: OLDEST_FIRST })) {
+        if (output.isOver) return
+        for (const entry of part) output.write(`${encodeEntry(entry)}\n`)
+        await output.drained()
+      }
+    } catch (error) {
+      // Ended regularly, it would look like all there is.
+      output.cut()
+      throw error
+    }
+  }
+}
+
+function timesOf({ from, to }: Static<typeof ExportQuery>) {
+  return {
+    ...(from !== undefined && { createdFrom: parseTime('from', from) }),
+    ...(to !== undefined && { createdTo: parseTime('to', to) }),
+  }
+}
+
+function filterOf({ actor, operation, target }: Static<typeof ExportQuery>): AuditFilter {
+  return {
+    ...(actor !== undefined && { actor }),
+    ...(operation !== undefined && { operation }),
+    ...(target !== undefined && { target: parseTarget(target) }),
+  }
+}
+
+/** Throws `validation_failed`. */
+export function parseTarget(text: string): NonNullable<AuditFilter['target']> {
+  const colon = text.indexOf(':')
+  if (colon < 1 || colon === text.length - 1)
+    throw invalidField('target', 'not_matching', { pattern: TARGET_FORM })
+  return { kind: text.slice(0, colon), id: text.slice(colon + 1) }
+}

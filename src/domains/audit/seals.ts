@@ -1,0 +1,300 @@
+import { systemRecord } from '../../kernel/audit.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
+import { SettledNumbers } from '../../store/settled-numbers.ts'
+import { readsAside, type Reads, type Store } from '../../store/store.ts'
+import {
+  codeOf,
+  formatSeal,
+  PAGE_ENTRIES,
+  type AuditKey,
+  type AuditKeys,
+  type AuditSeal,
+  type SealedRow,
+} from './model.ts'
+import {
+  newestChangesOf,
+  newestSealPage,
+  putSealPage,
+  readRows,
+  removeSealPage,
+  sealPageAfter,
+  sealPageWith,
+  totalSealed,
+  type SealPage,
+} from './store.ts'
+
+/** The files of the seals, which lie beside the database. */
+export interface AuditFiles {
+  /** The keys, the newest first; makes one where there is none. */
+  readOrCreateKeys(): AuditKeys
+  /** Undefined where there is no key. */
+  readKeys(): AuditKeys | undefined
+  /** The newest seal that was made on this host. */
+  readSeal(): AuditSeal | undefined
+  keepSeal(seal: AuditSeal): void
+}
+
+export interface SealDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly trail: AuditTrail
+  readonly files: AuditFiles
+  /** How many rows a page has; {@link PAGE_ENTRIES} by default. */
+  readonly pageEntries?: number
+}
+
+/** What is wrong with a trail, at its first fault. */
+export interface AuditFault {
+  readonly fault:
+    | 'changed'
+    | 'removed'
+    | 'put_in'
+    | 'swapped'
+    | 'seal_changed'
+    | 'page_missing'
+    | 'cut_off'
+    | 'replaced'
+    | 'key_unknown'
+  /** The number of the row, or of the seal. */
+  readonly seq?: number
+  readonly page?: number
+  readonly row?: SealedRow
+  /** The row that stands in its place. */
+  readonly other?: number
+  readonly keyId?: string
+  readonly seal?: AuditSeal
+}
+
+export interface AuditVerdict {
+  readonly fault: AuditFault | undefined
+  /** The rows that were compared with their codes. */
+  readonly checked: number
+  /** The rows behind the newest seal, which nothing protects yet. */
+  readonly unsealed: number
+  readonly newest: AuditSeal | undefined
+}
+
+const PRUNE = 'pruneAudit'
+
+/** Makes the seals of the trail, compares the trail with them, and removes whole pages that are old. */
+export class AuditSeals {
+  readonly #deps: SealDeps
+  readonly #settled: SettledNumbers
+  #toldCut: string | undefined
+
+  constructor(deps: SealDeps) {
+    this.#deps = deps
+    this.#settled = new SettledNumbers(deps.store.read, 'audit_entries')
+  }
+
+  /** Seals the rows that have no seal yet; returns how many rows were ever sealed. */
+  async seal(signal: AbortSignal): Promise<number> {
+    const { store, logger, files } = this.#deps
+    const [key] = files.readOrCreateKeys()
+    const through = await this.#settled.through()
+    await this.#reportCut()
+    let newest: SealPage | undefined
+    while (!signal.aborted) {
+      const page = await this.#sealNext(key, through)
+      if (!page) break
+      newest = page
+    }
+    if (newest) {
+      const seal = sealOf(newest)
+      files.keepSeal(seal)
+      logger.info({ seal: formatSeal(seal) }, 'the audit trail is sealed')
+    }
+    return newest?.total ?? totalSealed(store.read)
+  }
+
+  /** The newest seal; undefined before the first one. */
+  async newest(): Promise<AuditSeal | undefined> {
+    const page = await newestSealPage(this.#deps.store.read)
+    return page && sealOf(page)
+  }
+
+  /** One page, or what the open one still takes; undefined when nothing is left, or another worker was first. */
+  async #sealNext(key: AuditKey, through: number): Promise<SealPage | undefined> {
+    const { store, pageEntries = PAGE_ENTRIES } = this.#deps
+    const last = await newestSealPage(store.read)
+    const open = last && last.keyId === key.id && last.codes.length < pageEntries ? last : undefined
+    const after = last?.codes.at(-1)?.[0] ?? 0
+    const rows = await readRows(store.read, after, through, pageEntries - (open?.codes.length ?? 0))
+    if (rows.length === 0) return undefined
+    const added = codesOf(key, last ? sealOf(last).code : '', rows)
+    const page: SealPage = {
+      page: open?.page ?? (last?.page ?? 0) + 1,
+      total: (last?.total ?? 0) + rows.length,
+      newestAt: Math.max(open?.newestAt ?? 0, ...rows.map(({ at }) => at)),
+      keyId: key.id,
+      previous: open?.previous ?? (last ? sealOf(last).code : ''),
+      codes: [...(open?.codes ?? []), ...added],
+    }
+    return (await store.write((tx) => putSealPage(tx, page, open))) ? page : undefined
+  }
+
+  /** Said once for each seal: a restored database ends before it, too. */
+  async #reportCut(): Promise<void> {
+    const { store, logger, files } = this.#deps
+    const seal = files.readSeal()
+    if (!seal || this.#toldCut === formatSeal(seal)) return
+    const fault = await sealFault(store.read, seal)
+    if (!fault) return
+    this.#toldCut = formatSeal(seal)
+    logger.error(
+      { seal: formatSeal(seal), fault: fault.fault },
+      'the audit trail does not contain its newest seal: rows were removed at its end, or the database was replaced; run "platform audit verify"',
+    )
+  }
+
+  /** Removes the sealed pages whose newest row is older, and records it; returns whether there may be more. */
+  async prune(olderThan: number): Promise<boolean> {
+    const { store, trail } = this.#deps
+    return store.write(async (tx) => {
+      const oldest = await sealPageAfter(tx, 0)
+      const next = oldest && (await sealPageAfter(tx, oldest.page))
+      // The newest page stays: the next seal continues it.
+      if (!oldest || !next || oldest.newestAt >= olderThan) return false
+      if (!(await removeSealPage(tx, oldest))) return false
+      await trail.record(tx, {
+        ...systemRecord(PRUNE, { kind: 'audit', id: null }),
+        changes: { first_page: [oldest.page, next.page] },
+      })
+      return true
+    })
+  }
+
+  /** Compares every row with its code, and the end with the seals that somebody has kept. Stops at the first fault. */
+  async verify(kept: readonly AuditSeal[] = []): Promise<AuditVerdict> {
+    const { store, files } = this.#deps
+    const reads = readsAside(store)
+    const ofHost = files.readSeal()
+    const keys = files.readKeys() ?? []
+    const first = await walkOnce(reads, keys)
+    // The worker may have removed a page for its age meanwhile; a fault is there the second time, too.
+    const { fault, walk } = first.fault ? await walkOnce(reads, keys) : first
+    const { checked, end, newest } = walk
+    const verdict = { checked, unsealed: await countAfter(reads, end), newest }
+    if (fault) return { ...verdict, fault }
+    for (const seal of ofHost ? [ofHost, ...kept] : kept) {
+      const missing = await sealFault(reads, seal)
+      if (missing) return { ...verdict, fault: missing }
+    }
+    return { ...verdict, fault: undefined }
+  }
+}
+
+async function walkOnce(reads: Reads, keys: readonly AuditKey[]) {
+  const walk = new SealWalk(reads, keys)
+  return { walk, fault: await walk.run() }
+}
+
+/** One comparison of the trail with its seals, from the oldest page on. */
+class SealWalk {
+  readonly #reads: Reads
+  readonly #keys: ReadonlyMap<string, AuditKey>
+  checked = 0
+  /** The number of the last sealed row. */
+  end = 0
+  newest: AuditSeal | undefined
+
+  constructor(reads: Reads, keys: readonly AuditKey[]) {
+    this.#reads = reads
+    this.#keys = new Map(keys.map((key) => [key.id, key]))
+  }
+
+  async run(): Promise<AuditFault | undefined> {
+    let last: SealPage | undefined
+    for (;;) {
+      const page = await sealPageAfter(this.#reads, last?.page ?? 0)
+      if (!page) return undefined
+      const fault =
+        (last ? orderFault(last, page) : await this.#startFault(page)) ?? (await this.#pageFault(page))
+      if (fault) return fault
+      last = page
+      this.newest = sealOf(page)
+    }
+  }
+
+  /** Pages are missing at the beginning only where the trail itself says that they were removed for their age. */
+  async #startFault({ page, total, codes }: SealPage): Promise<AuditFault | undefined> {
+    if (page === 1) return total === codes.length ? undefined : { fault: 'seal_changed', page }
+    const text = await newestChangesOf(this.#reads, PRUNE)
+    const pruned = text === undefined ? undefined : (JSON.parse(text) as { first_page?: [number, number] })
+    return pruned?.first_page?.[1] === page ? undefined : { fault: 'page_missing', page: page - 1 }
+  }
+
+  async #pageFault(page: SealPage): Promise<AuditFault | undefined> {
+    const key = this.#keys.get(page.keyId)
+    if (!key) return { fault: 'key_unknown', page: page.page, keyId: page.keyId }
+    const through = page.codes.at(-1)?.[0] ?? this.end
+    // One more than there should be shows the first that was put in.
+    const rows = await readRows(this.#reads, this.end, through, page.codes.length + 1)
+    let previous = page.previous
+    for (const [index, [seq, code]] of page.codes.entries()) {
+      const row = rows[index]
+      if (!row || row.seq > seq) return { fault: 'removed', seq }
+      if (row.seq < seq) return { fault: 'put_in', seq: row.seq, row }
+      if (codeOf(key, previous, row) !== code) return misfit(key, previous, { row, code, rows })
+      previous = code
+      this.checked++
+    }
+    const extra = rows[page.codes.length]
+    if (extra) return { fault: 'put_in', seq: extra.seq, row: extra }
+    this.end = through
+    return undefined
+  }
+}
+
+/** A row without its code: either another row of the page has the code, or none. */
+function misfit(
+  key: AuditKey,
+  previous: string,
+  { row, code, rows }: { row: SealedRow; code: string; rows: readonly SealedRow[] },
+): AuditFault {
+  const other = rows.find((each) => codeOf(key, previous, each) === code)
+  return other
+    ? { fault: 'swapped', seq: row.seq, row, other: other.seq }
+    : { fault: 'changed', seq: row.seq, row }
+}
+
+function orderFault(last: SealPage, page: SealPage): AuditFault | undefined {
+  if (page.page !== last.page + 1) return { fault: 'page_missing', page: last.page + 1 }
+  const follows = page.previous === sealOf(last).code && page.total === last.total + page.codes.length
+  return follows ? undefined : { fault: 'seal_changed', page: page.page }
+}
+
+/** Whether the trail still has what a kept seal stands for. What was removed for its age is not asked for. */
+async function sealFault(reads: Reads, seal: AuditSeal): Promise<AuditFault | undefined> {
+  const page = await sealPageWith(reads, seal.total)
+  if (!page) return { fault: 'cut_off', seal }
+  const position = seal.total - (page.total - page.codes.length)
+  if (position <= 0) return undefined
+  return page.codes[position - 1]?.[1] === seal.code ? undefined : { fault: 'replaced', seal }
+}
+
+async function countAfter(reads: Reads, end: number): Promise<number> {
+  let count = 0
+  for (let after = end; ;) {
+    const rows = await readRows(reads, after, Number.MAX_SAFE_INTEGER, PAGE_ENTRIES)
+    count += rows.length
+    const last = rows.at(-1)
+    if (!last || rows.length < PAGE_ENTRIES) return count
+    after = last.seq
+  }
+}
+
+function codesOf(key: AuditKey, previous: string, rows: readonly SealedRow[]): [number, string][] {
+  let code = previous
+  return rows.map((row) => {
+    code = codeOf(key, code, row)
+    return [row.seq, code]
+  })
+}
+
+function sealOf({ total, codes }: SealPage): AuditSeal {
+  return { total, code: codes.at(-1)?.[1] ?? '' }
+}

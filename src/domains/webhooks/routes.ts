@@ -1,0 +1,245 @@
+import { JsonText } from '../../kernel/json-text.ts'
+import type { WebhookCaller } from '../../ports/webhook-caller.ts'
+import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage } from '../../wire/page.ts'
+import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { IdParams } from '../../wire/schemas.ts'
+import type { StoredWebhook, Webhook } from './model.ts'
+import {
+  DeliveryPage,
+  DeliveryParams,
+  DeliveryQuery,
+  DeliverySchema,
+  encodeDelivery,
+  encodeKnownWebhook,
+  encodeNewWebhook,
+  encodeWebhook,
+  fromRecoverBody,
+  fromWebhookBody,
+  fromWebhookEditBody,
+  RecoverBody,
+  WebhookBody,
+  WebhookEditBody,
+  WebhookPage,
+  WebhookQuery,
+  WebhookSchema,
+  WebhookWithSecret,
+} from './schemas.ts'
+import type { Webhooks } from './service.ts'
+
+const ADMINS = ['admin'] as const
+
+export const WEBHOOK_ERRORS = {
+  webhook_not_found: { status: 404, meaning: 'There is no such webhook.' },
+  delivery_not_found: { status: 404, meaning: 'The webhook has no such delivery.' },
+  webhook_disabled: { status: 409, meaning: 'The webhook is disabled.' },
+  too_many_webhooks: { status: 409, meaning: 'There are 100 webhooks already.' },
+  url_refused: {
+    status: 400,
+    meaning: 'The address is not public, or without TLS; `webhooks.allow_private` does not name its network.',
+  },
+} as const satisfies ErrorCodes
+
+const { webhook_not_found, delivery_not_found, webhook_disabled, too_many_webhooks, url_refused } =
+  WEBHOOK_ERRORS
+const { precondition_failed } = SHARED_ERRORS
+
+/** docs/specification.md, Webhooks */
+export function webhookRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
+  return [...settingRoutes(webhooks, caller), ...deliveryRoutes(webhooks)]
+}
+
+function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/webhooks',
+      operation: 'createWebhook',
+      tag: 'Webhooks',
+      summary: 'Send events to an endpoint',
+      description: 'It gets the events from now on. The response has the secret of the signatures once.',
+      access: ADMINS,
+      body: WebhookBody,
+      answers: {
+        201: { description: 'The new webhook; `ETag` names its version.', schema: WebhookWithSecret },
+      },
+      errors: { url_refused, too_many_webhooks },
+      prepare: async ({ body }) => {
+        const settings = fromWebhookBody(body)
+        requireCallable(caller, settings.url)
+        return { settings, place: await webhooks.newestPlace() }
+      },
+      change: async (tx, { identity }, { settings, place }) =>
+        withSecret(await webhooks.create(tx, settings, identity.id, place), created),
+    }),
+    route({
+      method: 'GET',
+      path: '/webhooks',
+      operation: 'listWebhooks',
+      tag: 'Webhooks',
+      summary: 'List webhooks, newest first',
+      access: ADMINS,
+      query: WebhookQuery,
+      answers: { 200: { description: 'A page of webhooks.', schema: WebhookPage } },
+      read: async ({ query }) => ok(encodePage(await webhooks.list(parsePage(query)), encodeWebhook)),
+    }),
+    route({
+      method: 'GET',
+      path: '/webhooks/:id',
+      operation: 'getWebhook',
+      tag: 'Webhooks',
+      summary: 'Read a webhook',
+      access: ADMINS,
+      params: IdParams,
+      answers: { 200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema } },
+      errors: { webhook_not_found },
+      read: async ({ params }) => webhookAnswer(await webhooks.get(params.id)),
+    }),
+    route({
+      method: 'PATCH',
+      path: '/webhooks/:id',
+      operation: 'editWebhook',
+      tag: 'Webhooks',
+      summary: 'Change, enable or disable a webhook',
+      description:
+        'At least one field; one that is left out keeps its value. With `If-Match` only that version is changed.',
+      access: ADMINS,
+      params: IdParams,
+      body: WebhookEditBody,
+      answers: { 200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema } },
+      errors: { webhook_not_found, url_refused, precondition_failed },
+      prepare: async ({ body }) => {
+        const edit = fromWebhookEditBody(body)
+        if (edit.url !== undefined) requireCallable(caller, edit.url)
+        return { edit, place: await webhooks.newestPlace() }
+      },
+      change: async (tx, { params, identity, headers }, { edit, place }) => {
+        const versions = parseIfMatch(headers['if-match'])
+        return webhookAnswer(await webhooks.edit(tx, params.id, edit, identity.id, { versions, place }))
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/webhooks/:id',
+      operation: 'deleteWebhook',
+      tag: 'Webhooks',
+      summary: 'Delete a webhook with its deliveries',
+      description: 'With `If-Match` only if it has that version.',
+      access: ADMINS,
+      params: IdParams,
+      answers: { 204: { description: 'Deleted.' } },
+      errors: { webhook_not_found, precondition_failed },
+      change: async (tx, { params, identity, headers }) => {
+        await webhooks.remove(tx, params.id, identity.id, parseIfMatch(headers['if-match']))
+        return { status: 204 }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/webhooks/:id/rotate',
+      operation: 'rotateWebhook',
+      tag: 'Webhooks',
+      summary: 'Give a webhook another secret',
+      description: 'The secret before it signs beside the new one for 24 hours.',
+      access: ADMINS,
+      params: IdParams,
+      answers: { 200: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret } },
+      errors: { webhook_not_found, precondition_failed },
+      change: async (tx, { params, identity, headers }) =>
+        withSecret(await webhooks.rotate(tx, params.id, identity.id, parseIfMatch(headers['if-match'])), ok),
+    }),
+  ]
+}
+
+function deliveryRoutes(webhooks: Webhooks): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/webhooks/:id/test',
+      operation: 'testWebhook',
+      tag: 'Webhooks',
+      summary: 'Send an event that is only a test',
+      description: 'The list of the deliveries shows its outcome.',
+      access: ADMINS,
+      params: IdParams,
+      answers: { 202: { description: 'The delivery, which is made at once.', schema: DeliverySchema } },
+      errors: { webhook_not_found, webhook_disabled },
+      change: async (tx, { params, identity }) =>
+        accepted(encodeDelivery(await webhooks.test(tx, params.id, identity.id))),
+    }),
+    route({
+      method: 'GET',
+      path: '/webhooks/:id/deliveries',
+      operation: 'listWebhookDeliveries',
+      tag: 'Webhooks',
+      summary: 'List what was sent to an endpoint, newest first',
+      access: ADMINS,
+      params: IdParams,
+      query: DeliveryQuery,
+      answers: { 200: { description: 'A page of deliveries.', schema: DeliveryPage } },
+      errors: { webhook_not_found },
+      read: async ({ params, query }) =>
+        ok(encodePage(await webhooks.deliveries(params.id, query.status, parsePage(query)), encodeDelivery)),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
+      operation: 'redeliverWebhook',
+      tag: 'Webhooks',
+      summary: 'Send an event again',
+      description: 'With the same `webhook-id`; its tries begin anew. One that is not finished is tried now.',
+      access: ADMINS,
+      params: DeliveryParams,
+      answers: { 202: { description: 'The delivery, pending.', schema: DeliverySchema } },
+      errors: { webhook_not_found, delivery_not_found, webhook_disabled },
+      change: async (tx, { params, identity }) =>
+        accepted(encodeDelivery(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id))),
+    }),
+    route({
+      method: 'POST',
+      path: '/webhooks/:id/recover',
+      operation: 'recoverWebhook',
+      tag: 'Webhooks',
+      summary: 'Send what an endpoint has missed',
+      description:
+        'What has failed since that time, and what has happened since then and was not sent, such as while the webhook was ' +
+        'disabled. The log of the events goes back as far as `messages.keep`.',
+      access: ADMINS,
+      params: IdParams,
+      body: RecoverBody,
+      answers: { 202: { description: 'The webhook; its deliveries follow.', schema: WebhookSchema } },
+      errors: { webhook_not_found, webhook_disabled },
+      prepare: async ({ body }) => {
+        const since = fromRecoverBody(body)
+        return { since, place: await webhooks.placeBefore(since) }
+      },
+      change: async (tx, { params, identity }, from) =>
+        accepted(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
+    }),
+  ]
+}
+
+function requireCallable(caller: WebhookCaller, url: string): void {
+  const refusal = caller.refusal(url)
+  if (refusal) throw refusal
+}
+
+function accepted(body: string): Answer {
+  return { status: 202, body: new JsonText(body) }
+}
+
+function webhookAnswer(webhook: Webhook): Answer {
+  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook))
+}
+
+function withSecret(webhook: StoredWebhook, answer: typeof ok): Answer {
+  return {
+    ...answer(new JsonText(encodeNewWebhook(webhook)), entityTag(webhook)),
+    storedBody: new JsonText(encodeKnownWebhook(webhook)),
+  }
+}
+
+function entityTag({ version }: Webhook): Record<string, string> {
+  return { etag: `"${version}"` }
+}

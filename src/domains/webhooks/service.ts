@@ -1,0 +1,390 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import { Secret } from '../../kernel/secret.ts'
+import { newWebhookSecret } from '../../kernel/standard-webhook.ts'
+import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
+import type { MessageLogReader } from '../../ports/event-log.ts'
+import type { WebhookCaller } from '../../ports/webhook-caller.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { WEBHOOK_ALERTS } from './alerts.ts'
+import {
+  FORMER_SECRET_MS,
+  healthAfter,
+  isSuccess,
+  newDelivery,
+  stepAfter,
+  TEST_TYPE,
+  testEvent,
+  type CallResult,
+  type WebhookDelivery,
+  type DeliveryStatus,
+  type DisabledReason,
+  type StoredWebhook,
+  type Webhook,
+  type WebhookSettings,
+} from './model.ts'
+import {
+  countWebhooks,
+  deleteOldDeliveries,
+  deleteOrphans,
+  deleteWebhook,
+  findDelivery,
+  findWebhook,
+  hastenDeliveries,
+  insertDelivery,
+  insertWebhook,
+  listDeliveries,
+  listPendingThings,
+  listWebhooks,
+  lockWebhook,
+  readPending,
+  recordStep,
+  releaseThing,
+  requeueDelivery,
+  setWebhookDue,
+  updateWebhook,
+  type Due,
+} from './store.ts'
+
+/** What the webhook domain needs of the rest of the platform. */
+export interface WebhookDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly alerts: RecoverableAlerts
+  readonly log: MessageLogReader
+  readonly caller: WebhookCaller
+  /** How long finished deliveries are kept, in milliseconds: as long as the log has their events. */
+  readonly keepMs: number
+}
+
+/** docs/specification.md, Webhooks: each may have a slow endpoint, and none of them waits for another. */
+export const MAX_WEBHOOKS = 100
+
+/** What the worker is told of. */
+interface Waking {
+  /** There may be a webhook, or a place in the log, that it has not seen. */
+  wakeFeed(): void
+  /** An endpoint has something to get. */
+  wakeEndpoint(id: string): void
+}
+
+/** One call of a delivery, and what it has led to. */
+export interface CallAttempt {
+  readonly delivery: Due
+  readonly result: CallResult
+}
+
+/** Endpoints of other programs that get events by HTTP (docs/specification.md, Webhooks). */
+export class Webhooks {
+  readonly #deps: WebhookDeps & Waking
+  readonly #calls: Counter
+
+  constructor(deps: WebhookDeps & Waking) {
+    this.#deps = deps
+    this.#calls = deps.metrics.counter({
+      name: 'webhook_calls_total',
+      help: 'Calls of the endpoints of webhooks, by outcome.',
+      labels: ['outcome'],
+    })
+    for (const outcome of ['delivered', 'failed']) this.#calls.increment({ outcome }, 0)
+  }
+
+  /** Rejects with `too_many_webhooks`. The events after `place` are its own. */
+  async create(tx: Tx, settings: WebhookSettings, actor: string, place: number): Promise<StoredWebhook> {
+    if ((await countWebhooks(tx)) >= MAX_WEBHOOKS)
+      throw new AppError(
+        'conflict',
+        'too_many_webhooks',
+        `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not used.`,
+      )
+    const at = this.#deps.clock.now()
+    const webhook: StoredWebhook = {
+      ...settings,
+      id: newId(),
+      disabledReason: settings.enabled ? null : 'by_hand',
+      version: 1,
+      createdAt: at,
+      createdBy: actor,
+      updatedAt: at,
+      updatedBy: actor,
+      failingSince: null,
+      lastSuccessAt: null,
+      pending: 0,
+      secret: new Secret(newWebhookSecret()),
+      formerSecret: null,
+      formerSecretUntil: null,
+      place,
+      pausedUntil: null,
+      recoverSince: null,
+    }
+    await insertWebhook(tx, webhook)
+    this.#log(tx, webhook.id, 'created', actor)
+    return webhook
+  }
+
+  /** Newest first. */
+  list(page: PageRequest): Promise<Page<Webhook>> {
+    return listWebhooks(this.#deps.store.read, page)
+  }
+
+  /** Rejects with `webhook_not_found`. */
+  async get(id: string): Promise<Webhook> {
+    return requireWebhook(await findWebhook(this.#deps.store.read, id), id)
+  }
+
+  /** Where the log ends for a webhook that is created or enabled now. */
+  newestPlace(): Promise<number> {
+    return this.#deps.log.settledPlace()
+  }
+
+  /**
+   * Changes what is given; the same again changes nothing. One that is enabled gets the events after `place`.
+   * Rejects with `webhook_not_found` and `precondition_failed`.
+   */
+  async edit(
+    tx: Tx,
+    id: string,
+    edit: Partial<WebhookSettings>,
+    actor: string,
+    { versions, place }: { readonly versions: readonly number[] | undefined; readonly place: number },
+  ): Promise<Webhook> {
+    const known = requireWebhook(await lockWebhook(tx, id), id)
+    requireVersion(known.version, versions, 'webhook')
+    if (!isChange(known, edit)) return known
+    const webhook = { ...this.#changed(known, actor), ...edit }
+    const isEnabled = !known.enabled && webhook.enabled
+    const next: StoredWebhook = {
+      ...webhook,
+      ...(isEnabled && { ...HEALTHY, place: Math.max(place, known.place) }),
+      ...(known.enabled && !webhook.enabled && { disabledReason: 'by_hand' as const }),
+    }
+    await updateWebhook(tx, next)
+    if (isEnabled) await this.#recoverAlert(tx, next, 'The webhook was enabled.')
+    if (known.ordered && !next.ordered) await hastenDeliveries(tx, next, this.#deps.clock.now())
+    if (next.enabled) await this.#makeDue(tx, id)
+    this.#log(tx, id, 'changed', actor)
+    return next
+  }
+
+  /** Deletes it with its deliveries. Rejects with `webhook_not_found` and `precondition_failed`. */
+  async remove(tx: Tx, id: string, actor: string, versions: readonly number[] | undefined): Promise<void> {
+    const known = requireWebhook(await lockWebhook(tx, id), id)
+    requireVersion(known.version, versions, 'webhook')
+    await deleteWebhook(tx, id)
+    await this.#recoverAlert(tx, known, 'The webhook was deleted.')
+    this.#log(tx, id, 'deleted', actor)
+  }
+
+  /** Gives it a new secret; the present one signs beside it for a day. Rejects as {@link remove}. */
+  async rotate(
+    tx: Tx,
+    id: string,
+    actor: string,
+    versions: readonly number[] | undefined,
+  ): Promise<StoredWebhook> {
+    const known = requireWebhook(await lockWebhook(tx, id), id)
+    requireVersion(known.version, versions, 'webhook')
+    const webhook = {
+      ...this.#changed(known, actor),
+      secret: new Secret(newWebhookSecret()),
+      formerSecret: known.secret,
+      formerSecretUntil: this.#deps.clock.now() + FORMER_SECRET_MS,
+    }
+    await updateWebhook(tx, webhook)
+    this.#log(tx, id, 'rotated', actor)
+    return webhook
+  }
+
+  /** Sends an event that only says that it is a test. Rejects with `webhook_not_found` and `webhook_disabled`. */
+  async test(tx: Tx, id: string, actor: string): Promise<WebhookDelivery> {
+    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const now = this.#deps.clock.now()
+    const { eventId, body, thing } = testEvent(id, newId(), now)
+    const event = { eventId, thing, type: TEST_TYPE, place: null, payload: body }
+    const delivery = newDelivery(newId(), id, event, { createdAt: now, dueAt: now })
+    await insertDelivery(tx, delivery)
+    await updateWebhook(tx, { ...known, pending: known.pending + 1 })
+    await this.#makeDue(tx, id)
+    this.#log(tx, id, 'tested', actor)
+    return delivery
+  }
+
+  /** Newest first. Rejects with `webhook_not_found`. */
+  async deliveries(
+    id: string,
+    status: DeliveryStatus | undefined,
+    page: PageRequest,
+  ): Promise<Page<WebhookDelivery>> {
+    await this.get(id)
+    return listDeliveries(this.#deps.store.read, { webhookId: id, ...(status && { status }) }, page)
+  }
+
+  /**
+   * Sends an event again, as if it were new. One that is not finished is tried now.
+   * Rejects with `webhook_not_found`, `delivery_not_found` and `webhook_disabled`.
+   */
+  async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<WebhookDelivery> {
+    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const delivery = await findDelivery(tx, id, deliveryId)
+    if (!delivery) throw notFound('delivery', deliveryId)
+    const now = this.#deps.clock.now()
+    const isPending = delivery.status === 'pending'
+    const { thing } = delivery
+    if (isPending) await releaseThing(tx, id, thing, now)
+    const isWaiting = isPending
+      ? delivery.dueAt === null
+      : known.ordered && (await listPendingThings(tx, id, [thing])).has(thing)
+    await requeueDelivery(tx, deliveryId, isWaiting ? null : now)
+    if (!isPending) await updateWebhook(tx, { ...known, pending: known.pending + 1 })
+    await this.#makeDue(tx, id)
+    this.#log(tx, id, 'redelivered', actor)
+    return (await findDelivery(tx, id, deliveryId)) ?? delivery
+  }
+
+  /** Where the log begins for {@link recover}: not before finished deliveries are forgotten. */
+  placeBefore(since: number): Promise<number> {
+    const { clock, log, keepMs } = this.#deps
+    return log.placeBefore(Math.max(since, clock.now() - keepMs))
+  }
+
+  /**
+   * Sends what has failed since a time, and what has happened since then and was not sent; `place` is that of
+   * {@link placeBefore}. Rejects with `webhook_not_found` and `webhook_disabled`.
+   */
+  async recover(
+    tx: Tx,
+    id: string,
+    { since, place }: { readonly since: number; readonly place: number },
+    actor: string,
+  ): Promise<Webhook> {
+    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const webhook = {
+      ...known,
+      place: Math.min(place, known.place),
+      recoverSince: Math.min(since, known.recoverSince ?? since),
+      pausedUntil: null,
+    }
+    await updateWebhook(tx, webhook)
+    await hastenDeliveries(tx, webhook, this.#deps.clock.now())
+    await this.#makeDue(tx, id)
+    this.#log(tx, id, 'recovered', actor)
+    return webhook
+  }
+
+  /** Records calls that have ended, and what they say about the endpoint. */
+  async settle(tx: Tx, id: string, attempts: readonly CallAttempt[]): Promise<void> {
+    const known = await lockWebhook(tx, id)
+    // Deleted meanwhile.
+    if (!known) return
+    const now = this.#deps.clock.now()
+    let finished = 0
+    for (const { delivery, result } of attempts) {
+      const step = stepAfter(delivery, result, now)
+      if (!(await recordStep(tx, delivery.id, step))) continue
+      if (step.status === 'pending') continue
+      finished++
+      await releaseThing(tx, id, delivery.thing, now)
+    }
+    const results = attempts.map(({ result }) => result)
+    const { disable, ...health } = healthAfter(known, results, now)
+    const pending = Math.max(0, known.pending - finished)
+    await updateWebhook(tx, { ...known, ...health, pending })
+    if (disable && known.enabled) await this.#disable(tx, { ...known, ...health, pending }, disable)
+    tx.afterCommit(() => {
+      for (const result of results)
+        this.#calls.increment({ outcome: isSuccess(result) ? 'delivered' : 'failed' })
+    })
+  }
+
+  /** The number of events that endpoints have not got yet. */
+  pending(): Promise<number> {
+    return readPending(this.#deps.store.read)
+  }
+
+  /** Removes one batch of old deliveries, and of those of deleted webhooks; returns how many. */
+  prune(limit: number): Promise<number> {
+    const { store, clock, keepMs } = this.#deps
+    return store.write(async (tx) => {
+      const finished = await deleteOldDeliveries(tx, clock.now() - keepMs, limit)
+      return finished > 0 ? finished : deleteOrphans(tx, limit)
+    })
+  }
+
+  async #disable(tx: Tx, webhook: StoredWebhook, reason: DisabledReason): Promise<void> {
+    const { alerts, logger } = this.#deps
+    await updateWebhook(tx, {
+      ...this.#changed(webhook, 'worker'),
+      enabled: false,
+      disabledReason: reason,
+    })
+    await alerts.raise(tx, {
+      ...alertOf(webhook),
+      body:
+        reason === 'gone'
+          ? 'The endpoint has answered 410: it wants no more events.'
+          : 'All calls of 5 days have failed. Events wait in the log as long as messages are kept.',
+      severity: 'ERROR',
+    })
+    tx.afterCommit(() => logger.warn({ webhook_id: webhook.id, reason }, 'webhook disabled'))
+  }
+
+  async #recoverAlert(tx: Tx, webhook: StoredWebhook, body: string): Promise<void> {
+    await this.#deps.alerts.recoverIfRaised(tx, { ...alertOf(webhook), body })
+  }
+
+  #changed(webhook: StoredWebhook, actor: string): StoredWebhook {
+    return {
+      ...webhook,
+      version: webhook.version + 1,
+      updatedAt: this.#deps.clock.now(),
+      updatedBy: actor,
+    }
+  }
+
+  async #makeDue(tx: Tx, id: string): Promise<void> {
+    const { clock, wakeEndpoint, wakeFeed } = this.#deps
+    await setWebhookDue(tx, id, clock.now())
+    tx.afterCommit(() => wakeEndpoint(id))
+    tx.afterCommit(wakeFeed)
+  }
+
+  #log(tx: Tx, id: string, change: string, actor: string): void {
+    const { logger, wakeFeed } = this.#deps
+    tx.afterCommit(() => logger.info({ webhook_id: id, actor }, `webhook ${change}`))
+    tx.afterCommit(wakeFeed)
+  }
+}
+
+const HEALTHY = { disabledReason: null, failingSince: null, pausedUntil: null } as const
+
+function isChange(known: StoredWebhook, edit: Partial<WebhookSettings>): boolean {
+  return Object.entries(edit).some(
+    ([name, value]) => JSON.stringify(known[name as keyof WebhookSettings]) !== JSON.stringify(value),
+  )
+}
+
+function requireWebhook(webhook: StoredWebhook | undefined, id: string): StoredWebhook {
+  if (!webhook) throw notFound('webhook', id)
+  return webhook
+}
+
+function requireEnabled(webhook: StoredWebhook): StoredWebhook {
+  if (webhook.enabled) return webhook
+  throw new AppError('conflict', 'webhook_disabled', 'The webhook is disabled; enable it first.')
+}
+
+/** The address is no part of it: it may have a secret. */
+function alertOf({ id, description }: StoredWebhook): Omit<PlatformRecovery, 'body'> {
+  return {
+    alarmId: declaredAlarmId(WEBHOOK_ALERTS, 'webhook.disabled:*', id),
+    source: 'platform.webhooks',
+    title: `The webhook ${description === '' ? id : description} is disabled`,
+  }
+}

@@ -1,0 +1,228 @@
+import { lookup as lookUpHost } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, request, type Dispatcher } from 'undici'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { SECOND } from '../../kernel/time.ts'
+import type { WebhookCall, WebhookCaller, WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
+import type { AddressRules } from './address-rules.ts'
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+/** The addresses of a name. */
+export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>
+
+// docs/specification.md, Webhooks
+const TIMEOUT_MS = 15 * SECOND
+const KEPT_BYTES = 1_024
+// A connection is used again when its answer was read to the end; a longer answer closes it.
+const READ_BYTES = 65_536
+const KEPT_HEADERS = 64
+
+class AddressRefused extends Error {
+  readonly code = 'ADDRESS_REFUSED'
+
+  constructor(name: string) {
+    super(`The name ${name} leads to no address that may be called.`)
+  }
+}
+
+/** Connections to endpoints, each to an address that was checked when it was resolved. Uses no proxy. */
+export class HttpWebhookCaller implements WebhookCaller {
+  readonly #rules: AddressRules
+  readonly #resolve: Resolve
+  readonly #timeoutMs: number
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #agents = new Map<string, Dispatcher>()
+
+  constructor(
+    rules: AddressRules,
+    resolve: Resolve = resolveHost,
+    timeoutMs = TIMEOUT_MS,
+    clock: Pick<Clock, 'now'> = systemClock,
+  ) {
+    this.#rules = rules
+    this.#resolve = resolve
+    this.#timeoutMs = timeoutMs
+    this.#clock = clock
+  }
+
+  refusal(url: string): AppError | undefined {
+    const { protocol, hostname } = new URL(url)
+    const isEncrypted = protocol === 'https:'
+    const address = literalOf(hostname)
+    if (address !== undefined)
+      return this.#rules.allows(address, isEncrypted) ? undefined : refused(addressReason(isEncrypted))
+    return isEncrypted || this.#rules.allowsPrivate ? undefined : refused(addressReason(false))
+  }
+
+  async call(
+    { url, headers, body }: WebhookCall,
+    stop: AbortSignal,
+  ): Promise<WebhookReply | { failure: WebhookFailure }> {
+    // The rules may have changed since the address was taken.
+    if (this.refusal(url)) return { failure: 'address_refused' }
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)])
+    try {
+      const answer = await request(url, {
+        method: 'POST',
+        headers,
+        body,
+        signal,
+        dispatcher: this.#agent(new URL(url).protocol),
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      })
+      const names = Object.keys(answer.headers).slice(0, KEPT_HEADERS)
+      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#clock.now())
+      return {
+        status: answer.statusCode,
+        headers: names,
+        body: await readStart(answer.body),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      }
+    } catch (error) {
+      return { failure: failureOf(error) }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
+  }
+
+  #agent(protocol: string): Dispatcher {
+    return this.#agents.getOrInsertComputed(
+      protocol,
+      () => new Agent({ connect: { timeout: this.#timeoutMs, lookup: this.#lookup(protocol === 'https:') } }),
+    )
+  }
+
+  #lookup(isEncrypted: boolean): LookupFunction {
+    return (name, { all = false }, done) => {
+      void this.#answerLookup(name, isEncrypted, (error, allowed) => {
+        const [first] = allowed
+        if (error !== null || !first) done(error ?? new AddressRefused(name), '', 0)
+        else if (all) done(null, [...allowed])
+        else done(null, first.address, first.family)
+      })
+    }
+  }
+
+  /** Resolves a name and checks its addresses. The socket connects to these: no second resolution comes between. */
+  async #answerLookup(
+    name: string,
+    isEncrypted: boolean,
+    answer: (error: Error | null, allowed: readonly ResolvedAddress[]) => void,
+  ): Promise<void> {
+    const resolved = await settle(this.#resolve(name))
+    if (resolved instanceof Error) return answer(resolved, [])
+    answer(
+      null,
+      resolved.filter(({ address }) => this.#rules.allows(address, isEncrypted)),
+    )
+  }
+}
+
+async function settle<T>(promise: Promise<T>): Promise<T | Error> {
+  try {
+    return await promise
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function resolveHost(name: string): Promise<readonly ResolvedAddress[]> {
+  return lookUpHost(name, { all: true, verbatim: true })
+}
+
+function literalOf(hostname: string): string | undefined {
+  const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return isIP(address) === 0 ? undefined : address
+}
+
+function addressReason(isEncrypted: boolean): string {
+  return isEncrypted
+    ? 'is not public'
+    : 'is without TLS, which only the networks of webhooks.allow_private may be'
+}
+
+function refused(reason: string): AppError {
+  return new AppError(
+    'invalid',
+    'url_refused',
+    `url: the address ${reason}; give a public https address, or name its network in webhooks.allow_private.`,
+  )
+}
+
+/** The first bytes as text; a status without a complete body is an answer too. */
+async function readStart(body: AsyncIterable<unknown>): Promise<string> {
+  const kept: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      const piece = chunk as Buffer
+      if (bytes < KEPT_BYTES) kept.push(piece.subarray(0, KEPT_BYTES - bytes))
+      bytes += piece.length
+      if (bytes > READ_BYTES) break
+    }
+  } catch {
+    // The rest of the body never comes.
+  }
+  return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\0', '')
+}
+
+/** Milliseconds from now of a `Retry-After` in seconds or with a date (RFC 9110, section 10.2.3). */
+function parseRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
+  if (typeof header !== 'string') return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+const FAILURES: Readonly<Record<string, WebhookFailure>> = {
+  ADDRESS_REFUSED: 'address_refused',
+  ENOTFOUND: 'name_not_resolved',
+  EAI_AGAIN: 'name_not_resolved',
+  ENODATA: 'name_not_resolved',
+  ECONNREFUSED: 'connection_refused',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+}
+
+function failureOf(error: unknown): WebhookFailure {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
+  const code = codeOf(error)
+  const known = FAILURES[code]
+  if (known) return known
+  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_HEADERS') || code === 'UND_ERR_RESPONSE')
+    return 'invalid_answer'
+  return isTlsFault(code) ? 'tls_failed' : 'connection_failed'
+}
+
+function isTlsFault(code: string): boolean {
+  return (
+    code.startsWith('ERR_TLS_') ||
+    code.startsWith('ERR_SSL_') ||
+    code.startsWith('CERT_') ||
+    TLS_CODES.has(code)
+  )
+}
+
+// Of OpenSSL's verification (node:tls, X509 certificate error codes).
+const TLS_CODES = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'HOSTNAME_MISMATCH',
+])
+
+/** That of the first address, where several were tried. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { AddressRules } from '../../src/infra/webhooks/address-rules.ts'
+import { HttpWebhookCaller } from '../../src/infra/webhooks/webhook-caller.ts'
+import { newWebhookSecret, webhookHeaders } from '../../src/kernel/standard-webhook.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/loopback.ts'
+
+const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guide/webhooks.md'), 'utf8')
+const LOOPBACK = new AddressRules([{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }])
+
+/** The block of the guide in that language. */
+function exampleIn(language: string): string {
+  const begin = GUIDE.indexOf(`\`\`\`${language}\n`)
+  return GUIDE.slice(GUIDE.indexOf('\n', begin) + 1, GUIDE.indexOf('\n```', begin))
+}
+
+for (const [language, command, options] of [
+  ['js', process.execPath, ['--input-type=module', '-e']],
+  ['python', 'python3', ['-c']],
+] as const) {
+  test(`the receiver of the guide in ${language} takes a signed event, and refuses another one`, async () => {
+    const port = await freePort()
+    const secret = newWebhookSecret()
+    const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret }
+    const receiver = spawn(command, [...options, exampleIn(language)], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let output = ''
+    receiver.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    const caller = new HttpWebhookCaller(LOOPBACK)
+    const body = '{"type":"order.paid"}'
+    const send = async (...secrets: string[]) => {
+      const headers = webhookHeaders(secrets, Date.now(), { id: 'event-1', body })
+      const call = { url: `http://127.0.0.1:${port}/`, headers, body }
+      const reply = await caller.call(call, new AbortController().signal)
+      return 'status' in reply ? reply.status : undefined
+    }
+    try {
+      assert.equal(await eventually('the receiver answers', () => send(newWebhookSecret())), 401)
+      assert.equal(await send(newWebhookSecret(), secret), 204)
+      await eventually('the event is printed', () => output.includes('event-1 order.paid'))
+    } finally {
+      receiver.kill()
+      await once(receiver, 'exit')
+      await caller.close()
+    }
+  })
+}
