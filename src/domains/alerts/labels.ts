@@ -4,7 +4,7 @@ import { sortedLabels } from './intake/labels.ts'
 import { severityOf, type AlertView } from './model.ts'
 
 /** Values by their names. */
-export type Labels = Readonly<Record<string, string>>
+export type LabelValues = Readonly<Record<string, string>>
 
 /** What a label must be, or must not be: a text, or what a regular expression (RE2) matches as a whole. */
 export interface LabelMatcher {
@@ -18,8 +18,8 @@ export interface LabelMatcher {
 /** The labels with which an alert was sent, else those that its fields stand for (docs/specification.md, Prometheus and Alertmanager). */
 export function labelsOf(
   alert: Pick<AlertView, 'labels' | 'title' | 'source' | 'alarmId' | 'serverAddr' | 'weight'>,
-): Labels {
-  if (alert.labels !== null) return JSON.parse(alert.labels) as Labels
+): LabelValues {
+  if (alert.labels !== null) return JSON.parse(alert.labels) as LabelValues
   const { title, source, alarmId, serverAddr, weight } = alert
   return {
     alertname: title,
@@ -31,7 +31,7 @@ export function labelsOf(
 }
 
 /** Whether all matchers match; a label that is missing is empty. */
-export function matchesLabels(matchers: readonly LabelMatcher[], labels: Labels): boolean {
+export function matchesLabels(matchers: readonly LabelMatcher[], labels: LabelValues): boolean {
   return matchers.every((matcher) => matchesText(matcher, valueOf(labels, matcher.name)))
 }
 
@@ -40,7 +40,7 @@ export function matchesText({ value, isRegex, isEqual }: LabelMatcher, text: str
 }
 
 /** A name that the labels inherit from an object is none of theirs. */
-export function valueOf(labels: Labels, name: string): string {
+export function valueOf(labels: LabelValues, name: string): string {
   return Object.hasOwn(labels, name) ? (labels[name] ?? '') : ''
 }
 
@@ -100,7 +100,7 @@ const PRIME_LOW = 435
 const SEPARATOR = 0xff
 
 /** The id of an alert in an Alertmanager: FNV-1a of 64 bits over its labels, sorted bytewise. */
-export function fingerprintOf(labels: Labels): string {
+export function fingerprintOf(labels: LabelValues): string {
   let [high, low] = [OFFSET_HIGH, OFFSET_LOW]
   const add = (byte: number) => {
     low = (low ^ byte) >>> 0

@@ -77,15 +77,15 @@ const MEANINGS: readonly {
   },
   { field: /^postAlertmanagerSilence\.id$/, good: [''], bad: [7, null], only: true },
   {
-    field: /^recoverWebhook\.since$/,
-    good: ['2026-01-31T03:00:00+01:00', '1970-01-01T00:00:00Z', hoursFromNow(2).replace('Z', '456+00:00')],
-    bad: NO_TIMES,
-  },
-  {
     field: /^reportAlert\.runbook_url$/,
     good: ['https://wiki.example.org/runbooks/backup?a=b#c', 'http://192.0.2.1/'],
     bad: ['', 'x', '/runbook', 'ftp://wiki.example.org/', 'https://me:secret@wiki.example.org/'],
     only: true,
+  },
+  {
+    field: /^recoverWebhook\.since$/,
+    good: ['2026-01-31T03:00:00+01:00', '1970-01-01T00:00:00Z', hoursFromNow(2).replace('Z', '456+00:00')],
+    bad: NO_TIMES,
   },
   {
     field: /^reportAlert\.level$/,

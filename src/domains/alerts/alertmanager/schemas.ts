@@ -122,7 +122,7 @@ export const NewAlertmanagerSilence = Type.Object({
 export const SilenceCreated = Type.Object({ silenceID: Id })
 
 /** Which alerts a client asks for. */
-export interface AlertFilter {
+export interface AlertmanagerFilter {
   readonly active: boolean
   readonly silenced: boolean
   readonly inhibited: boolean
@@ -131,7 +131,7 @@ export interface AlertFilter {
 }
 
 /** Throws `validation_failed`. */
-export function fromAlertmanagerQuery(query: Static<typeof AlertmanagerQuery>): AlertFilter {
+export function fromAlertmanagerQuery(query: Static<typeof AlertmanagerQuery>): AlertmanagerFilter {
   const { active = true, silenced = true, inhibited = true, receiver } = query
   const fault = receiver === undefined ? undefined : patternFault(receiver)
   if (fault !== undefined)

@@ -11,7 +11,7 @@ import {
   matchesText,
   valueOf,
   type LabelMatcher,
-  type Labels,
+  type LabelValues,
 } from '../labels.ts'
 import type { AlertView } from '../model.ts'
 import { clip } from '../notifications/message.ts'
@@ -27,7 +27,7 @@ import {
 import type { SilenceView } from '../silences/service.ts'
 import { listActive, listSilences } from '../silences/store.ts'
 import { findOpenAlarms, listAlerts } from '../store.ts'
-import type { AlertFilter } from './schemas.ts'
+import type { AlertmanagerFilter } from './schemas.ts'
 
 /** What the interface of an Alertmanager needs of the rest of the platform. */
 export interface AlertmanagerDeps {
@@ -95,12 +95,12 @@ export class Alertmanager {
   }
 
   /** The alerts that have not recovered, newest first. */
-  async alerts(filter: AlertFilter): Promise<JsonText> {
+  async alerts(filter: AlertmanagerFilter): Promise<JsonText> {
     return new JsonText(`[${(await this.#shown(filter)).map(({ json }) => json).join(',')}]`)
   }
 
   /** The same, by their receivers and sources, as the messages of the platform are. */
-  async groups(filter: AlertFilter): Promise<JsonText> {
+  async groups(filter: AlertmanagerFilter): Promise<JsonText> {
     const told = (await this.#shown(filter)).flatMap(({ source, receivers, json }) =>
       receivers
         .filter(filter.isReceiver)
@@ -143,7 +143,7 @@ export class Alertmanager {
     return new JsonText(json)
   }
 
-  async #shown(filter: AlertFilter): Promise<ShownAlert[]> {
+  async #shown(filter: AlertmanagerFilter): Promise<ShownAlert[]> {
     const { clock, store } = this.#deps
     const now = clock.now()
     const silences = (await listActive(store.read, now)).filter((each) => stateOf(each, now) === 'active')
@@ -209,7 +209,7 @@ interface Shown extends Suppressed {
 
 function writeAlert(
   alert: AlertView,
-  labels: Labels,
+  labels: LabelValues,
   { receivers, now, silencedBy, inhibitedBy }: Shown,
 ): string {
   const { title, body, runbookUrl, firstAt, lastAt } = alert
@@ -237,7 +237,7 @@ interface Suppressed {
 }
 
 function isWanted(
-  { active, silenced, inhibited }: AlertFilter,
+  { active, silenced, inhibited }: AlertmanagerFilter,
   { silencedBy, inhibitedBy }: Suppressed,
 ): boolean {
   const [isSilenced, isInhibited] = [silencedBy.length > 0, inhibitedBy.length > 0]

@@ -35,6 +35,11 @@ test('an alert becomes a report', () => {
   )
 })
 
+test('labels of more than 4 KiB are not kept, and the alert is taken', () => {
+  assert.equal(reportOf({ labels: { alertname: 'Large', text: 'x'.repeat(4_096) } }).labels, undefined)
+  assert.equal(reportOf({ labels: { alertname: 'Large', empty: '' } }).labels, '{"alertname":"Large"}')
+})
+
 test('without labels and annotations for them, source, title, body and address have defaults', () => {
   const report = reportOf({ labels: { alertname: 'Watchdog' } })
   assert.deepEqual(
