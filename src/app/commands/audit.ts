@@ -4,9 +4,9 @@ import {
   formatSeal,
   parseSeal,
   parseTarget,
-  type AuditEntry,
+  type TrailEntry,
   type AuditFault,
-  type AuditFilter,
+  type TrailFilter,
   type AuditSeal,
 } from '../../domains/audit/index.ts'
 import { invalidField } from '../../kernel/errors.ts'
@@ -47,7 +47,7 @@ export async function printAudit(
   context.stdout.write(alignColumns([['AT', 'ACTOR', 'OPERATION', 'TARGET', 'OUTCOME', 'CHANGES'], ...rows]))
 }
 
-function rowOf({ at, actor, operation, target, outcome, changes }: AuditEntry): string[] {
+function rowOf({ at, actor, operation, target, outcome, changes }: TrailEntry): string[] {
   const what = target.id === null ? target.kind : `${target.kind}:${target.id}`
   return [
     toRfc3339(at),
@@ -138,7 +138,7 @@ async function withAudit<T>(
   })
 }
 
-function filterOf({ actor, operation, target }: FilterOptions): AuditFilter {
+function filterOf({ actor, operation, target }: FilterOptions): TrailFilter {
   return {
     ...(actor !== undefined && { actor }),
     ...(operation !== undefined && { operation }),

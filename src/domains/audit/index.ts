@@ -6,10 +6,10 @@ import { auditRoutes } from './routes.ts'
 import { Audit, type AuditDeps } from './service.ts'
 import { names } from './tables.ts'
 
-export { formatSeal, parseSeal, type AuditEntry, type AuditKeys, type AuditSeal } from './model.ts'
+export { formatSeal, parseSeal, type TrailEntry, type AuditKeys, type AuditSeal } from './model.ts'
 export { encodeEntry, parseTarget } from './routes.ts'
 export type { AuditFault, AuditFiles, AuditVerdict } from './seals.ts'
-export { recordEntry, type Audit, type AuditFilter } from './service.ts'
+export { recordEntry, type Audit, type TrailFilter } from './service.ts'
 
 /** What the whole domain needs of the rest of the platform. */
 export interface AuditDomainDeps extends AuditDeps {

@@ -1,8 +1,7 @@
-import { createHmac } from 'node:crypto'
 import type { AuditRecord } from '../../kernel/audit.ts'
 
 /** A row of the trail. */
-export interface AuditEntry extends AuditRecord {
+export interface TrailEntry extends AuditRecord {
   readonly id: string
   /** Epoch milliseconds. */
   readonly at: number
@@ -43,28 +42,6 @@ export interface AuditSeal {
 
 /** docs/specification.md, Audit */
 export const PAGE_ENTRIES = 1_000
-// RFC 2104, section 5: half of the hash is enough.
-const CODE_BYTES = 16
-
-/** The code of an entry, which depends on all entries before it. */
-export function codeOf({ bytes }: AuditKey, previous: string, row: SealedRow): string {
-  const values = [
-    row.id,
-    row.at,
-    row.actorId,
-    row.actorName,
-    row.actorKind,
-    row.operation,
-    row.targetKind,
-    row.targetId,
-    row.requestId,
-    row.remoteAddress,
-    row.changes,
-    row.outcome,
-  ]
-  const text = `${previous}\n${JSON.stringify(values)}`
-  return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
-}
 
 /** `1234:Xa…`, as the log, the file of the newest seal and the manifests of backups have it. */
 export function formatSeal({ total, code }: AuditSeal): string {

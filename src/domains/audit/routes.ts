@@ -7,11 +7,11 @@ import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.t
 import { ok, route, type Route } from '../../wire/route.ts'
 import { checked, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { StreamBody } from '../../wire/stream.ts'
-import { formatSeal, type AuditEntry } from './model.ts'
+import { formatSeal, type TrailEntry } from './model.ts'
 import type { AuditSeals } from './seals.ts'
-import type { Audit, AuditFilter } from './service.ts'
+import type { Audit, TrailFilter } from './service.ts'
 
-export const AUDIT_READERS = ['admin', 'auditor'] as const
+const AUDIT_READERS = ['admin', 'auditor'] as const
 
 // docs/specification.md, Audit
 const EXPORT_PART = 500
@@ -41,7 +41,7 @@ const AuditEntrySchema = Fields(
     }),
     request_id: Nullable<string>({ type: 'string' }),
     remote_address: Nullable<string>({ type: 'string' }),
-    changes: Type.Record(Type.String(), Type.Tuple([Type.Unknown(), Type.Unknown()]), {
+    changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
       description:
         'Each field that differs: its value before and after. Without secrets; long values are cut.',
     }),
@@ -88,9 +88,9 @@ const SealSchema = Fields(
 )
 
 export const encodeEntry = encoderOf(AuditEntrySchema, {
-  actor: ({ actor }: AuditEntry) => actor,
-  target: ({ target }: AuditEntry) => target,
-  changes: ({ changes }: AuditEntry) => changes,
+  actor: ({ actor }: TrailEntry) => actor,
+  target: ({ target }: TrailEntry) => target,
+  changes: ({ changes }: TrailEntry) => changes,
 })
 
 /** docs/specification.md, Audit */
@@ -143,7 +143,7 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
 }
 
 /** Each part is read when the client has taken the one before it. */
-function linesOf(audit: Audit, filter: AuditFilter, times: ReturnType<typeof timesOf>): StreamBody {
+function linesOf(audit: Audit, filter: TrailFilter, times: ReturnType<typeof timesOf>): StreamBody {
   return async (output) => {
     try {
       for await (const part of audit.all(filter, { ...times, limit: EXPORT_PART, order: OLDEST_FIRST })) {
@@ -166,7 +166,7 @@ function timesOf({ from, to }: Static<typeof ExportQuery>) {
   }
 }
 
-function filterOf({ actor, operation, target }: Static<typeof ExportQuery>): AuditFilter {
+function filterOf({ actor, operation, target }: Static<typeof ExportQuery>): TrailFilter {
   return {
     ...(actor !== undefined && { actor }),
     ...(operation !== undefined && { operation }),
@@ -175,7 +175,7 @@ function filterOf({ actor, operation, target }: Static<typeof ExportQuery>): Aud
 }
 
 /** Throws `validation_failed`. */
-export function parseTarget(text: string): NonNullable<AuditFilter['target']> {
+export function parseTarget(text: string): NonNullable<TrailFilter['target']> {
   const colon = text.indexOf(':')
   if (colon < 1 || colon === text.length - 1)
     throw invalidField('target', 'not_matching', { pattern: TARGET_FORM })

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -5,7 +6,6 @@ import type { AuditTrail } from '../../ports/audit.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { readsAside, type Reads, type Store } from '../../store/store.ts'
 import {
-  codeOf,
   formatSeal,
   PAGE_ENTRIES,
   type AuditKey,
@@ -238,7 +238,7 @@ class SealWalk {
       const row = rows[index]
       if (!row || row.seq > seq) return { fault: 'removed', seq }
       if (row.seq < seq) return { fault: 'put_in', seq: row.seq, row }
-      if (codeOf(key, previous, row) !== code) return misfit(key, previous, { row, code, rows })
+      if (rowCode(key, previous, row) !== code) return misfit(key, previous, { row, code, rows })
       previous = code
       this.checked++
     }
@@ -249,13 +249,36 @@ class SealWalk {
   }
 }
 
+// RFC 2104, section 5: half of the hash is enough.
+const CODE_BYTES = 16
+
+/** The code of an entry, which depends on all entries before it. */
+function rowCode({ bytes }: AuditKey, previous: string, row: SealedRow): string {
+  const values = [
+    row.id,
+    row.at,
+    row.actorId,
+    row.actorName,
+    row.actorKind,
+    row.operation,
+    row.targetKind,
+    row.targetId,
+    row.requestId,
+    row.remoteAddress,
+    row.changes,
+    row.outcome,
+  ]
+  const text = `${previous}\n${JSON.stringify(values)}`
+  return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
+}
+
 /** A row without its code: either another row of the page has the code, or none. */
 function misfit(
   key: AuditKey,
   previous: string,
   { row, code, rows }: { row: SealedRow; code: string; rows: readonly SealedRow[] },
 ): AuditFault {
-  const other = rows.find((each) => codeOf(key, previous, each) === code)
+  const other = rows.find((each) => rowCode(key, previous, each) === code)
   return other
     ? { fault: 'swapped', seq: row.seq, row, other: other.seq }
     : { fault: 'changed', seq: row.seq, row }
@@ -290,7 +313,7 @@ async function countAfter(reads: Reads, end: number): Promise<number> {
 function codesOf(key: AuditKey, previous: string, rows: readonly SealedRow[]): [number, string][] {
   let code = previous
   return rows.map((row) => {
-    code = codeOf(key, code, row)
+    code = rowCode(key, code, row)
     return [row.seq, code]
   })
 }

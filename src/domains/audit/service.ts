@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { TokenBucket } from '../../kernel/token-bucket.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
-import type { AuditEntry } from './model.ts'
+import type { TrailEntry } from './model.ts'
 import {
   hasActor,
   insertEntry,
@@ -23,7 +23,7 @@ export interface AuditDeps {
   readonly logger: Logger
 }
 
-export interface AuditFilter {
+export interface TrailFilter {
   /** The id of an actor, or a name. */
   readonly actor?: string
   readonly operation?: string
@@ -82,16 +82,16 @@ export class Audit implements AuditTrail {
   }
 
   /** Newest first. */
-  async list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> {
+  async list(filter: TrailFilter, page: PageRequest): Promise<Page<TrailEntry>> {
     const reads = readsAside(this.#deps.store)
     return listEntries(reads, await this.#rowFilter(filter), page)
   }
 
   /** Everything that the filter names, in parts; in the order of the page. */
-  async *all(filter: AuditFilter, page: PageRequest): AsyncGenerator<readonly AuditEntry[], void> {
-    let next: Page<AuditEntry>['next'] | undefined
+  async *all(filter: TrailFilter, page: PageRequest): AsyncGenerator<readonly TrailEntry[], void> {
+    let next: Page<TrailEntry>['next'] | undefined
     do {
-      const part: Page<AuditEntry> = await this.list(filter, { ...page, ...(next && { after: next }) })
+      const part: Page<TrailEntry> = await this.list(filter, { ...page, ...(next && { after: next }) })
       yield part.items
       next = part.next
     } while (next)
@@ -126,7 +126,7 @@ export class Audit implements AuditTrail {
     })
   }
 
-  async #rowFilter({ actor, operation, target }: AuditFilter): Promise<EntryFilter> {
+  async #rowFilter({ actor, operation, target }: TrailFilter): Promise<EntryFilter> {
     const byId = actor !== undefined && (await hasActor(this.#deps.store.read, actor))
     return {
       ...(actor !== undefined && (byId ? { actorId: actor } : { actorName: actor })),

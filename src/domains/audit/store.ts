@@ -1,14 +1,14 @@
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Reads, type Tx } from '../../store/store.ts'
-import type { AuditEntry, SealedRow } from './model.ts'
+import type { TrailEntry, SealedRow } from './model.ts'
 import { auditSettings, entries, pages, seals, statement } from './tables.ts'
 
 /** A row as it is inserted. */
-export type EntryRow = Omit<AuditEntry, 'actor' | 'target'> & {
+export type EntryRow = Omit<TrailEntry, 'actor' | 'target'> & {
   readonly actorId: string
   readonly actorName: string
-  readonly actorKind: AuditEntry['actor']['kind']
+  readonly actorKind: TrailEntry['actor']['kind']
   readonly targetKind: string
   readonly targetId: string | null
 }
@@ -145,12 +145,12 @@ export async function listEntries(
   reads: Reads,
   filter: EntryFilter,
   page: PageRequest,
-): Promise<Page<AuditEntry>> {
+): Promise<Page<TrailEntry>> {
   const { items, next } = await pageOfEntries(reads, filter, page)
   return { items: items.map((row) => toEntry(entries.decode(row))), next }
 }
 
-function toEntry(row: EntryRow): AuditEntry {
+function toEntry(row: EntryRow): TrailEntry {
   const { actorId, actorName, actorKind, targetKind, targetId, ...entry } = row
   return {
     ...entry,

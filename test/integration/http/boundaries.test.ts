@@ -36,6 +36,17 @@ const MEANINGS: readonly {
     bad: NO_TIMES,
   },
   {
+    field: /^(list|export)Audit\.(from|to)$/,
+    good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z'],
+    bad: NO_TIMES,
+  },
+  {
+    field: /^(list|export)Audit\.target$/,
+    good: ['user:ada', 'heartbeat:a:b'],
+    bad: ['', 'user', 'user:', ':ada', 'User:ada'],
+    only: true,
+  },
+  {
     field: /^createSilence\.starts_at$/,
     good: [hoursFromNow(-1), hoursFromNow(2).replace('Z', '456+00:00')],
     bad: NO_TIMES,

@@ -268,7 +268,15 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   getAuditSeal: () => ({}),
-  exportAudit: () => ({ query: { operation: 'changeUser', from: '2099-01-31T02:00:00Z' } }),
+  exportAudit: () => ({
+    query: {
+      actor: 'ada',
+      operation: 'changeUser',
+      target: 'user:ada',
+      from: '2026-01-31T02:00:00Z',
+      to: '2099-01-31T03:00:00+01:00',
+    },
+  }),
   listVpnAudit: () => ({ query: { ...timedPage, event: 'auth_failed', user: 'ada' } }),
   sendTelemetry: () => ({
     body: {

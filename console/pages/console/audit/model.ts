@@ -5,7 +5,7 @@ import { call, live } from '../platform.ts'
 
 export type AuditRow = AnswerOf<'listAudit'>['items'][number]
 
-export const OUTCOME_TONES: Readonly<Record<AuditRow['outcome'], Tone>> = {
+export const AUDIT_OUTCOME_TONES: Readonly<Record<AuditRow['outcome'], Tone>> = {
   done: 'good',
   refused: 'warning',
   failed: 'danger',

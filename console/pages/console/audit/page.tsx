@@ -7,7 +7,7 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { auditRows, changeLines, OUTCOME_TONES, targetText, type AuditRow } from './model.ts'
+import { auditRows, changeLines, AUDIT_OUTCOME_TONES, targetText, type AuditRow } from './model.ts'
 import { auditWords } from './words.ts'
 
 const PATH = pathOf({ name: 'audit' })
@@ -37,7 +37,7 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
     {
       key: 'outcome',
       title: fields.outcome,
-      cell: ({ outcome }) => <StatusBadge tone={OUTCOME_TONES[outcome]} label={outcomes[outcome]} />,
+      cell: ({ outcome }) => <StatusBadge tone={AUDIT_OUTCOME_TONES[outcome]} label={outcomes[outcome]} />,
     },
     {
       key: 'target',
@@ -67,7 +67,7 @@ function RowDrawer({ row, onClose }: RowDrawerProps) {
   const lines = changeLines(row)
   return (
     <Drawer title={row.operation} onClose={onClose}>
-      <ObjectActions status={{ tone: OUTCOME_TONES[outcome], label: outcomes[outcome] }} actions={[]} />
+      <ObjectActions status={{ tone: AUDIT_OUTCOME_TONES[outcome], label: outcomes[outcome] }} actions={[]} />
       <FactList
         facts={[
           [fields.at, localTime(row.at)],

@@ -4,7 +4,7 @@ import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
-import { changeLines, OUTCOME_TONES, type AuditRow } from './model.ts'
+import { changeLines, AUDIT_OUTCOME_TONES, type AuditRow } from './model.ts'
 import { auditWords } from './words.ts'
 
 const MOST = 50
@@ -41,7 +41,7 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
         entries={rows.value.map((row) => ({
           key: row.id,
           at: row.at,
-          tone: OUTCOME_TONES[row.outcome],
+          tone: AUDIT_OUTCOME_TONES[row.outcome],
           title: <bdi>{row.operation}</bdi>,
           note: (
             <bdi>
