@@ -11,7 +11,7 @@ import { sendChange } from '../../../parts/send-change.ts'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
 import { serverClock } from '../../../api/browser.ts'
-import { DELIVERY_TONES, stateOf, toneOf, type Webhook, type WebhookDelivery } from './model.ts'
+import { DELIVERY_TONES, stateOf, webhookTone, type Webhook, type WebhookDelivery } from './model.ts'
 import { EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
@@ -36,7 +36,7 @@ export function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
   return (
     <Drawer title={url} onClose={onClose}>
       <ObjectActions
-        status={{ tone: toneOf(webhook), label: words.states[stateOf(webhook)] }}
+        status={{ tone: webhookTone(webhook), label: words.states[stateOf(webhook)] }}
         actions={[
           mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
           enabled && session.may('testWebhook') && { title: words.test, run: test },
