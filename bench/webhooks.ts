@@ -73,7 +73,8 @@ async function startReceiver(stack: AsyncDisposableStack): Promise<Receiver> {
 async function startWorld(stack: AsyncDisposableStack): Promise<World> {
   const { path: dataDir } = stack.use(diskDirectory())
   const port = await freePort()
-  stack.use(await startPlatform({ dataDir, port, env: { WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8' } }))
+  const env = { WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8' }
+  stack.use(await startPlatform({ dataDir, port, modules: 'api,worker', env }))
   return { port, database: stack.use(openDatabase(dataDir)) }
 }
 
