@@ -30,6 +30,7 @@ import { chartName, toJson, toMarkdown, withFigures, type Report } from './suppo
 import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
 import { worst } from './worst.ts'
+import { webhooks } from './webhooks.ts'
 
 // In the order of docs/performance.md.
 const BENCHES: readonly Bench[] = [
@@ -49,6 +50,7 @@ const BENCHES: readonly Bench[] = [
   dataBackup,
   events,
   telemetry,
+  webhooks,
   consoleBench,
   scaleOut,
   worst,

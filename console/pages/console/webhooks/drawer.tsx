@@ -10,7 +10,8 @@ import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
-import { DELIVERY_TONES, stateOf, toneOf, type Webhook, type WebhookDelivery } from './model.ts'
+import { serverClock } from '../../../api/browser.ts'
+import { DELIVERY_TONES, stateOf, webhookTone, type Webhook, type WebhookDelivery } from './model.ts'
 import { EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
@@ -35,7 +36,7 @@ export function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
   return (
     <Drawer title={url} onClose={onClose}>
       <ObjectActions
-        status={{ tone: toneOf(webhook), label: words.states[stateOf(webhook)] }}
+        status={{ tone: webhookTone(webhook), label: words.states[stateOf(webhook)] }}
         actions={[
           mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
           enabled && session.may('testWebhook') && { title: words.test, run: test },
@@ -91,7 +92,10 @@ function useWebhookChanges({ id, enabled }: Webhook) {
     sendChange({
       question: { title: words.recoverTitle, text: words.recoverText, action: words.recover },
       send: () =>
-        call('recoverWebhook', { path, body: { since: new Date(Date.now() - RECOVERED_MS).toISOString() } }),
+        call('recoverWebhook', {
+          path,
+          body: { since: new Date(serverClock.now() - RECOVERED_MS).toISOString() },
+        }),
       done: words.recovered,
       onDone,
     })

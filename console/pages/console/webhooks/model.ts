@@ -33,7 +33,7 @@ export function stateOf({ disabled_reason }: Webhook): WebhookState {
   return disabled_reason ?? 'enabled'
 }
 
-export function toneOf({ enabled, disabled_reason, failing_since }: Webhook): Tone {
+export function webhookTone({ enabled, disabled_reason, failing_since }: Webhook): Tone {
   if (!enabled) return disabled_reason === 'by_hand' ? 'quiet' : 'danger'
   return failing_since === null ? 'good' : 'danger'
 }

@@ -5,7 +5,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { WebhookDrawer } from './drawer.tsx'
-import { stateOf, toneOf, webhookList, type Webhook } from './model.ts'
+import { stateOf, webhookTone, webhookList, type Webhook } from './model.ts'
 import { NewWebhook } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
@@ -40,7 +40,7 @@ function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableC
     {
       key: 'state',
       title: fields.state,
-      cell: (webhook) => <StatusBadge tone={toneOf(webhook)} label={states[stateOf(webhook)]} />,
+      cell: (webhook) => <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />,
     },
     { key: 'pending', title: fields.pending, isWideOnly: true, cell: ({ pending }) => localNumber(pending) },
     {
