@@ -20,6 +20,8 @@ export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   /** The absolute path of the configuration file. */
   readonly configFile?: LoadedConfig['file']
   readonly logger: Logger
+  /** The environment of the process. */
+  readonly env?: ModuleContext['env']
 }
 
 export interface Platform {
@@ -43,11 +45,12 @@ export async function startPlatform({
   settings,
   configFile,
   logger,
+  env = {},
   onFirstAdmin,
 }: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
   const base = await openBase({ config, settings, configFile, logger }, resources)
-  const context: ModuleContext = { ...base, resources, onFirstAdmin, addresses: {}, localApi: {} }
+  const context: ModuleContext = { ...base, env, resources, onFirstAdmin, addresses: {}, localApi: {} }
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()
   let runner: JobRunner | undefined = undefined

@@ -2,63 +2,20 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { COPY_MARK, migrate, schemaStatus } from './migrate.ts'
+import { migrate, schemaStatus } from './migrate.ts'
 import { openStore, type DatabaseAddress } from './open.ts'
+import {
+  keyOf,
+  type CopiedRow,
+  type CopiedTable,
+  type CopyProgress,
+  type CopyTarget,
+  type RawDatabase,
+} from './raw-database.ts'
 import { RowSetHash } from './row-set-hash.ts'
 
-/** The values of a row by the columns of its table. */
-export type CopiedRow = readonly (string | number | null)[]
-
-export interface CopiedTable {
-  readonly name: string
-  /** In alphabetical order. */
-  readonly columns: readonly string[]
-  /** The columns of its primary key. */
-  readonly key: readonly string[]
-}
-
-/** A table without a primary key has one row, whose columns are all there. */
-export function copiedTable(name: string, columns: readonly string[], key: readonly string[]): CopiedTable {
-  return { name, columns, key: key.length > 0 ? key : columns }
-}
-
-/** How far a table is copied. */
-export interface CopyProgress {
-  /** The key of the last row; null before the first one. */
-  readonly after: CopiedRow | null
-  readonly isDone: boolean
-}
-
-/** A database whose tables are read or filled as they are, whatever they mean. */
-export interface RawDatabase {
-  /** Every table but those of the schema and of the copy, by name. */
-  tables(): Promise<CopiedTable[]>
-  count(table: string): Promise<number>
-  /** The next rows in the order of the key; few enough to be kept in memory, none at the end. */
-  rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]>
-  /** The last number that each numbered table gave out. */
-  lastNumbers(): Promise<ReadonlyMap<string, number>>
-  /** The names of the processes that hold a lease at that time. */
-  leaseHolders(now: number): Promise<string[]>
-  close(): Promise<void>
-}
-
-/** A database with the current schema that a copy fills. Each method is one transaction. */
-export interface CopyTarget extends RawDatabase {
-  /** How far an earlier copy came; undefined if none has begun. */
-  progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined>
-  /** Empties every table, removes what refuses rows in this order, and marks the database as unfinished. */
-  begin(tables: readonly CopiedTable[]): Promise<void>
-  /** Adds rows and records the progress. Rejects with `copy_running` if another copy has added rows since `from`. */
-  add(table: CopiedTable, rows: readonly CopiedRow[], from: CopyProgress, to: CopyProgress): Promise<void>
-  /** Empties a table, to be copied again. */
-  clear(table: string): Promise<void>
-  /** Restores what {@link begin} has removed, continues the numbers, and removes the mark. */
-  finish(numbers: ReadonlyMap<string, number>): Promise<void>
-}
-
 /** What the copy tells while it works. */
-export type CopyListener = (step: 'copying' | 'comparing', table: string, rows: number) => void
+export type CopyObserver = (step: 'copying' | 'comparing', table: string, rows: number) => void
 
 export interface ComparedTable {
   readonly table: string
@@ -80,7 +37,7 @@ const SERVED_TABLES = new Set(['alerts', 'leases', 'messages', 'orders', 'users'
 export async function copyDatabase(
   from: DatabaseAddress,
   to: DatabaseAddress,
-  listener: CopyListener,
+  observer: CopyObserver,
 ): Promise<ComparedTable[]> {
   await requireOther(from, to)
   await using both = new AsyncDisposableStack()
@@ -93,8 +50,8 @@ export async function copyDatabase(
     if (hadSchema) await requireEmpty(target)
     await target.begin(tables)
   }
-  for (const table of tables) await copyTable(source, target, table, listener)
-  const compared = await settle(source, target, tables, listener)
+  for (const table of tables) await copyTable(source, target, table, observer)
+  const compared = await settle(source, target, tables, observer)
   await target.finish(await source.lastNumbers())
   return compared
 }
@@ -103,13 +60,13 @@ export async function copyDatabase(
 export async function compareDatabases(
   from: DatabaseAddress,
   to: DatabaseAddress,
-  listener: CopyListener,
+  observer: CopyObserver,
 ): Promise<ComparedTable[]> {
   await requireOther(from, to)
   await requireComparable(to)
   await using both = new AsyncDisposableStack()
   const [source, target] = [opened(both, await openRaw(from)), opened(both, await openRaw(to))]
-  return await compare(source, target, await source.tables(), listener)
+  return await compare(source, target, await source.tables(), observer)
 }
 
 function opened<T extends RawDatabase>(both: AsyncDisposableStack, database: T): T {
@@ -189,7 +146,7 @@ async function copyTable(
   source: RawDatabase,
   target: CopyTarget,
   table: CopiedTable,
-  listener: CopyListener,
+  observer: CopyObserver,
 ) {
   let progress = (await target.progress())?.get(table.name) ?? START
   for (let copied = 0; !progress.isDone;) {
@@ -200,12 +157,8 @@ async function copyTable(
       : { after: progress.after, isDone: true }
     await target.add(table, rows, progress, next)
     progress = next
-    listener('copying', table.name, (copied += rows.length))
+    observer('copying', table.name, (copied += rows.length))
   }
-}
-
-export function keyOf({ columns, key }: CopiedTable, row: CopiedRow): CopiedRow {
-  return key.map((column) => row[columns.indexOf(column)] ?? null)
 }
 
 /** Copies again what differs, once: the source was written before it was served read-only. */
@@ -213,16 +166,16 @@ async function settle(
   source: RawDatabase,
   target: CopyTarget,
   tables: readonly CopiedTable[],
-  listener: CopyListener,
+  observer: CopyObserver,
 ): Promise<ComparedTable[]> {
-  const compared = await compare(source, target, tables, listener)
+  const compared = await compare(source, target, tables, observer)
   const differing = tables.filter(({ name }) => compared.some((each) => each.table === name && !each.isEqual))
   if (differing.length === 0) return compared
   for (const table of differing) {
     await target.clear(table.name)
-    await copyTable(source, target, table, listener)
+    await copyTable(source, target, table, observer)
   }
-  const again = await compare(source, target, tables, listener)
+  const again = await compare(source, target, tables, observer)
   const names = again.filter(({ isEqual }) => !isEqual).map(({ table }) => table)
   if (names.length === 0) return again
   throw new AppError(
@@ -236,18 +189,18 @@ async function compare(
   source: RawDatabase,
   target: RawDatabase,
   tables: readonly CopiedTable[],
-  listener: CopyListener,
+  observer: CopyObserver,
 ): Promise<ComparedTable[]> {
   const compared: ComparedTable[] = []
   for (const table of tables) {
-    const [ours, theirs] = [await hashOf(source, table, listener), await hashOf(target, table, listener)]
+    const [ours, theirs] = [await hashOf(source, table, observer), await hashOf(target, table, observer)]
     const isEqual = ours.hash === theirs.hash
     compared.push({ table: table.name, rows: ours.rows, targetRows: theirs.rows, isEqual })
   }
   return compared
 }
 
-async function hashOf(database: RawDatabase, table: CopiedTable, listener: CopyListener) {
+async function hashOf(database: RawDatabase, table: CopiedTable, observer: CopyObserver) {
   const hash = new RowSetHash()
   for (let after: CopiedRow | null = null; ;) {
     const rows: CopiedRow[] = await database.rows(table, after)
@@ -255,20 +208,6 @@ async function hashOf(database: RawDatabase, table: CopiedTable, listener: CopyL
     if (!last) return { rows: hash.rows, hash: hash.digest(table.columns.join()) }
     for (const row of rows) hash.add(Buffer.from(JSON.stringify(row)))
     after = keyOf(table, last)
-    listener('comparing', table.name, hash.rows)
+    observer('comparing', table.name, hash.rows)
   }
 }
-
-export function copyRunning(): AppError {
-  return new AppError(
-    'conflict',
-    'copy_running',
-    'Another copy to the same target is running; wait for its end.',
-  )
-}
-
-/** The tables that are not copied: each database has its own. */
-export const OWN_TABLES: readonly string[] = ['schema_migrations', 'database_copy']
-
-/** The row that keeps programs from serving an unfinished copy. */
-export const UNFINISHED = { name: COPY_MARK, breaking: 1, applied_at: 0 } as const

@@ -67,7 +67,9 @@ export interface AuditRule<P extends TSchema, Q extends TSchema, B extends TSche
    * The id of the object; by default the first parameter of the path, else the `id` of the answer. `answer`: that of the
    * answer, although the path has a parameter.
    */
-  readonly id?: 'answer' | ((request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => string | null)
+  readonly id?:
+    | 'answer'
+    | ((request: RouteRequest<Static<P>, Static<Q>, Static<B>>, answer: object | undefined) => string | null)
   /**
    * The object before the change, in the form of the answer's body; undefined where there is none. A request that changes
    * nothing of it is not recorded. Left out, the record has no changes but those of a new object.

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { compareDatabases, copyDatabase, type CopyListener } from '../../src/store/copy-database.ts'
+import { compareDatabases, copyDatabase, type CopyObserver } from '../../src/store/copy-database.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
@@ -20,7 +20,7 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 const shop = { kind: 'sqlite', path: join(directory, 'platform.db') } as const
 before(() => writeShopDay(directory))
 
-const quiet: CopyListener = () => undefined
+const quiet: CopyObserver = () => undefined
 
 async function newDatabase(t: TestContext, dialect: DialectName): Promise<DatabaseAddress> {
   const { address, drop } = await emptyDatabase(dialect)
@@ -44,7 +44,7 @@ const change = (database: DatabaseAddress, text: string) =>
   use(database, (store) => store.write(async ({ db }) => void (await sql.raw(text).execute(db))))
 
 /** Ends the copy before its next step, as a kill does, after so many. */
-function cutAfter(steps: number): CopyListener {
+function cutAfter(steps: number): CopyObserver {
   let left = steps
   return () => {
     if (left-- === 0) throw new Error('cut off')
@@ -130,7 +130,7 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       await change(source, 'delete from leases')
 
       const writes: Promise<void>[] = []
-      const once: CopyListener = (step, table) => {
+      const once: CopyObserver = (step, table) => {
         if (step === 'comparing' && table === 'command_locks' && writes.length === 0) writes.push(lease(1))
       }
       const copied = await copyDatabase(source, target, once)

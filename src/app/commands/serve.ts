@@ -71,7 +71,7 @@ async function start(
   try {
     const onFirstAdmin = (admin: FirstAdmin) => announceAdmin(context, admin)
     const configFile = file && resolve(context.cwd, file)
-    return await startPlatform({ config, settings, configFile, logger, onFirstAdmin })
+    return await startPlatform({ config, settings, configFile, logger, env: context.env, onFirstAdmin })
   } catch (error) {
     logger.error({ reason: errorMessage(error) }, 'start failed')
     throw error

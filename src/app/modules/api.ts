@@ -35,7 +35,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   // Not at the start: it loads what nobody needs until then.
   const examineServer = async () => {
     const { doctorParts, examine } = await import('../doctor/doctor.ts')
-    return examine(doctorParts({ config, settings, file }, process.env))
+    return examine(doctorParts({ config, settings, file }, context.env))
   }
   const doctor = doctorRoute({ clock: systemClock, examine: examineServer })
   const options: HttpServerOptions = {

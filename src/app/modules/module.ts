@@ -1,4 +1,5 @@
 import { listenAddress, type ListenAddress } from '../../config/address-types.ts'
+import type { Environment } from '../../config/env.ts'
 import type { ModuleName } from '../../config/value-types.ts'
 import type { HttpServer } from '../../infra/http/server.ts'
 import { TlsCertificate, type TlsContext } from '../../infra/http/tls-certificate.ts'
@@ -19,6 +20,7 @@ export interface FirstAdmin {
 
 /** The parameters of {@link OpenModule}. */
 export interface ModuleContext extends Base {
+  readonly env: Environment
   /** Closes what the module opens. */
   readonly resources: AsyncDisposableStack
   /** The URL of each listener by its module; the modules are opened one after the other. */

@@ -1,4 +1,5 @@
 import { JsonText } from '../../kernel/json-text.ts'
+import type { Tx } from '../../store/store.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
@@ -70,6 +71,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
         requireCallable(caller, settings.url)
         return { settings, place: await webhooks.newestPlace() }
       },
+      audit: { kind: 'webhook' },
       change: async (tx, { identity }, { settings, place }) =>
         withSecret(await webhooks.create(tx, settings, identity.id, place), created),
     }),
@@ -114,6 +116,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
         if (edit.url !== undefined) requireCallable(caller, edit.url)
         return { edit, place: await webhooks.newestPlace() }
       },
+      audit: { kind: 'webhook', before: (tx, { params }) => stateOf(webhooks, params.id, tx) },
       change: async (tx, { params, identity, headers }, { edit, place }) => {
         const versions = parseIfMatch(headers['if-match'])
         return webhookAnswer(await webhooks.edit(tx, params.id, edit, identity.id, { versions, place }))
@@ -130,6 +133,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       params: IdParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { webhook_not_found, precondition_failed },
+      audit: { kind: 'webhook', before: (tx, { params }) => stateOf(webhooks, params.id, tx) },
       change: async (tx, { params, identity, headers }) => {
         await webhooks.remove(tx, params.id, identity.id, parseIfMatch(headers['if-match']))
         return { status: 204 }
@@ -146,6 +150,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret } },
       errors: { webhook_not_found, precondition_failed },
+      audit: { kind: 'webhook' },
       change: async (tx, { params, identity, headers }) =>
         withSecret(await webhooks.rotate(tx, params.id, identity.id, parseIfMatch(headers['if-match'])), ok),
     }),
@@ -165,6 +170,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       params: IdParams,
       answers: { 202: { description: 'The delivery, which is made at once.', schema: DeliverySchema } },
       errors: { webhook_not_found, webhook_disabled },
+      audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
         accepted(encodeDelivery(await webhooks.test(tx, params.id, identity.id))),
     }),
@@ -193,6 +199,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       params: DeliveryParams,
       answers: { 202: { description: 'The delivery, pending.', schema: DeliverySchema } },
       errors: { webhook_not_found, delivery_not_found, webhook_disabled },
+      audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
         accepted(encodeDelivery(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id))),
     }),
@@ -214,6 +221,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
         const since = fromRecoverBody(body)
         return { since, place: await webhooks.placeBefore(since) }
       },
+      audit: { kind: 'webhook' },
       change: async (tx, { params, identity }, from) =>
         accepted(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
     }),
@@ -223,6 +231,11 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
 function requireCallable(caller: WebhookCaller, url: string): void {
   const refusal = caller.refusal(url)
   if (refusal) throw refusal
+}
+
+/** As it was, for the audit trail. */
+async function stateOf(webhooks: Webhooks, id: string, tx: Tx): Promise<object> {
+  return new JsonText(encodeWebhook(await webhooks.get(id, tx)))
 }
 
 function accepted(body: string): Answer {

@@ -10,7 +10,7 @@ import { newWebhookSecret } from '../../kernel/standard-webhook.ts'
 import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Store, Tx, Queries } from '../../store/store.ts'
 import { WEBHOOK_ALERTS } from './alerts.ts'
 import {
   FORMER_SECRET_MS,
@@ -135,8 +135,8 @@ export class Webhooks {
   }
 
   /** Rejects with `webhook_not_found`. */
-  async get(id: string): Promise<Webhook> {
-    return requireWebhook(await findWebhook(this.#deps.store.read, id), id)
+  async get(id: string, queries: Queries = this.#deps.store.read): Promise<Webhook> {
+    return requireWebhook(await findWebhook(queries, id), id)
   }
 
   /** Where the log ends for a webhook that is created or enabled now. */

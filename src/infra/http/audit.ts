@@ -66,7 +66,7 @@ function stateOf(body: unknown): object | undefined {
 }
 
 function idOf({ id }: AnyRule, request: AnyRequest, after: object | undefined): string | null {
-  if (typeof id === 'function') return id(request)
+  if (typeof id === 'function') return id(request, after)
   const answered = after && 'id' in after && typeof after.id === 'string' ? after.id : null
   return id === 'answer' ? answered : (firstParameter(request) ?? answered)
 }

@@ -8,121 +8,152 @@ import {
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
-} from '../copy-database.ts'
+} from '../raw-database.ts'
 
+const LOCK_MS = 10_000
 const BATCH_ROWS = 5_000
 const BATCH_CHARACTERS = 4_194_304
 
 /** Opens an existing file. */
 export function openRawSqlite(path: string): CopyTarget {
-  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 10_000 })
-  const all = <R>(text: string, ...values: SQLInputValue[]) => database.prepare(text).all(...values) as R[]
-  const transaction = (work: () => void) => {
-    database.exec('begin immediate')
+  return new SqliteCopy(path)
+}
+
+class SqliteCopy implements CopyTarget {
+  readonly #database: DatabaseSync
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: LOCK_MS })
+  }
+
+  async tables(): Promise<CopiedTable[]> {
+    const list = `select name from pragma_table_list where schema = 'main' and type = 'table' order by name`
+    return this.#names(list)
+      .filter((name) => !name.startsWith('sqlite_') && !OWN_TABLES.includes(name))
+      .map((name) => this.#table(name))
+  }
+
+  async count(table: string): Promise<number> {
+    return this.#all<{ rows: number }>(`select count(*) as rows from ${quote(table)}`)[0]?.rows ?? 0
+  }
+
+  async rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]> {
+    return readRows(this.#database, table, after)
+  }
+
+  async lastNumbers(): Promise<ReadonlyMap<string, number>> {
+    const given = this.#all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
+    const numbers = new Map(given.map(({ name, seq }) => [name, seq]))
+    for (const { name, key } of await this.tables()) {
+      if (key.join() !== 'seq') continue
+      const [newest] = this.#all<{ seq: number | null }>(`select max(seq) as seq from ${quote(name)}`)
+      numbers.set(name, Math.max(newest?.seq ?? 0, numbers.get(name) ?? 0))
+    }
+    return numbers
+  }
+
+  async leaseHolders(now: number): Promise<string[]> {
+    const text = 'select holder from leases where expires_at > ? and expires_at < ?'
+    const rows = this.#all<{ holder: string }>(text, now, Number.MAX_SAFE_INTEGER)
+    return rows.map(({ holder }) => holder)
+  }
+
+  async progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined> {
+    if (this.#names(`select name from sqlite_schema where name = 'database_copy'`).length === 0)
+      return undefined
+    const rows = this.#all<{ name: string; progress: string }>('select name, progress from database_copy')
+    return new Map(rows.map(({ name, progress }) => [name, JSON.parse(progress) as CopyProgress]))
+  }
+
+  async begin(tables: readonly CopiedTable[]): Promise<void> {
+    const { name, breaking, applied_at: appliedAt } = UNFINISHED
+    this.#transaction(() => {
+      this.#run('create table database_copy (name text primary key, progress text not null) strict')
+      for (const table of tables) this.#run(`delete from ${quote(table.name)}`)
+      const text = 'insert into schema_migrations (name, breaking, applied_at) values (?, ?, ?)'
+      this.#run(text, name, breaking, appliedAt)
+    })
+  }
+
+  async add(
+    { name, columns }: CopiedTable,
+    rows: readonly CopiedRow[],
+    from: CopyProgress,
+    to: CopyProgress,
+  ): Promise<void> {
+    const places = columns.map(() => '?').join()
+    const text = `insert into ${quote(name)} (${columns.map(quote).join()}) values (${places})`
+    const insert = this.#database.prepare(text)
+    this.#transaction(() => {
+      saveProgress(this.#database, name, from, to)
+      for (const row of rows) insert.run(...row)
+    })
+  }
+
+  async clear(table: string): Promise<void> {
+    this.#transaction(() => {
+      this.#run(`delete from ${quote(table)}`)
+      this.#run('delete from database_copy where name = ?', table)
+    })
+  }
+
+  async finish(numbers: ReadonlyMap<string, number>): Promise<void> {
+    this.#transaction(() => {
+      for (const [name, seq] of numbers) this.#continueAfter(name, seq)
+      this.#run('delete from schema_migrations where name = ?', UNFINISHED.name)
+      this.#run('drop table database_copy')
+    })
+    this.#run('pragma wal_checkpoint(truncate)')
+  }
+
+  async close(): Promise<void> {
+    this.#database.close()
+  }
+
+  /** A table without `autoincrement` goes on after its newest row by itself. */
+  #continueAfter(table: string, seq: number): void {
+    const [found] = this.#all<{ sql: string }>('select sql from sqlite_schema where name = ?', table)
+    if (!/autoincrement/i.test(found?.sql ?? '')) return
+    const before = this.#all<{ seq: number }>('select seq from sqlite_sequence where name = ?', table)
+    this.#run('delete from sqlite_sequence where name = ?', table)
+    const highest = Math.max(seq, ...before.map((row) => row.seq))
+    this.#run('insert into sqlite_sequence (name, seq) values (?, ?)', table, highest)
+  }
+
+  /** Generated columns are not listed. */
+  #table(name: string): CopiedTable {
+    const text = 'select name, pk from pragma_table_info(?) order by name'
+    const found = this.#all<{ name: string; pk: number }>(text, name)
+    const key = found.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk)
+    return copiedTable(
+      name,
+      found.map((each) => each.name),
+      key.map((each) => each.name),
+    )
+  }
+
+  #all<R>(text: string, ...values: SQLInputValue[]): R[] {
+    return this.#database.prepare(text).all(...values) as R[]
+  }
+
+  #names(text: string): string[] {
+    return this.#all<{ name: string }>(text).map(({ name }) => name)
+  }
+
+  #run(text: string, ...values: SQLInputValue[]): void {
+    this.#database.prepare(text).run(...values)
+  }
+
+  #transaction(work: () => void): void {
+    this.#run('begin immediate')
     try {
       work()
-      database.exec('commit')
+      this.#run('commit')
     } catch (error) {
-      database.exec('rollback')
+      this.#run('rollback')
       throw error
     }
   }
-  const names = (text: string) => all<{ name: string }>(text).map(({ name }) => name)
-  const tables = () =>
-    names(`select name from pragma_table_list where schema = 'main' and type = 'table' order by name`)
-      .filter((name) => !name.startsWith('sqlite_') && !OWN_TABLES.includes(name))
-      .map((name) => tableOf(all, name))
-
-  return {
-    tables: async () => tables(),
-    count: async (table) =>
-      all<{ rows: number }>(`select count(*) as rows from ${quote(table)}`)[0]?.rows ?? 0,
-    rows: async (table, after) => readRows(database, table, after),
-    async lastNumbers() {
-      const given = all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
-      const newest = tables()
-        .filter(({ columns, key }) => columns.includes('seq') && key.join() === 'seq')
-        .map(({ name }) => ({
-          name,
-          seq: all<{ seq: number | null }>(`select max(seq) as seq from ${quote(name)}`)[0]?.seq ?? 0,
-        }))
-      const numbers = new Map<string, number>()
-      for (const { name, seq } of [...newest, ...given])
-        numbers.set(name, Math.max(seq, numbers.get(name) ?? 0))
-      return numbers
-    },
-    leaseHolders: async (now) =>
-      all<{ holder: string }>(
-        'select holder from leases where expires_at > ? and expires_at < ?',
-        now,
-        Number.MAX_SAFE_INTEGER,
-      ).map(({ holder }) => holder),
-    async progress() {
-      if (names(`select name from sqlite_schema where name = 'database_copy'`).length === 0) return undefined
-      const rows = all<{ name: string; progress: string }>('select name, progress from database_copy')
-      return new Map(rows.map(({ name, progress }) => [name, JSON.parse(progress) as CopyProgress]))
-    },
-    async begin(copied) {
-      transaction(() => {
-        database.exec('create table database_copy (name text primary key, progress text not null) strict')
-        for (const { name } of copied) database.exec(`delete from ${quote(name)}`)
-        database
-          .prepare('insert into schema_migrations (name, breaking, applied_at) values (?, ?, ?)')
-          .run(UNFINISHED.name, UNFINISHED.breaking, UNFINISHED.applied_at)
-      })
-    },
-    async add(table, rows, from, to) {
-      const columns = table.columns.map(quote).join()
-      const insert = database.prepare(
-        `insert into ${quote(table.name)} (${columns}) values (${table.columns.map(() => '?').join()})`,
-      )
-      transaction(() => {
-        saveProgress(database, table.name, from, to)
-        for (const row of rows) insert.run(...row)
-      })
-    },
-    async clear(table) {
-      transaction(() => {
-        database.exec(`delete from ${quote(table)}`)
-        database.prepare('delete from database_copy where name = ?').run(table)
-      })
-    },
-    async finish(numbers) {
-      transaction(() => {
-        const numbered = new Set(names('select name from sqlite_sequence'))
-        for (const [name, seq] of numbers)
-          if (numbered.has(name))
-            database.prepare('update sqlite_sequence set seq = max(seq, ?) where name = ?').run(seq, name)
-          else if (isNumbered(all, name))
-            database.prepare('insert into sqlite_sequence (name, seq) values (?, ?)').run(name, seq)
-        database.prepare('delete from schema_migrations where name = ?').run(UNFINISHED.name)
-        database.exec('drop table database_copy')
-      })
-      database.exec('pragma wal_checkpoint(truncate)')
-    },
-    close: async () => database.close(),
-  }
-}
-
-type All = <R>(text: string, ...values: SQLInputValue[]) => R[]
-
-function tableOf(all: All, name: string): CopiedTable {
-  // Generated columns are not listed.
-  const found = all<{ name: string; pk: number }>(
-    'select name, pk from pragma_table_info(?) order by name',
-    name,
-  )
-  const key = found.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
-  return copiedTable(
-    name,
-    found.map((each) => each.name),
-    key.map((each) => each.name),
-  )
-}
-
-function isNumbered(all: All, table: string): boolean {
-  const [found] = all<{ sql: string }>('select sql from sqlite_schema where name = ?', table)
-  return /autoincrement/i.test(found?.sql ?? '')
 }
 
 /** Row by row, so that no more than a batch is in memory. */

@@ -106,6 +106,7 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       answers: { 200: { description: 'The id of the new silence.', schema: SilenceCreated } },
       errors: { silence_not_found, forbidden_variable },
       prepare: ({ body }) => fromAlertmanagerSilence(body),
+      audit: { kind: 'silence', id: (_request, answer) => (answer as { silenceID: string }).silenceID },
       change: async (tx, { identity }, { id: replaced, ...wanted }) => {
         if (replaced !== undefined) await silences.end(tx, replaced, identity.id)
         const { id } = await silences.create(tx, wanted, identity.id)
@@ -134,6 +135,7 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       params: IdParams,
       answers: { 200: { description: 'The silence has ended.' } },
       errors: { silence_not_found },
+      audit: { kind: 'silence' },
       change: async (tx, { params, identity }) => {
         await silences.end(tx, params.id, identity.id)
         return ok(undefined)

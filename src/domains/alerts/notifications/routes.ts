@@ -104,6 +104,7 @@ function receiverRoutes(receivers: Receivers): Route[] {
       answers: { 200: { description: 'What the receiver has answered.', schema: ReceiverTest } },
       errors: { receiver_not_found },
       prepare: ({ params }) => receivers.test(params.name),
+      audit: { kind: 'receiver' },
       change: async (_tx, _request, outcome) => ok(new JsonText(encodeReceiverTest(outcome))),
     }),
   ]
