@@ -32,7 +32,7 @@ export interface DoctorRouteOptions {
   readonly examine: () => Promise<DoctorFinding[]>
 }
 
-/** What `platform doctor` finds where this process runs, as its user (docs/specification.md, Diagnosis). */
+/** What `platform doctor` finds where this process runs, as its user (docs/specification.md, Health). */
 export function doctorRoute({ clock, examine }: DoctorRouteOptions): Route {
   const report = async () => ({
     examinedAt: clock.monotonic(),

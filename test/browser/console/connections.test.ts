@@ -1,0 +1,69 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { assertLooks, consoleWorld } from './console-world.ts'
+
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => response.end('{"taken":true}'))
+}).listen(0, '127.0.0.1')
+await once(receiver, 'listening')
+after(() => receiver.close())
+const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+
+const world = consoleWorld(
+  { WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8' },
+  {
+    toml: `
+[receivers.chat]
+kind = "generic"
+url = "${url}"
+[receivers.pager]
+kind = "generic"
+url = "http://127.0.0.1:1/away"
+[[alerts.routes]]
+match = { source = "shop*" }
+receivers = ["chat"]
+escalate = [{ after = "15m", receivers = ["pager"] }]
+`,
+  },
+)
+
+test('receivers are tested, and an alert shows where it goes', async (t) => {
+  const page = await world.open(t, 'receivers')
+  await page.getByRole('button', { name: 'Send a test to chat' }).click()
+  await page.getByText(/chat.* has taken the test message/).waitFor()
+  await page.getByRole('button', { name: 'Send a test to pager' }).click()
+  await page.getByText(/pager.* has not taken the test message/).waitFor()
+  await assertLooks(page, 'receivers')
+
+  const body = { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' }
+  const { id } = (await (await world.platform.call('POST', '/alerts/report', { body })).json()) as {
+    id: string
+  }
+  const alert = await world.open(t, `alerts/${id}`)
+  await alert.getByText('pager').first().waitFor()
+  await assertLooks(alert, 'alert-route')
+})
+
+test('a webhook is made, tested and rotated; its secret is shown once; the audit trail has it', async (t) => {
+  const page = await world.open(t, 'webhooks')
+  await page.getByText('There are no webhooks.').waitFor()
+  await page.getByRole('button', { name: 'New webhook' }).click()
+  await page.getByLabel('Address').fill(url)
+  await page.getByLabel('Subjects').fill('order.*, alert.*')
+  await assertLooks(page, 'webhook-form')
+  await page.getByRole('button', { name: 'Create the webhook' }).click()
+  await page.getByText(/whsec_/).waitFor()
+  await assertLooks(page, 'webhook-secret')
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Send a test' }).click()
+  await page.locator('.badge', { hasText: 'Delivered' }).first().waitFor()
+  await assertLooks(page, 'webhook')
+
+  const audit = await world.open(t, 'audit')
+  await audit.getByText('createWebhook').first().waitFor()
+  await audit.getByText('testWebhook').first().waitFor()
+  await assertLooks(audit, 'audit-webhook')
+})
