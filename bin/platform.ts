@@ -274,7 +274,7 @@ function program(): Command {
   const auditFilter = (command: Command) =>
     command
       .option('--actor <id>', 'only what this user, or caller, has done: its id or its name')
-      .option('--operation <name>', 'only this operation, such as changeUser or cli.user.add')
+      .option('--operation <name>', 'only this operation, such as updateUser or cli.user.add')
       .option('--target <kind:id>', 'only what was done to this object, such as user:0198…')
       .option('--from <time>', 'only rows of this time or later, such as 2026-01-31T02:00:00Z')
       .option('--to <time>', 'only rows before this time')

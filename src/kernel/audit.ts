@@ -83,9 +83,22 @@ export function changesBetween(before: object | undefined, after: object | undef
   )
   const differing = names.flatMap((name) => {
     const pair = [from.get(name) ?? null, to.get(name) ?? null] as const
-    return JSON.stringify(pair[0]) === JSON.stringify(pair[1]) ? [] : [[name, shorten(pair)] as const]
+    return JSON.stringify(pair[0]) === JSON.stringify(pair[1])
+      ? []
+      : [[name, shorten(shown(name, pair))] as const]
   })
   return Object.fromEntries(differing.slice(0, MOST_FIELDS))
+}
+
+// Paths and parameters of an address that somebody calls are often its secret.
+const ADDRESS_FIELDS = new Set(['url'])
+
+function originOfAddress(value: unknown): unknown {
+  return typeof value === 'string' && URL.canParse(value) ? `${new URL(value).origin}/…` : value
+}
+
+function shown(name: string, [from, to]: AuditChange): AuditChange {
+  return ADDRESS_FIELDS.has(name) ? [originOfAddress(from), originOfAddress(to)] : [from, to]
 }
 
 function shorten([from, to]: AuditChange): AuditChange {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { silentLogger } from '../kernel/logger.ts'
@@ -117,6 +118,8 @@ async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
 const SILENT = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
 
 async function requireComparable(address: DatabaseAddress): Promise<void> {
+  if (address.kind === 'sqlite' && !existsSync(address.path))
+    throw new AppError('unavailable', 'target_missing', `There is no database at ${address.path}.`)
   const store = await openStore({ database: address, readOnly: true, ...SILENT })
   try {
     await store.check()

@@ -207,7 +207,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     [
       ['actor', 'actor_id=\\?', { actorId: 'u' }],
       ['name', 'actor_name=\\?', { actorName: 'ada' }],
-      ['operation', 'operation=\\?', { operation: 'changeUser' }],
+      ['operation', 'operation=\\?', { operation: 'updateUser' }],
       ['target', 'target_kind=\\? AND target_id=\\?', { targetKind: 'user', targetId: 'u' }],
     ] as const
   ).map(

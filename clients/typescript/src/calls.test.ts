@@ -197,9 +197,9 @@ describe('a call is sent again', () => {
     const token = () => tokens.shift() ?? ''
     await using world = await clientWorld([refused, DONE, refused, refused], { token })
     const change = { path: { id: 'u' }, body: { enabled: false } }
-    await world.client.call('changeUser', change)
+    await world.client.call('updateUser', change)
     assert.deepEqual(world.pauses, [], 'at once')
-    await assert.rejects(world.client.call('changeUser', change), { status: 401, attempts: 2 })
+    await assert.rejects(world.client.call('updateUser', change), { status: 401, attempts: 2 })
     const sent = world.api.requests.map(({ headers }) => headers.authorization)
     assert.deepEqual(
       sent,
@@ -210,7 +210,7 @@ describe('a call is sent again', () => {
 
 describe('a call is not sent again', () => {
   const UNREPEATABLE: readonly (readonly [what: string, send: (client: Client) => Promise<unknown>])[] = [
-    ['a change without a key', (c) => c.call('changeUser', { path: { id: 'u' }, body: { enabled: false } })],
+    ['a change without a key', (c) => c.call('updateUser', { path: { id: 'u' }, body: { enabled: false } })],
     ['a login', (c) => c.call('login', { body: { username: 'ann', password: 'x' } })],
     ['a comment', (c) => c.call('editTicket', { path: { id: 't' }, body: { comment: 'Done.' } })],
   ]

@@ -121,7 +121,7 @@ export interface Operations {
   /** Read one user. */
   getUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['User'] }
   /** Change the roles of a user, or disable or enable one. */
-  changeUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: { readonly "roles"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean }; answer: Schemas['User'] }
+  updateUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: { readonly "roles"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean }; answer: Schemas['User'] }
   /** Delete a user. */
   deleteUser: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Set a password. */
@@ -368,7 +368,7 @@ export const OPERATIONS = {
   createUser: {"method":"POST","path":"/users","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listUserNames: {"method":"GET","path":"/users/names","access":"authenticated","answer":"json","isKeyed":false,"isRepeatable":true},
   getUser: {"method":"GET","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":true},
-  changeUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
+  updateUser: {"method":"PATCH","path":"/users/{id}","access":["admin"],"answer":"json","isKeyed":false,"isRepeatable":false},
   deleteUser: {"method":"DELETE","path":"/users/{id}","access":["admin"],"answer":"none","isKeyed":false,"isRepeatable":true},
   setPassword: {"method":"PUT","path":"/users/{id}/password","access":"authenticated","answer":"none","isKeyed":false,"isRepeatable":true},
   createApiToken: {"method":"POST","path":"/users/{id}/tokens","access":"authenticated","answer":"json","isKeyed":true,"isRepeatable":true},

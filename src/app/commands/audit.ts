@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { rotateAuditKey } from '../../config/secrets.ts'
 import {
   encodeEntry,
@@ -59,19 +60,24 @@ function rowOf({ at, actor, operation, target, outcome, changes }: TrailEntry): 
   ]
 }
 
-/** `platform audit export` */
+/** `platform audit export`; ends when the reader of a pipe has closed it. */
 export async function exportAudit(context: CommandContext, options: FilterOptions): Promise<void> {
+  const closed = new AbortController()
+  context.stdout.on('error', () => closed.abort())
   await withAudit(context, options, async ({ audit }) => {
     const page = { ...timesOf(options), limit: EXPORT_PART, order: OLDEST_FIRST }
     for await (const part of audit.all(filterOf(options), page))
-      for (const entry of part) await written(context, `${encodeEntry(entry)}\n`)
+      for (const entry of part) {
+        if (closed.signal.aborted) return
+        await written(context, `${encodeEntry(entry)}\n`, closed.signal)
+      }
   })
 }
 
 /** A slow reader of a pipe must not fill the memory. */
-function written({ stdout }: CommandContext, text: string): Promise<void> | undefined {
-  if (stdout.write(text)) return undefined
-  return new Promise((resolve) => void stdout.once('drain', resolve))
+async function written({ stdout }: CommandContext, text: string, closed: AbortSignal): Promise<void> {
+  if (stdout.write(text)) return
+  await once(stdout, 'drain', { signal: closed }).catch(() => undefined)
 }
 
 /** `platform audit verify`: 0 if the trail is as it was sealed, else 1. */

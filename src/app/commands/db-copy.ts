@@ -52,7 +52,8 @@ function wrongTarget(what: string): AppError {
 }
 
 function explained(error: unknown, target: DatabaseAddress): AppError {
-  if (error instanceof AppError && error.code !== 'store_unavailable') return error
+  if (error instanceof AppError && error.code !== 'store_unavailable')
+    return new AppError(error.kind, error.code, `${error.message} (${error.code})`)
   if (error instanceof AppError) return unusableDatabase(target, error)
   return new AppError(
     'unavailable',

@@ -33,7 +33,7 @@ const AuditEntrySchema = Fields(
     }),
     operation: Type.String({
       description: 'The operation of the API, `signIn`, `start`, or a command such as `cli.user.add`.',
-      examples: ['changeUser'],
+      examples: ['updateUser'],
     }),
     target: Fields({
       kind: Type.String({ examples: ['user'] }),
@@ -56,7 +56,7 @@ const Filter = {
   actor: Type.Optional(
     Text({ minLength: 1, maxLength: 254, description: 'The id of whoever did it, or the name.' }),
   ),
-  operation: Type.Optional(Text({ minLength: 1, maxLength: 64, examples: ['changeUser'] })),
+  operation: Type.Optional(Text({ minLength: 1, maxLength: 64, examples: ['updateUser'] })),
   target: Type.Optional(
     Type.String({
       ...checked(

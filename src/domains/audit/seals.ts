@@ -152,16 +152,17 @@ export class AuditSeals {
 
   /** Removes the sealed pages whose newest row is older, and records it; returns whether there may be more. */
   async prune(olderThan: number): Promise<boolean> {
-    const { store, trail } = this.#deps
+    const { store, trail, files } = this.#deps
     return store.write(async (tx) => {
       const oldest = await sealPageAfter(tx, 0)
       const next = oldest && (await sealPageAfter(tx, oldest.page))
       // The newest page stays: the next seal continues it.
       if (!oldest || !next || oldest.newestAt >= olderThan) return false
       if (!(await removeSealPage(tx, oldest))) return false
+      const [key] = files.readOrCreateKeys()
       await trail.record(tx, {
         ...systemRecord(PRUNE, { kind: 'audit', id: null }),
-        changes: { first_page: [oldest.page, next.page] },
+        changes: { first_page: [oldest.page, next.page], proof: [key.id, pruneCode(key, next)] },
       })
       return true
     })
@@ -220,11 +221,14 @@ class SealWalk {
   }
 
   /** Pages are missing at the beginning only where the trail itself says that they were removed for their age. */
-  async #startFault({ page, total, codes }: SealPage): Promise<AuditFault | undefined> {
+  async #startFault(first: SealPage): Promise<AuditFault | undefined> {
+    const { page, total, codes } = first
     if (page === 1) return total === codes.length ? undefined : { fault: 'seal_changed', page }
     const text = await newestChangesOf(this.#reads, PRUNE)
-    const pruned = text === undefined ? undefined : (JSON.parse(text) as { first_page?: [number, number] })
-    return pruned?.first_page?.[1] === page ? undefined : { fault: 'page_missing', page: page - 1 }
+    const { proof = [] } = JSON.parse(text ?? '{}') as { proof?: readonly string[] }
+    const [keyId = '', code] = proof
+    const key = this.#keys.get(keyId)
+    return key && pruneCode(key, first) === code ? undefined : { fault: 'page_missing', page: page - 1 }
   }
 
   async #pageFault(page: SealPage): Promise<AuditFault | undefined> {
@@ -269,6 +273,12 @@ function rowCode({ bytes }: AuditKey, previous: string, row: SealedRow): string 
     row.outcome,
   ]
   const text = `${previous}\n${JSON.stringify(values)}`
+  return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
+}
+
+/** Proves that whoever has the key has removed the pages before this one. */
+function pruneCode({ bytes }: AuditKey, { page, previous }: SealPage): string {
+  const text = `pruned\n${page}\n${previous}`
   return createHmac('sha256', bytes).update(text).digest().subarray(0, CODE_BYTES).toString('base64url')
 }
 

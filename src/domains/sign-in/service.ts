@@ -257,7 +257,7 @@ export class SignIn {
     const set = (tx: Tx) => {
       const change =
         roles.length > 0 ? users.change(tx, id, { roles }, ACTOR) : users.removeRoles(tx, id, ACTOR)
-      return this.#recorded(tx, 'changeUser', user, change)
+      return this.#recorded(tx, 'updateUser', user, change)
     }
     const changed = await store.write(set).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'last_admin')

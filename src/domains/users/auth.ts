@@ -144,7 +144,7 @@ export class Auth {
     operation: string,
   ): Promise<{ account: Account; outdated: boolean }> {
     const account = await findAccount(this.#deps.store.read, name)
-    const attempt = this.#begin(name, account, origin)
+    const attempt = await this.#begin(name, account, origin, operation)
     const { matches, outdated } = await this.#check(account, password).catch((error: unknown) => {
       attempt.cancel()
       throw error
@@ -159,11 +159,17 @@ export class Auth {
     return { account, outdated }
   }
 
-  #begin(name: string, account: Account | undefined, origin: Origin): Attempt {
+  async #begin(
+    name: string,
+    account: Account | undefined,
+    origin: Origin,
+    operation?: string,
+  ): Promise<Attempt> {
     try {
       return this.#throttle.begin(name, origin.remoteAddress, account?.user.tokenGeneration)
     } catch (error) {
       this.#record('throttled', account, origin)
+      await this.#deps.audit?.note(signInRecord(account?.user, origin, 'refused', operation))
       throw error
     }
   }

@@ -159,7 +159,7 @@ function administrationRoutes(users: Users): Route[] {
     route({
       method: 'PATCH',
       path: '/users/:id',
-      operation: 'changeUser',
+      operation: 'updateUser',
       tag: 'Users',
       summary: 'Change the roles of a user, or disable or enable one',
       description: 'A change of roles and disabling revoke the user’s tokens.',

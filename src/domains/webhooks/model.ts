@@ -206,9 +206,15 @@ export function healthAfter(
   return {
     failingSince,
     lastSuccessAt: succeeded ? now : webhook.lastSuccessAt,
-    pausedUntil: pauseMs > 0 ? now + pauseMs : null,
+    pausedUntil: laterPause(webhook.pausedUntil, pauseMs > 0 ? now + pauseMs : null, now),
     disable: calls.some(isGone) ? 'gone' : isFailing ? 'failing' : undefined,
   }
+}
+
+/** Calls that were on their way end one after the other: the answer of one does not take back what another has asked for. */
+function laterPause(known: number | null, asked: number | null, now: number): number | null {
+  const latest = Math.max(known ?? 0, asked ?? 0)
+  return latest > now ? latest : null
 }
 
 /** The secrets that sign a call: the former one as long as it is valid. */

@@ -211,15 +211,15 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       summary: 'Send what an endpoint has missed',
       description:
         'What has failed since that time, and what has happened since then and was not sent, such as while the webhook was ' +
-        'disabled. The log of the events goes back as far as `messages.keep`.',
+        'disabled; nothing from before the webhook was made. The log of the events goes back as far as `messages.keep`.',
       access: ADMINS,
       params: IdParams,
       body: RecoverBody,
       answers: { 202: { description: 'The webhook; its deliveries follow.', schema: WebhookSchema } },
       errors: { webhook_not_found, webhook_disabled },
-      prepare: async ({ body }) => {
+      prepare: async ({ params, body }) => {
         const since = fromRecoverBody(body)
-        return { since, place: await webhooks.placeBefore(since) }
+        return { since, place: await webhooks.placeBefore(params.id, since) }
       },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity }, from) =>

@@ -249,9 +249,10 @@ export class Webhooks {
   }
 
   /** Where the log begins for {@link recover}: not before finished deliveries are forgotten. */
-  placeBefore(since: number): Promise<number> {
+  async placeBefore(id: string, since: number): Promise<number> {
     const { clock, log, keepMs } = this.#deps
-    return log.placeBefore(Math.max(since, clock.now() - keepMs))
+    const { createdAt } = await this.get(id)
+    return log.placeBefore(Math.max(since, createdAt, clock.now() - keepMs))
   }
 
   /**

@@ -174,6 +174,10 @@ const EMPTY = {
   first_tried_at: NOT_TRIED.firstTriedAt,
   tried_at: NOT_TRIED.triedAt,
   finished_at: NOT_TRIED.finishedAt,
+  response_status: NOT_TRIED.responseStatus,
+  response_headers: NOT_TRIED.responseHeaders,
+  response_body: NOT_TRIED.responseBody,
+  error: NOT_TRIED.error,
 }
 
 export async function insertWebhook(tx: Tx, webhook: StoredWebhook): Promise<void> {

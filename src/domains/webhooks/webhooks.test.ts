@@ -225,7 +225,7 @@ onEveryDialect('webhooks', (dialect) => {
     w.calls.length = 0
     await w.turn(id)
     assert.deepEqual(subjectsOf(w.calls), ['o3'])
-    await w.webhooks.recover(id, { since, place: await w.webhooks.placeBefore(since) }, 'ada')
+    await w.webhooks.recover(id, { since, place: await w.webhooks.placeBefore(id, since) }, 'ada')
     w.calls.length = 0
     await w.turn(id)
     assert.deepEqual(subjectsOf(w.calls).sort(), ['o1', 'o2'])

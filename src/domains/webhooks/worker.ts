@@ -206,7 +206,7 @@ class EndpointDelivery {
     const { clock, caller } = this.#deps
     const now = clock.now()
     const headers = {
-      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'content-type': 'application/cloudevents+json',
       'user-agent': 'platform-webhooks',
       ...webhookHeaders(signingSecrets(webhook, now), now, { id: eventId, body }),
     }

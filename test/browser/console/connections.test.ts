@@ -59,7 +59,10 @@ test('a webhook is made, tested and rotated; its secret is shown once; the audit
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('button', { name: 'Send a test' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Send a test' }).click()
-  await page.locator('.badge', { hasText: 'Delivered' }).first().waitFor()
+  await page
+    .getByText(/· Delivered ·/)
+    .first()
+    .waitFor()
   await assertLooks(page, 'webhook')
 
   const audit = await world.open(t, 'audit')

@@ -81,7 +81,7 @@ test('a change has a row: who, what, before and after, from where, by which requ
     },
   )
   assert.equal(changed.status, 200)
-  const [row] = await rows(`target=user:${created.id}&operation=changeUser`)
+  const [row] = await rows(`target=user:${created.id}&operation=updateUser`)
   assert.ok(row)
   assert.equal(row.actor.id, id)
   assert.equal(row.actor.kind, 'user')
@@ -91,7 +91,7 @@ test('a change has a row: who, what, before and after, from where, by which requ
       id: '',
       at: '',
       actor: {},
-      operation: 'changeUser',
+      operation: 'updateUser',
       target: { kind: 'user', id: created.id },
       request_id: 'request-7',
       remote_address: '127.0.0.1',
@@ -99,8 +99,8 @@ test('a change has a row: who, what, before and after, from where, by which requ
       outcome: 'done',
     },
   )
-  assert.deepEqual((await rows(`actor=${id}&operation=changeUser`)).length, 1)
-  assert.deepEqual((await rows(`actor=${row.actor.name}&operation=changeUser`)).length, 1)
+  assert.deepEqual((await rows(`actor=${id}&operation=updateUser`)).length, 1)
+  assert.deepEqual((await rows(`actor=${row.actor.name}&operation=updateUser`)).length, 1)
 })
 
 test('a refused call, a sign-in, a refused one and a sign-out have rows; what changes nothing has none', async () => {

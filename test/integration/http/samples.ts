@@ -244,7 +244,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   mirrorUsers: () => ({ query: { since: '7', limit: '10' } }),
   listUserNames: () => ({ query: { ids: unknownId().id } }),
   getUser: () => ({ params: unknownId() }),
-  changeUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
+  updateUser: () => ({ params: unknownId(), body: { roles: ['devops'], enabled: true } }),
   deleteUser: () => ({ params: unknownId() }),
   createApiToken: () => ({
     params: unknownId(),
@@ -261,7 +261,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     query: {
       limit: '10',
       actor: 'ada',
-      operation: 'changeUser',
+      operation: 'updateUser',
       target: 'user:ada',
       from: '2026-01-31T02:00:00Z',
       to: '2099-01-31T03:00:00+01:00',
@@ -271,7 +271,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   exportAudit: () => ({
     query: {
       actor: 'ada',
-      operation: 'changeUser',
+      operation: 'updateUser',
       target: 'user:ada',
       from: '2026-01-31T02:00:00Z',
       to: '2099-01-31T03:00:00+01:00',

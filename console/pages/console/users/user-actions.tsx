@@ -31,7 +31,7 @@ export function UserActions({ user, model, onRemoved }: UserActionsProps) {
     if (!wanted && !(await confirmAction({ title: disableTitle(name), text, action, isDestructive: true })))
       return
     await applyAndReport({
-      send: () => call('changeUser', { path: { id }, body: { enabled: wanted } }),
+      send: () => call('updateUser', { path: { id }, body: { enabled: wanted } }),
       done: wanted ? words.enabledToast(name) : words.disabledToast(name),
     })
   }

@@ -41,7 +41,7 @@ export function RolesDialog({ user: { id, roles, name }, apply, onClose }: Roles
   return (
     <ChangeDialog
       title={words.changeRoles}
-      schema={BODIES.changeUser}
+      schema={BODIES.updateUser}
       labels={{ roles: words.fields.roles }}
       hints={{ roles: words.rolesHint }}
       labelOf={(_, value) => roleLabel(value)}
@@ -49,7 +49,7 @@ export function RolesDialog({ user: { id, roles, name }, apply, onClose }: Roles
       action={words.changeRoles}
       apply={apply}
       // Roles that are left out would stay as they are.
-      request={(body) => call('changeUser', { path: { id }, body: { roles: [], ...body } })}
+      request={(body) => call('updateUser', { path: { id }, body: { roles: [], ...body } })}
       done={words.rolesChanged(name)}
       onClose={onClose}
     />

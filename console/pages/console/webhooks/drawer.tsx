@@ -18,6 +18,8 @@ import { webhookWords } from './words.ts'
 const DAY_MS = 86_400_000
 const RECOVERED_MS = 7 * DAY_MS
 const SHOWN = 50
+// A delivery has no event.
+const EVERY_MS = 3_000
 const STATUSES = ['pending', 'delivered', 'failed'] as const
 
 interface WebhookDrawerProps {
@@ -142,7 +144,11 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
     if (result.ok) deliveries.value = result.value.items
     else reportFailure(result.failure)
   }
-  useEffect(() => void read(), [id, pending, last_success_at, failing_since, status.value])
+  useEffect(() => {
+    void read()
+    const timer = setInterval(() => void read(), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [id, pending, last_success_at, failing_since, status.value])
   return (
     <Section title={words.deliveries}>
       <label>
