@@ -129,10 +129,13 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.report({ alarmId: 'c', title: 'C', level: 'CLOSE' })
     await w.pass(HOUR, HOUR)
     assert.deepEqual(w.titles('chat'), ['[CRITICAL] D'])
+    await w.report({ alarmId: 'd', title: 'D', level: 'CLOSE' })
+    await w.pass()
+    assert.deepEqual(w.titles('chat'), ['[CRITICAL] D', '[RECOVERED] D'], 'as early as it was told')
     w.clock.advance(Date.UTC(2026, 10, 30, 8) - w.clock.now())
     await w.pass()
-    assert.equal(w.titles('chat').length, 2)
-    assert.match(w.messages.get('chat')?.[1]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*$/)
+    assert.equal(w.titles('chat').length, 3)
+    assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*$/)
   })
 
   it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {
