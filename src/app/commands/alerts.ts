@@ -9,6 +9,7 @@ import {
   testReceiver,
   type RouteExplanation,
 } from '../../domains/alerts/index.ts'
+import type { LoadedConfig } from '../../config/config.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { alertSettings } from '../domains.ts'
@@ -25,7 +26,8 @@ export async function testConfigured(
   name: string,
   options: ConfigOptions,
 ): Promise<number> {
-  const receivers = openReceivers(configOf(context, options).config)
+  const loaded = configOf(context, options)
+  const receivers = openReceivers(loaded.config)
   const receiver = receivers.find((each) => each.name === name)
   if (!receiver) {
     const names = receivers.map((each) => each.name).join(', ') || 'none'
@@ -38,7 +40,22 @@ export async function testConfigured(
   }
   const { delivered, answer } = await testReceiver(receiver)
   context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${answer}\n`)
-  return delivered ? WORKS : FAILED
+  if (!delivered) return FAILED
+  await recordDelivery(context, name, loaded)
+  return WORKS
+}
+
+/** Ends the failure of a receiver. The message has arrived, whether or not there is a database. */
+async function recordDelivery({ stderr }: CommandContext, name: string, loaded: LoadedConfig): Promise<void> {
+  if (loaded.config.readOnly) return
+  try {
+    await withStore(loaded, (store) => {
+      const { notices } = commandDomains({ config: loaded.config, store }).domains.alerts
+      return store.write((tx) => notices.recordTest(tx, name, { delivered: true }))
+    })
+  } catch (error) {
+    stderr.write(`platform: The success is not recorded: ${errorMessage(error)}\n`)
+  }
 }
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -108,6 +108,31 @@ onEveryDialect('receivers of alerts', (dialect) => {
     ])
   })
 
+  it('work again after a delivered test, also when nothing waits for them any more', async () => {
+    await using w = await receiverWorld(dialect, {
+      names: ['chat', 'mail'],
+      defaultReceivers: ['chat', 'mail'],
+    })
+    w.fail('chat')
+    await w.report()
+    await w.pass(16 * MINUTE, MINUTE)
+    await w.report({ level: 'CLOSE' })
+    const test = async () => {
+      const outcome = await w.notices.test('chat')
+      await w.store.write((tx) => w.notices.recordTest(tx, 'chat', outcome))
+      const [chat] = await w.notices.list()
+      return [chat?.state, chat?.lastSuccessAt]
+    }
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.equal((await w.notices.list())[0]?.pending, 0)
+    assert.deepEqual(await test(), ['failing', null])
+    w.mend('chat')
+    await w.pass(5 * MINUTE, 5 * MINUTE)
+    assert.deepEqual(await test(), ['ok', w.clock.now()])
+    await w.pass()
+    assert.deepEqual(w.titles('mail').at(-1), '[RECOVERED] The receiver chat works again')
+  })
+
   it('outside of the hours of a route get one digest at their beginning, of what still fires then', async () => {
     const hours = {
       days: [1, 2, 3, 4, 5],

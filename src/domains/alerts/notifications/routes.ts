@@ -105,7 +105,10 @@ function receiverRoutes(receivers: Receivers): Route[] {
       errors: { receiver_not_found },
       prepare: ({ params }) => receivers.test(params.name),
       audit: { kind: 'receiver' },
-      change: async (_tx, _request, outcome) => ok(new JsonText(encodeReceiverTest(outcome))),
+      change: async (tx, { params }, outcome) => {
+        await receivers.recordTest(tx, params.name, outcome)
+        return ok(new JsonText(encodeReceiverTest(outcome)))
+      },
     }),
   ]
 }
