@@ -133,6 +133,17 @@ onEveryDialect('receivers of alerts', (dialect) => {
     assert.deepEqual(w.titles('mail').at(-1), '[RECOVERED] The receiver chat works again')
   })
 
+  it('do not fail for a second message that is refused after the first was set aside', async () => {
+    await using w = await receiverWorld(dialect, { names: ['chat'], defaultReceivers: ['chat'] })
+    w.answers.set('chat', { sent: false, reason: 'bad', retryable: true, fault: 'message' })
+    for (const alarmId of ['a', 'b']) {
+      await w.report({ alarmId })
+      await w.pass(MINUTE)
+      const [chat] = await w.notices.list()
+      assert.deepEqual([chat?.state, chat?.pending], ['ok', 0], alarmId)
+    }
+  })
+
   it('outside of the hours of a route get one digest at their beginning, of what still fires then', async () => {
     const hours = {
       days: [1, 2, 3, 4, 5],

@@ -10,7 +10,7 @@ import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.
 import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
-import { afterAttempt, allowedBy, type Allowed, type Health } from './health.ts'
+import { afterAttempt, allowedBy, withoutRefused, type Allowed, type Health } from './health.ts'
 import { fittingMessage, messageOf, type MessageContent } from './message.ts'
 import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
 import {
@@ -368,6 +368,9 @@ export class NotificationSender {
     if (message.refusals + 1 < MAX_REFUSALS) return
     const why = `Set aside after ${MAX_REFUSALS} refusals.`
     await this.#fail(tx, message, { before: Number.MAX_SAFE_INTEGER, why })
+    const { channelName } = this.#options
+    const state = await lockChannel(tx, channelName)
+    await saveChannel(tx, channelName, { ...state, health: withoutRefused(state.health, message.id) })
   }
 
   async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
