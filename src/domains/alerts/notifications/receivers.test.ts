@@ -39,7 +39,7 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.pass(14 * MINUTE, 14 * MINUTE)
     assert.deepEqual(w.titles('pager'), [])
     await w.pass(MINUTE, MINUTE)
-    assert.deepEqual(w.titles('pager'), ['[ESCALATED] Backup failed'])
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
     await w.pass(HOUR, HOUR)
     assert.equal(w.titles('pager').length, 1)
     await w.report({ level: 'CLOSE' })
@@ -70,8 +70,8 @@ onEveryDialect('receivers of alerts', (dialect) => {
     for (let hour = 0; hour < 9; hour++) await w.pass(HOUR, HOUR)
     assert.deepEqual(w.titles('chat'), [
       '[ERROR] Backup failed',
-      '[STILL FIRING] Backup failed',
-      '[STILL FIRING] Backup failed',
+      '[STILL FIRING ERROR] Backup failed',
+      '[STILL FIRING ERROR] Backup failed',
     ])
     await w.store.write((tx) => w.alerts.acknowledge(tx, alert.id, null, 'ada'))
     await w.pass(3 * HOUR, HOUR)
@@ -171,7 +171,7 @@ onEveryDialect('receivers of alerts', (dialect) => {
     w.clock.advance(Date.UTC(2026, 10, 30, 8) - w.clock.now())
     await w.pass()
     assert.equal(w.titles('chat').length, 3)
-    assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*$/)
+    assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*\nAlerts: \S+$/)
   })
 
   it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {
