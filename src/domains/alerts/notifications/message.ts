@@ -43,8 +43,10 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
 }
 
 function aboutOf(notifications: readonly Waiting[]) {
+  // What has waited for the same hours is one message, whatever its occasions were.
+  const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
   return {
-    occasions: [...new Set(notifications.map(({ occasion }) => occasion))],
+    occasions: isDigest ? ['digest'] : [...new Set(notifications.map(({ occasion }) => occasion))],
     alertIds: [...new Set(notifications.map(({ alertId }) => alertId))],
     alerts: [...new Set(notifications.flatMap(({ alert }) => alert ?? []))],
   }

@@ -93,6 +93,8 @@ interface Verdict extends Target {
   readonly decided: Decided
   /** The weight by which the hours of the route are judged. */
   readonly urgency: AlertWeight
+  /** Whether the receiver knows that the alert fires. */
+  readonly isKnown: boolean
 }
 
 /** Decides for each occasion whether people are notified, and stores the decision in the transaction of the change. */
@@ -229,7 +231,7 @@ export class Notifier implements AlertNotifications {
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
       const decided = decide(facts)
-      if (decided) judged.push({ ...target, decided, urgency: urgencyOf(facts) })
+      if (decided) judged.push({ ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
     }
     const { step, damping } = this.#dampen(given, alert, judged, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
@@ -331,6 +333,7 @@ export class Notifier implements AlertNotifications {
       route,
       decided,
       urgency = alert.weight,
+      isKnown: known = false,
     }: Pick<Verdict, 'receiver' | 'decided'> & Partial<Verdict>,
     damping?: Damping,
   ): Promise<void> {
@@ -344,7 +347,8 @@ export class Notifier implements AlertNotifications {
       id: newId(),
       alertId: alert.id,
       at,
-      occasion: occasion.kind,
+      // What has risen while it was kept is new to whom it was kept from.
+      occasion: opensAt > at && occasion.kind === 'risen' && !known ? 'raised' : occasion.kind,
       channel,
       ...(opensAt > at && route ? outsideHours(route, opensAt) : decided),
       source: alert.source,
@@ -405,6 +409,10 @@ function knowing({ told, pending }: Shared): string[] {
 
 function waitingOf({ pending }: Shared, { receiver }: Target) {
   return pending.get(receiver)?.waiting ?? []
+}
+
+function isKnown({ told }: Facts): boolean {
+  return told !== undefined && told.status !== 'recovered'
 }
 
 /** The end of an alert is told as early as the alert was. */

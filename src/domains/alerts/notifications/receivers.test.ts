@@ -157,7 +157,9 @@ onEveryDialect('receivers of alerts', (dialect) => {
       names: ['chat'],
       routes: [{ receivers: ['chat'], hours }],
       start,
+      needs: 'about',
     })
+    await w.report({ alarmId: 'a', title: 'A', level: 'WARNING' })
     await w.report({ alarmId: 'a', title: 'A' })
     await w.report({ alarmId: 'b', title: 'B', source: 'shop' })
     await w.report({ alarmId: 'c', title: 'C' })
@@ -172,6 +174,7 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.pass()
     assert.equal(w.titles('chat').length, 3)
     assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*\nAlerts: \S+$/)
+    assert.deepEqual(w.messages.get('chat')?.[2]?.about?.occasions, ['digest'])
   })
 
   it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {
