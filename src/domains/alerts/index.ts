@@ -89,11 +89,12 @@ export const alertsDomain = defineDomain({
     return {
       alerts,
       notices: receivers,
-      explainRoute: async (id: string) => explainAlert(deps.store.read, await alerts.get(id), routing),
+      explainRoute: async (id: string) =>
+        explainAlert(deps.store.read, await alerts.get(id), { routing, now: deps.clock.now() }),
       routes: [
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
-        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store }),
+        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store, clock: deps.clock }),
         ...intakeRoutes(alerts, deps),
         ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],

@@ -35,9 +35,14 @@ onEveryDialect('receivers of alerts', (dialect) => {
 
   it('of an escalation get the alert that nobody has acknowledged, and then its end', async () => {
     await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
-    await w.report()
+    const { alert } = await w.report()
     await w.pass(14 * MINUTE, 14 * MINUTE)
     assert.deepEqual(w.titles('pager'), [])
+    const planned = async () => (await w.explainRoute(alert.id)).receivers.map(({ because }) => because)
+    assert.deepEqual(await planned(), ['told', 'escalation'])
+    await w.report({ alarmId: 'backup.failed.critical', level: 'CRITICAL' })
+    assert.deepEqual(await planned(), ['told', 'inhibited'])
+    await w.report({ alarmId: 'backup.failed.critical', level: 'CLOSE' })
     await w.pass(MINUTE, MINUTE)
     assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
     await w.pass(HOUR, HOUR)
