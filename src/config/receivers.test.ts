@@ -38,7 +38,7 @@ match = { source = "platform.backup*", alarm_id = "backup.failed" }
 min_severity = "error"
 receivers = ["chat", "mail"]
 repeat_every = "4h"
-escalate = [{ after = "1h", receivers = ["mail"] }, { after = "15m", receivers = ["chat"] }]
+escalate = [{ after = "1h", receivers = ["mail"] }, { after = "1s", receivers = ["chat"] }]
 continue = true
 [[alerts.routes]]
 name = "night"
@@ -63,7 +63,7 @@ critical = true
   assert.deepEqual([first.minSeverity, first.repeatEveryMs, first.continue], ['ERROR', 14_400_000, true])
   assert.deepEqual(
     first.escalate.map(({ afterMs }) => afterMs),
-    [900_000, 3_600_000],
+    [1_000, 3_600_000],
   )
   assert.deepEqual(night?.hours, {
     days: [1, 2, 3, 4, 5, 7],
@@ -74,6 +74,17 @@ critical = true
   })
   assert.ok(!JSON.stringify(settings).includes('canary'))
 })
+
+for (const [from, to, fromMinute, toMinute] of [
+  ['08:00', '24:00', 480, 0],
+  ['00:00', '24:00', 0, 0],
+] as const)
+  test(`hours from ${from} to ${to} last until the end of the day`, () => {
+    using w = configWorld()
+    const { config } = w.load(route(`hours = { ${HOURS.replace('08:00', from).replace('20:00', to)} }`))
+    const { hours } = config.alerts.routes[0] ?? {}
+    assert.deepEqual([hours?.fromMinute, hours?.toMinute], [fromMinute, toMinute])
+  })
 
 test('without tables there are no receivers and no routes', () => {
   using w = configWorld()

@@ -1,7 +1,7 @@
 import type { FiringSeverity } from '../kernel/declared-alerts.ts'
 import { Secret } from '../kernel/secret.ts'
 import { isWebhookSecret } from '../kernel/standard-webhook.ts'
-import { DAY, MINUTE } from '../kernel/time.ts'
+import { DAY, SECOND } from '../kernel/time.ts'
 import { secretHttpUrl } from './address-types.ts'
 import { timeOfDay, timeZone } from './backup-types.ts'
 import { ConfigError, describeValue, type Problem } from './config-error.ts'
@@ -272,7 +272,7 @@ export function readReceiverSecrets(receiver: ReceiverConfig): { url: Secret; se
 }
 
 // Node.js keeps a timer's delay in 32 bits; nobody waits longer for a second person.
-const pause = duration({ minimum: MINUTE, maximum: 30 * DAY })
+const pause = duration({ minimum: SECOND, maximum: 30 * DAY })
 const pauseReader: ValueReader<number> = {
   expected: pause.expected,
   read: (value) => (typeof value === 'string' ? pause.parse(value, '') : undefined),
@@ -434,6 +434,13 @@ const minuteReader: ValueReader<number> = {
   },
 }
 
+/** The end of a day is the beginning of the next one, which a start cannot be. */
+const END_OF_DAY = '24:00'
+const endReader: ValueReader<number> = {
+  expected: `${timeOfDay.expected}, or ${END_OF_DAY}`,
+  read: (value) => minuteReader.read(value === END_OF_DAY ? '00:00' : value),
+}
+
 const zoneReader: ValueReader<string> = {
   expected: timeZone.expected,
   read: (value) => (typeof value === 'string' ? timeZone.parse(value, '') : undefined),
@@ -446,9 +453,9 @@ function readHours(entry: TableReader): HoursConfig | undefined {
   for (const key of ['from', 'to', 'time_zone']) if (!table.has(key)) table.fault([], `the key ${key}`)
   const days = table.has('days') ? table.read('days', daysReader) : daysReader.read(['mon-sun'])
   const fromMinute = table.read('from', minuteReader)
-  const toMinute = table.read('to', minuteReader)
+  const toMinute = table.read('to', endReader)
   const zone = table.read('time_zone', zoneReader)
-  if (fromMinute !== undefined && fromMinute === toMinute)
+  if (fromMinute !== undefined && fromMinute === toMinute && table.value('to') !== END_OF_DAY)
     table.fault(['to'], 'another time than from; leave hours out to tell at any time')
   const critical = table.read('critical', flagReader) ?? false
   return days === undefined || fromMinute === undefined || toMinute === undefined || zone === undefined

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
@@ -52,6 +54,27 @@ test('test-robot without a robot is wrong usage', async (t) => {
   const { code, stderr } = await runPlatform(TEST_ROBOT, { dataDir })
   assert.equal(code, 2)
   assert.match(stderr, /^platform: alerts\.robot\.url: must be set/)
+})
+
+test('a test of a receiver that is not configured ends with 1 and names those that are', async (t) => {
+  const { dataDir, env } = await world(t)
+  const { code, stderr } = await runPlatform(['alerts', 'test', 'nope'], { dataDir, env })
+  assert.deepEqual(
+    [code, stderr],
+    [1, 'platform: There is no receiver "nope"; the configured ones are: robot.\n'],
+  )
+})
+
+test('the route of a report is printed for programs as the api answers it', async (t) => {
+  const { dataDir, env } = await world(t)
+  const report = join(dataDir, 'report.json')
+  writeFileSync(report, JSON.stringify({ source: 'shop', title: 'Slow', level: 'ERROR' }))
+  const { code, stdout } = await runPlatform(['alerts', 'route', report], { dataDir, env })
+  const { matched, receivers } = JSON.parse(stdout) as { matched: unknown; receivers: [{ at: string }] }
+  assert.deepEqual(
+    [code, matched, receivers],
+    [0, ['default'], [{ name: 'robot', at: receivers[0].at, because: 'route' }]],
+  )
 })
 
 test('an alert of the api is sent by the worker, and is in its decision, the metrics and the log, without a secret', async (t) => {

@@ -3,7 +3,13 @@ import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { routeOfReport, testReceiver } from '../../domains/alerts/index.ts'
+import {
+  encodeAlertRoute,
+  routeOfReport,
+  testReceiver,
+  type RouteExplanation,
+} from '../../domains/alerts/index.ts'
+import type { LoadedConfig } from '../../config/config.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { alertSettings } from '../domains.ts'
@@ -20,35 +26,61 @@ export async function testConfigured(
   name: string,
   options: ConfigOptions,
 ): Promise<number> {
-  const receivers = openReceivers(configOf(context, options).config)
+  const loaded = configOf(context, options)
+  const receivers = openReceivers(loaded.config)
   const receiver = receivers.find((each) => each.name === name)
   if (!receiver) {
     const names = receivers.map((each) => each.name).join(', ') || 'none'
-    throw invalidField('name', 'invalid', { reason: `must be a configured receiver (${names})` })
+    const known = `the configured ones are: ${names}`
+    throw new AppError(
+      'not_found',
+      'receiver_not_found',
+      `There is no receiver ${JSON.stringify(name)}; ${known}.`,
+    )
   }
   const { delivered, answer } = await testReceiver(receiver)
   context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${answer}\n`)
-  return delivered ? WORKS : FAILED
+  if (!delivered) return FAILED
+  await recordDelivery(context, name, loaded)
+  return WORKS
+}
+
+/** Ends the failure of a receiver. The message has arrived, whether or not there is a database. */
+async function recordDelivery({ stderr }: CommandContext, name: string, loaded: LoadedConfig): Promise<void> {
+  if (loaded.config.readOnly) return
+  try {
+    await withStore(loaded, (store) => {
+      const { notices } = commandDomains({ config: loaded.config, store }).domains.alerts
+      return store.write((tx) => notices.recordTest(tx, name, { delivered: true }))
+    })
+  } catch (error) {
+    stderr.write(`platform: The success is not recorded: ${errorMessage(error)}\n`)
+  }
 }
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** `platform alerts route`: where an alert of the database, or a report in a file, goes and went. */
+/** `platform alerts route`: where an alert of the database, or a report in a file, goes and went; as JSON for programs. */
 export async function showRoute(
   context: CommandContext,
   target: string,
   options: ConfigOptions,
 ): Promise<void> {
   const loaded = configOf(context, options)
-  const { matched, receivers } = ID.test(target)
+  const explanation = ID.test(target)
     ? await withStore(loaded, (store) =>
         commandDomains({ config: loaded.config, store }).domains.alerts.explainRoute(target),
       )
     : routeOfReport(readReport(context, target), alertSettings(loaded.config), systemClock.now())
-  context.stdout.write(`matched: ${matched.join(', ')}\n`)
-  for (const { name, at, because } of receivers)
-    context.stdout.write(`${name}: ${because}${at === null ? '' : ` ${toRfc3339(at)}`}\n`)
-  if (receivers.length === 0) context.stdout.write('nobody is told\n')
+  const text = context.stdout.isTTY === true ? explain(explanation) : encodeAlertRoute(explanation)
+  context.stdout.write(`${text}\n`)
+}
+
+function explain({ matched, receivers }: RouteExplanation): string {
+  const told = receivers.map(
+    ({ name, at, because }) => `${name}: ${because}${at === null ? '' : ` ${toRfc3339(at)}`}`,
+  )
+  return [`matched: ${matched.join(', ')}`, ...(told.length > 0 ? told : ['nobody is told'])].join('\n')
 }
 
 function readReport({ cwd }: CommandContext, path: string): Parameters<typeof routeOfReport>[0] {

@@ -29,6 +29,7 @@ import { names } from './tables.ts'
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver } from './notifications/receivers.ts'
+export { encodeAlertRoute } from './notifications/schemas.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
 export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
@@ -88,11 +89,12 @@ export const alertsDomain = defineDomain({
     return {
       alerts,
       notices: receivers,
-      explainRoute: async (id: string) => explainAlert(deps.store.read, await alerts.get(id), routing),
+      explainRoute: async (id: string) =>
+        explainAlert(deps.store.read, await alerts.get(id), { routing, now: deps.clock.now() }),
       routes: [
         ...alertRoutes(alerts),
         ...silenceRoutes(silences),
-        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store }),
+        ...notificationRoutes({ alerts, notifier, receivers, routing, store: deps.store, clock: deps.clock }),
         ...intakeRoutes(alerts, deps),
         ...alertmanagerRoutes(new Alertmanager({ ...deps, routing }), silences),
       ],

@@ -49,7 +49,11 @@ async function startApi(dialect: DialectName) {
   })
   const userNames = async (ids: readonly string[]) => ids.map((id) => ({ id, name: `name of ${id}` }))
   const receivers = ['chat', 'mail']
-  const routing = { receivers, routes: [defaultRoute(receivers, 0)], isDamping: false }
+  const routing = {
+    receivers: receivers.toReversed(),
+    routes: [defaultRoute(receivers, 0)],
+    isDamping: false,
+  }
   const deps = { store, clock, version: '1.2.3', routing, userNames }
   const server = opening.use(
     await startRouteServer({ routes: alertmanagerRoutes(new Alertmanager(deps), silences), store, clock }),
@@ -89,6 +93,12 @@ const equal = (name: string, value: string) => ({ name, value, isRegex: false, i
 test('the fingerprint is that of an Alertmanager', () => {
   assert.equal(fingerprintOf({}), 'cbf29ce484222325')
   assert.equal(fingerprintOf({ source: 'platform.backup', alertname: 'BackupFailed' }), 'b98c7a1e31d07a2b')
+})
+
+test('the status names the first receiver of the default route', async () => {
+  await using w = await startApi('sqlite')
+  const { config } = await w.get<{ config: { original: string } }>('/status')
+  assert.match(config.original, /^ {2}receiver: "chat"$/m)
 })
 
 onEveryDialect('the alerts of the interface of Alertmanager', (dialect) => {

@@ -70,15 +70,17 @@ export class Alertmanager {
   }
 
   status() {
-    const { version } = this.#deps
+    const { version, routing } = this.#deps
     const names = this.receivers().map(({ name }) => JSON.stringify(name))
+    const [first] = routing.routes.at(-1)?.receivers ?? []
+    const receiver = first === undefined ? names[0] : JSON.stringify(first)
     return {
       cluster: { status: 'disabled', peers: [] },
       versionInfo: { version, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
       config: {
         original: [
           'route:',
-          `  receiver: ${names[0]}`,
+          `  receiver: ${receiver}`,
           'receivers:',
           ...names.map((name) => `- name: ${name}`),
           '',

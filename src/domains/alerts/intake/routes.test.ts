@@ -313,6 +313,24 @@ test('the third alert within ten minutes that has ended before it arrives raises
   assert.equal((await clockAlert())[0]?.[1], 'recovered')
 })
 
+test('the third resolved alert that has never fired here raises an alert about the clock of an Alertmanager', async () => {
+  await using w = await startApi()
+  const date = new Date(w.clock.now() - HOUR).toUTCString()
+  const clockAlerts = async () => (await w.alerts.list({ source: 'platform.alerts' }, FIRST_PAGE)).items
+  for (const [name, raised] of [
+    ['a', 0],
+    ['b', 0],
+    ['b', 0],
+    ['c', 1],
+  ] as const) {
+    const alerts = [alert(name, { status: 'resolved', endsAt: toRfc3339(w.clock.now() - HOUR) })]
+    await w.post(PATHS.alertmanager, { alerts }, 'service', { date })
+    assert.equal((await clockAlerts()).length, raised, name)
+  }
+  assert.match((await clockAlerts())[0]?.body ?? '', /Date header .* is 3600 s behind/)
+  assert.equal(w.counted['alerts_ended_on_arrival_total'], 3)
+})
+
 test('a notification that is not whole raises an alert until each such group is whole or gone', async () => {
   await using w = await startApi()
   const truncated = async () => {

@@ -55,8 +55,11 @@ export function intakeRoutes(
       remoteAddress: address,
       headers,
     }: Pick<RouteRequest<unknown, unknown, unknown>, 'remoteAddress' | 'headers'>,
-    arrivals: readonly EndedArrival[],
+    ended: readonly string[],
+    ends: ReadonlyMap<string, number | undefined>,
   ) => {
+    if (ended.length === 0) return
+    const arrivals: EndedArrival[] = ended.map((alarmId) => ({ alarmId, endsAt: ends.get(alarmId) }))
     const now = clock.now()
     const { fresh, isAlerted, sender } = senders.judge(address, arrivals, now)
     if (isAlerted) await alerts.raise(tx, clockAlert(address, headers.date, now))
@@ -88,13 +91,7 @@ export function intakeRoutes(
           { now: clock.now(), fireForMs: RESOLVE_TIMEOUT_MS },
         ),
       change: async (tx, request, { reports, ends, faults }) => {
-        const ended = await reportAll(tx, reports, request.identity.id)
-        if (ended.length > 0)
-          await judgeSender(
-            tx,
-            request,
-            ended.map((alarmId) => ({ alarmId, endsAt: ends.get(alarmId) })),
-          )
+        await judgeSender(tx, request, await reportAll(tx, reports, request.identity.id), ends)
         return faults.length === 0 ? ok(undefined) : refusal(faults)
       },
     }),
@@ -113,17 +110,17 @@ export function intakeRoutes(
       prepare: ({ body }) => {
         const parsed = body.alerts.map((each, index) => parseNotified(each, `alerts.${index}`))
         const arrival = { now: clock.now(), fireForMs: webhookStaleAfterMs, groupId: groupIdOf(body) }
-        const { reports, faults } = outcomesOf(parsed, arrival)
+        const { reports, ends, faults } = outcomesOf(parsed, arrival)
         if (faults.length > 0) throw invalidAlerts(faults)
-        return { reports, arrival }
+        return { reports, ends, arrival }
       },
-      change: async (tx, { identity, body }, { reports, arrival: { now, fireForMs, groupId } }) => {
+      change: async (tx, request, { reports, ends, arrival: { now, fireForMs, groupId } }) => {
+        const { identity, body } = request
         const { truncatedAlerts = 0, receiver, groupKey } = body
         if (groupId !== undefined)
           await alerts.keepGroup(tx, { id: groupId, firesUntil: now + fireForMs, truncatedAlerts })
-        const ended = await reportAll(tx, reports, identity.id)
+        await judgeSender(tx, request, await reportAll(tx, reports, identity.id), ends)
         tx.afterCommit(() => {
-          endedArrivals.increment({}, ended.length)
           if (truncatedAlerts === 0) return
           truncated.increment({}, truncatedAlerts)
           logger.warn(

@@ -115,3 +115,17 @@ test('recoveries and freezes are marked', () => {
   assert.equal(level, 'CRITICAL')
   assert.deepEqual(text.split('\n'), ['[RECOVERED] title a (s, a)', `[FROZEN] title b (s, b, ${note})`])
 })
+
+test('each line of a bundle has the links of its alert, and the message that of the list', () => {
+  const runbookUrl = 'https://wiki.example.org/disk'
+  const first = waiting('a', { weight: 4 })
+  const list = [{ ...first, content: { ...first.content, runbookUrl } }, waiting('b', { weight: 4 })]
+  const { text, links } = messageOf(list, { consoleUrl: 'https://shop.example.org' })
+  const page = 'https://shop.example.org/console/alerts'
+  assert.deepEqual(text.split('\n'), [
+    `[ERROR] title a (s, a) Alert: ${page}/alert a Runbook: ${runbookUrl}`,
+    `[ERROR] title b (s, b) Alert: ${page}/alert b`,
+    `Alerts: ${page}`,
+  ])
+  assert.deepEqual(links, [{ kind: 'open', url: page }])
+})

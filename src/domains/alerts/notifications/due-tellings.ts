@@ -18,7 +18,7 @@ import {
   type Episode,
 } from './store.ts'
 
-const CHECK_EVERY_MS = 5 * SECOND
+const CHECK_EVERY_MS = SECOND
 // Small batches let other writes run in between.
 const BATCH = 50
 

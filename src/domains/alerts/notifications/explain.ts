@@ -1,5 +1,9 @@
 import type { Queries } from '../../../store/store.ts'
+import { inhibitorIdOf, inhibitorOf } from '../inhibition.ts'
 import type { AlertView } from '../model.ts'
+import { silenceOf } from '../silences/model.ts'
+import { listActive } from '../silences/store.ts'
+import { findOpenAlarms } from '../store.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
 import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
 import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
@@ -66,7 +70,7 @@ function followUps(
 export async function explainAlert(
   queries: Queries,
   alert: AlertView,
-  routing: Routing,
+  { routing, now }: { readonly routing: Routing; readonly now: number },
 ): Promise<RouteExplanation> {
   const routes = matchedRoutes(alert, routing)
   const told = [...(await listTold(queries, alert.id))].map(([name, { at }]): RoutedReceiver => ({
@@ -93,8 +97,23 @@ export async function explainAlert(
       because: outcome === undefined || outcome === 'pending' ? 'route' : outcome,
     })
   }
-  const later = await dueOf(queries, alert, { routes, told })
+  const suppressed = await suppressionOf(queries, alert, now)
+  const later = (await dueOf(queries, alert, { routes, told })).map((each) =>
+    suppressed === undefined ? each : { ...each, at: null, because: suppressed },
+  )
   return { matched: routes.map(({ name }) => name), receivers: [...told, ...waiting, ...others, ...later] }
+}
+
+/** Why what is due is not told: it waits for the end of that. */
+async function suppressionOf(
+  queries: Queries,
+  alert: AlertView,
+  now: number,
+): Promise<'silenced' | 'inhibited' | undefined> {
+  if (silenceOf(alert, await listActive(queries, now), now)) return 'silenced'
+  const id = inhibitorIdOf(alert)
+  const inhibitors = id === undefined ? [] : await findOpenAlarms(queries, [id])
+  return inhibitorOf(alert, inhibitors) && 'inhibited'
 }
 
 /** What is due later, unless somebody acknowledges the alert or it recovers. */

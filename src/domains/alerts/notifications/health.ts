@@ -59,3 +59,8 @@ function afterFailure(
   const isDown = health?.isDown ?? false
   return { failures, dueAt, lastFailed: messageId, mayTryOther: true, isDown, refused: health?.refused }
 }
+
+/** The health after a message has been set aside: it is no reason any more to blame the receiver for the next one. */
+export function withoutRefused(health: Health | undefined, messageId: string): Health | undefined {
+  return health?.refused === messageId ? { ...health, refused: undefined } : health
+}

@@ -21,6 +21,9 @@ const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
   undamped: 'CHANGES NO MORE',
 }
 
+/** The occasions of an alert that goes on firing: its severity matters as much as the occasion. */
+const FIRING: ReadonlySet<OccasionKind> = new Set<OccasionKind>(['repeated', 'escalated'])
+
 export interface MessageOptions {
   /** Where people open the console; undefined if that is not configured. */
   readonly consoleUrl?: string | undefined
@@ -33,15 +36,17 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
   const [first, ...others] = notifications as readonly [Waiting, ...Waiting[]]
   const links = others.length === 0 ? linksOf(first, options) : listLink(options)
   return {
-    ...(others.length === 0 ? detailedMessage(first, links) : bundledMessage(notifications)),
+    ...(others.length === 0 ? detailedMessage(first, links) : bundledMessage(notifications, options)),
     ...(links.length > 0 && { links }),
     ...(options.hasAbout && { about: aboutOf(notifications) }),
   }
 }
 
 function aboutOf(notifications: readonly Waiting[]) {
+  // What has waited for the same hours is one message, whatever its occasions were.
+  const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
   return {
-    occasions: [...new Set(notifications.map(({ occasion }) => occasion))],
+    occasions: isDigest ? ['digest'] : [...new Set(notifications.map(({ occasion }) => occasion))],
     alertIds: [...new Set(notifications.map(({ alertId }) => alertId))],
     alerts: [...new Set(notifications.flatMap(({ alert }) => alert ?? []))],
   }
@@ -123,13 +128,16 @@ function detailedMessage(
   }
 }
 
-function bundledMessage(notifications: readonly Waiting[]): MessageContent {
+function bundledMessage(notifications: readonly Waiting[], options: MessageOptions): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
   const of = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
   const heaviest = notifications.reduce<AlertWeight>((most, { weight }) => (weight > most ? weight : most), 0)
   return {
     title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${of}`,
-    text: notifications.map(lineOf).join('\n'),
+    text: [
+      ...notifications.map((each) => [lineOf(each), ...linkLines(linksOf(each, options))].join(' ')),
+      ...listLink(options).map(({ url }) => `Alerts: ${url}`),
+    ].join('\n'),
     level: severityOf(heaviest),
   }
 }
@@ -142,7 +150,9 @@ function lineOf({ occasion, weight, source, content }: Waiting): string {
 }
 
 function markOf(occasion: OccasionKind, weight: AlertWeight): string {
-  return `[${MARKS[occasion] ?? severityOf(weight)}]`
+  const mark = MARKS[occasion]
+  const severity = mark === undefined || (FIRING.has(occasion) && weight > 0) ? severityOf(weight) : ''
+  return `[${[mark, severity].filter(Boolean).join(' ')}]`
 }
 
 /** A text of a client must not forge the lines of a message. */

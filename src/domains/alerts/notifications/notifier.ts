@@ -91,6 +91,10 @@ interface Shared {
 /** A decision that is not stored yet. */
 interface Verdict extends Target {
   readonly decided: Decided
+  /** The weight by which the hours of the route are judged. */
+  readonly urgency: AlertWeight
+  /** Whether the receiver knows that the alert fires. */
+  readonly isKnown: boolean
 }
 
 /** Decides for each occasion whether people are notified, and stores the decision in the transaction of the change. */
@@ -161,7 +165,8 @@ export class Notifier implements AlertNotifications {
       const kind = END_OF.get(latest?.outcome) ?? ended
       if (!kind || waitingOf(shared, target).length > 0) continue
       const decided = decide(await this.#factsOf(tx, kind, alert, { target, shared }))
-      if (decided?.outcome === 'pending') await this.#insert(tx, { kind }, alert, { ...target, decided })
+      if (decided?.outcome !== 'pending') continue
+      await this.#insert(tx, { kind }, alert, { ...target, decided })
     }
   }
 
@@ -226,7 +231,7 @@ export class Notifier implements AlertNotifications {
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
       const decided = decide(facts)
-      if (decided) judged.push({ ...target, decided })
+      if (decided) judged.push({ ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
     }
     const { step, damping } = this.#dampen(given, alert, judged, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
@@ -323,7 +328,13 @@ export class Notifier implements AlertNotifications {
     tx: Tx,
     occasion: AlertOccasion,
     alert: Alert,
-    { receiver: channel, route, decided }: Pick<Verdict, 'receiver' | 'decided'> & Partial<Target>,
+    {
+      receiver: channel,
+      route,
+      decided,
+      urgency = alert.weight,
+      isKnown: known = false,
+    }: Pick<Verdict, 'receiver' | 'decided'> & Partial<Verdict>,
     damping?: Damping,
   ): Promise<void> {
     const { clock, onPending } = this.#options
@@ -331,12 +342,13 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decided.outcome, 1))
     if (await isRepeated(tx, { channel, occasion, alert, decided, damping })) return
     const at = clock.now()
-    const opensAt = isPending && route ? tellingTime(route, alert.weight, at) : at
+    const opensAt = isPending && route ? tellingTime(route, urgency, at) : at
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
       at,
-      occasion: occasion.kind,
+      // What has risen while it was kept is new to whom it was kept from.
+      occasion: opensAt > at && occasion.kind === 'risen' && !known ? 'raised' : occasion.kind,
       channel,
       ...(opensAt > at && route ? outsideHours(route, opensAt) : decided),
       source: alert.source,
@@ -397,6 +409,15 @@ function knowing({ told, pending }: Shared): string[] {
 
 function waitingOf({ pending }: Shared, { receiver }: Target) {
   return pending.get(receiver)?.waiting ?? []
+}
+
+function isKnown({ told }: Facts): boolean {
+  return told !== undefined && told.status !== 'recovered'
+}
+
+/** The end of an alert is told as early as the alert was. */
+function urgencyOf({ alert, told }: Facts): AlertWeight {
+  return alert.weight === 0 && told ? told.weight : alert.weight
 }
 
 const isFollowed = ({ repeatEveryMs, escalate }: Target['route']) =>

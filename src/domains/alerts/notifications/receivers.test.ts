@@ -35,11 +35,16 @@ onEveryDialect('receivers of alerts', (dialect) => {
 
   it('of an escalation get the alert that nobody has acknowledged, and then its end', async () => {
     await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
-    await w.report()
+    const { alert } = await w.report()
     await w.pass(14 * MINUTE, 14 * MINUTE)
     assert.deepEqual(w.titles('pager'), [])
+    const planned = async () => (await w.explainRoute(alert.id)).receivers.map(({ because }) => because)
+    assert.deepEqual(await planned(), ['told', 'escalation'])
+    await w.report({ alarmId: 'backup.failed.critical', level: 'CRITICAL' })
+    assert.deepEqual(await planned(), ['told', 'inhibited'])
+    await w.report({ alarmId: 'backup.failed.critical', level: 'CLOSE' })
     await w.pass(MINUTE, MINUTE)
-    assert.deepEqual(w.titles('pager'), ['[ESCALATED] Backup failed'])
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
     await w.pass(HOUR, HOUR)
     assert.equal(w.titles('pager').length, 1)
     await w.report({ level: 'CLOSE' })
@@ -70,8 +75,8 @@ onEveryDialect('receivers of alerts', (dialect) => {
     for (let hour = 0; hour < 9; hour++) await w.pass(HOUR, HOUR)
     assert.deepEqual(w.titles('chat'), [
       '[ERROR] Backup failed',
-      '[STILL FIRING] Backup failed',
-      '[STILL FIRING] Backup failed',
+      '[STILL FIRING ERROR] Backup failed',
+      '[STILL FIRING ERROR] Backup failed',
     ])
     await w.store.write((tx) => w.alerts.acknowledge(tx, alert.id, null, 'ada'))
     await w.pass(3 * HOUR, HOUR)
@@ -108,6 +113,42 @@ onEveryDialect('receivers of alerts', (dialect) => {
     ])
   })
 
+  it('work again after a delivered test, also when nothing waits for them any more', async () => {
+    await using w = await receiverWorld(dialect, {
+      names: ['chat', 'mail'],
+      defaultReceivers: ['chat', 'mail'],
+    })
+    w.fail('chat')
+    await w.report()
+    await w.pass(16 * MINUTE, MINUTE)
+    await w.report({ level: 'CLOSE' })
+    const test = async () => {
+      const outcome = await w.notices.test('chat')
+      await w.store.write((tx) => w.notices.recordTest(tx, 'chat', outcome))
+      const [chat] = await w.notices.list()
+      return [chat?.state, chat?.lastSuccessAt]
+    }
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.equal((await w.notices.list())[0]?.pending, 0)
+    assert.deepEqual(await test(), ['failing', null])
+    w.mend('chat')
+    await w.pass(5 * MINUTE, 5 * MINUTE)
+    assert.deepEqual(await test(), ['ok', w.clock.now()])
+    await w.pass()
+    assert.deepEqual(w.titles('mail').at(-1), '[RECOVERED] The receiver chat works again')
+  })
+
+  it('do not fail for a second message that is refused after the first was set aside', async () => {
+    await using w = await receiverWorld(dialect, { names: ['chat'], defaultReceivers: ['chat'] })
+    w.answers.set('chat', { sent: false, reason: 'bad', retryable: true, fault: 'message' })
+    for (const alarmId of ['a', 'b']) {
+      await w.report({ alarmId })
+      await w.pass(MINUTE)
+      const [chat] = await w.notices.list()
+      assert.deepEqual([chat?.state, chat?.pending], ['ok', 0], alarmId)
+    }
+  })
+
   it('outside of the hours of a route get one digest at their beginning, of what still fires then', async () => {
     const hours = {
       days: [1, 2, 3, 4, 5],
@@ -121,7 +162,9 @@ onEveryDialect('receivers of alerts', (dialect) => {
       names: ['chat'],
       routes: [{ receivers: ['chat'], hours }],
       start,
+      needs: 'about',
     })
+    await w.report({ alarmId: 'a', title: 'A', level: 'WARNING' })
     await w.report({ alarmId: 'a', title: 'A' })
     await w.report({ alarmId: 'b', title: 'B', source: 'shop' })
     await w.report({ alarmId: 'c', title: 'C' })
@@ -129,10 +172,14 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.report({ alarmId: 'c', title: 'C', level: 'CLOSE' })
     await w.pass(HOUR, HOUR)
     assert.deepEqual(w.titles('chat'), ['[CRITICAL] D'])
+    await w.report({ alarmId: 'd', title: 'D', level: 'CLOSE' })
+    await w.pass()
+    assert.deepEqual(w.titles('chat'), ['[CRITICAL] D', '[RECOVERED] D'], 'as early as it was told')
     w.clock.advance(Date.UTC(2026, 10, 30, 8) - w.clock.now())
     await w.pass()
-    assert.equal(w.titles('chat').length, 2)
-    assert.match(w.messages.get('chat')?.[1]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*$/)
+    assert.equal(w.titles('chat').length, 3)
+    assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*\nAlerts: \S+$/)
+    assert.deepEqual(w.messages.get('chat')?.[2]?.about?.occasions, ['digest'])
   })
 
   it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {

@@ -13,7 +13,7 @@ import { queuedWork } from '../../../store/work-queue.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { BODY_BYTES, TITLE_LENGTH } from '../model.ts'
 import { shortened } from './message.ts'
-import { NO_FAILURES } from './sender.ts'
+import { NO_FAILURES, recordSuccess } from './sender.ts'
 import { countPendingOf, failUnconfigured, listReceiverRows, queueNotice, recordAttempt } from './store.ts'
 
 /** A configured receiver of notifications. */
@@ -38,9 +38,10 @@ export const RECEIVER_ALERTS = {
   'receiver.failing:*': {
     severities: ['ERROR'],
     raisedBy: 'A receiver of notifications has failed for 15 minutes; `*` is its name.',
-    endedBy: 'The receiver accepts a message, or is not configured any more.',
+    endedBy: 'The receiver accepts a message or a test, or is not configured any more.',
     whatToDo:
-      'Look at its last error (`GET /alerts/receivers`), mend its address, secret or server, and try `platform alerts test`.',
+      'Look at its last error (`GET /alerts/receivers`), mend its address, secret or server, and run `platform alerts test NAME`: ' +
+      'while nothing waits for the receiver, only a test tries it.',
   },
 } as const satisfies AlertTable
 
@@ -85,11 +86,20 @@ export class Receivers implements Notices {
   }
 
   /** Sends a marked message at once. Rejects with `receiver_not_found`. */
-  async test(name: string): Promise<{ delivered: boolean; answer: string }> {
+  async test(name: string): Promise<TestOutcome> {
     const receiver = this.#deps.receivers.find((each) => each.name === name)
     if (!receiver)
       throw new AppError('not_found', 'receiver_not_found', `There is no receiver ${JSON.stringify(name)}.`)
     return testReceiver(receiver)
+  }
+
+  /** Records that a receiver works if a test was delivered; one that was not says nothing about the messages that wait. */
+  async recordTest(tx: Tx, name: string, { delivered }: Pick<TestOutcome, 'delivered'>): Promise<void> {
+    const { clock, wake } = this.#deps
+    if (!delivered) return
+    const report = (...change: Parameters<Receivers['report']>) => this.report(...change)
+    await recordSuccess(tx, name, { at: clock.now(), report })
+    tx.afterCommit(() => wake(name))
   }
 
   async tell(tx: Tx, names: readonly string[], { key, title, text, url }: Notice): Promise<void> {
@@ -155,11 +165,13 @@ export class Receivers implements Notices {
   }
 }
 
+export interface TestOutcome {
+  readonly delivered: boolean
+  readonly answer: string
+}
+
 /** Sends a marked message to a receiver, and says what the other side has answered. */
-export async function testReceiver({
-  name,
-  channel,
-}: Receiver): Promise<{ delivered: boolean; answer: string }> {
+export async function testReceiver({ name, channel }: Receiver): Promise<TestOutcome> {
   const message: ChannelMessage = {
     title: `[INFO] Test of the receiver ${name}`,
     text: 'The platform can send alerts here.',

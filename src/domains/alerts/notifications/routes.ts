@@ -1,3 +1,4 @@
+import type { Clock } from '../../../kernel/clock.ts'
 import { JsonText } from '../../../kernel/json-text.ts'
 import { encodePage, parsePage, TimedPageQuery } from '../../../wire/page.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
@@ -30,6 +31,7 @@ export interface NotificationRouteDeps {
   readonly receivers: Receivers
   readonly routing: Routing
   readonly store: Store
+  readonly clock: Clock
 }
 
 /** docs/specification.md, Alert notifications */
@@ -39,6 +41,7 @@ export function notificationRoutes({
   receivers,
   routing,
   store,
+  clock,
 }: NotificationRouteDeps): Route[] {
   return [
     ...receiverRoutes(receivers),
@@ -54,7 +57,11 @@ export function notificationRoutes({
       errors: { alert_not_found },
       read: async ({ params }) => {
         const alert = await alerts.get(params.id)
-        return ok(new JsonText(encodeAlertRoute(await explainAlert(store.read, alert, routing))))
+        return ok(
+          new JsonText(
+            encodeAlertRoute(await explainAlert(store.read, alert, { routing, now: clock.now() })),
+          ),
+        )
       },
     }),
     route({
@@ -105,7 +112,10 @@ function receiverRoutes(receivers: Receivers): Route[] {
       errors: { receiver_not_found },
       prepare: ({ params }) => receivers.test(params.name),
       audit: { kind: 'receiver' },
-      change: async (_tx, _request, outcome) => ok(new JsonText(encodeReceiverTest(outcome))),
+      change: async (tx, { params }, outcome) => {
+        await receivers.recordTest(tx, params.name, outcome)
+        return ok(new JsonText(encodeReceiverTest(outcome)))
+      },
     }),
   ]
 }

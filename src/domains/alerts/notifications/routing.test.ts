@@ -108,6 +108,12 @@ for (const [what, hours, now, opens] of [
     '2026-11-28T05:59:00+01:00',
   ],
   ['after midnight of a day that has none', NIGHT, '2026-11-30T05:59:00+01:00', '2026-11-30T22:00:00+01:00'],
+  [
+    'until the end of the day',
+    { ...OFFICE, fromMinute: 0, toMinute: 0 },
+    '2026-11-27T23:59:00+01:00',
+    '2026-11-27T23:59:00+01:00',
+  ],
   ['by the local time of the summer', OFFICE, '2026-03-30T07:59:00+02:00', '2026-03-30T08:00:00+02:00'],
   [
     'at a beginning that the clocks skip',

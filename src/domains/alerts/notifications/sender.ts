@@ -10,7 +10,7 @@ import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/runner.
 import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
-import { afterAttempt, allowedBy, type Allowed, type Health } from './health.ts'
+import { afterAttempt, allowedBy, withoutRefused, type Allowed, type Health } from './health.ts'
 import { fittingMessage, messageOf, type MessageContent } from './message.ts'
 import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
 import {
@@ -44,7 +44,7 @@ export interface SenderOptions {
   /** Where people open the console; undefined if that is not configured. */
   readonly consoleUrl?: string | undefined
   /** Called when the receiver has failed for 15 minutes, and when it then works again. */
-  readonly report?: (tx: Tx, receiver: string, problem: string | undefined) => Promise<void>
+  readonly report?: ((tx: Tx, receiver: string, problem: string | undefined) => Promise<void>) | undefined
   /** Counts notifications by outcome. */
   readonly count: (receiver: string, outcome: Outcome, by: number) => void
 }
@@ -293,11 +293,8 @@ export class NotificationSender {
   async #markSent(tx: Tx, { id }: ChannelWork, warning: string | undefined): Promise<void> {
     const { channelName, clock, count, report } = this.#options
     const at = clock.now()
-    const state = await lockChannel(tx, channelName)
-    if (state.health) await saveChannel(tx, channelName, { ...state, health: undefined })
-    await recordAttempt(tx, channelName, { lastSuccessAt: at, failingSince: null, isReported: false })
     const sent = await recordSent(tx, id, { receiver: channelName, at, warning })
-    if (state.isReported) await report?.(tx, channelName, undefined)
+    await recordSuccess(tx, channelName, { at, report })
     tx.afterCommit(() => count(channelName, sent.outcome, sent.count))
   }
 
@@ -371,6 +368,9 @@ export class NotificationSender {
     if (message.refusals + 1 < MAX_REFUSALS) return
     const why = `Set aside after ${MAX_REFUSALS} refusals.`
     await this.#fail(tx, message, { before: Number.MAX_SAFE_INTEGER, why })
+    const { channelName } = this.#options
+    const state = await lockChannel(tx, channelName)
+    await saveChannel(tx, channelName, { ...state, health: withoutRefused(state.health, message.id) })
   }
 
   async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
@@ -392,6 +392,18 @@ export class NotificationSender {
     const failed = await markFailed(tx, id, end)
     tx.afterCommit(() => count(channelName, 'failed', failed))
   }
+}
+
+/** A receiver that has taken a message works, and is no longer reported as failing. */
+export async function recordSuccess(
+  tx: Tx,
+  receiver: string,
+  { at, report }: { readonly at: number; readonly report: SenderOptions['report'] },
+): Promise<void> {
+  const state = await lockChannel(tx, receiver)
+  if (state.health) await saveChannel(tx, receiver, { ...state, health: undefined })
+  await recordAttempt(tx, receiver, { lastSuccessAt: at, failingSince: null, isReported: false })
+  if (state.isReported) await report?.(tx, receiver, undefined)
 }
 
 /** A message that was not tried yet. */
