@@ -9,6 +9,8 @@ import { auditWords } from './words.ts'
 
 const MOST = 50
 const SHOWN = 3
+// The page of the object shows them itself.
+const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
 
 interface WhoChangedProps {
   /** As the audit trail names it: `user`. */
@@ -47,7 +49,9 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
             <bdi>
               {[
                 by(row.actor.name),
-                ...changeLines(row).map(([name, from, to]) => `${name}: ${changed(from, to)}`),
+                ...changeLines(row)
+                  .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
+                  .map(([name, from, to]) => `${name}: ${changed(from, to)}`),
               ].join(' · ')}
             </bdi>
           ),

@@ -1,5 +1,4 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
@@ -24,7 +23,10 @@ export function DoctorNotice() {
   )
   if (faults.length === 0) return null
   return (
-    <Section title={doctorTitle(faults.length)}>
+    <section class="page-section" aria-labelledby="doctor-title">
+      <h2 class="section-title" id="doctor-title">
+        {doctorTitle(faults.length)}
+      </h2>
       <ul class="finding-list">
         {faults.slice(0, SHOWN).map(({ check, subject, result, detail, remedy }) => (
           <li key={`${check} ${subject} ${detail}`}>
@@ -37,6 +39,6 @@ export function DoctorNotice() {
         ))}
       </ul>
       {faults.length > SHOWN && <p>{doctorMore(faults.length - SHOWN)}</p>}
-    </Section>
+    </section>
   )
 }
