@@ -123,10 +123,21 @@ test('the command line tries a receiver, and says where a report goes', async (t
   assert.equal(failed.code, 1)
   assert.match(failed.stdout, /^not delivered: .*busy/)
   const unknown = await runPlatform(['alerts', 'test', 'chat'], { dataDir, env })
-  assert.equal(unknown.code, 2)
-  assert.match(unknown.stderr, /must be a configured receiver \(pager, mail\)/)
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /no receiver "chat"; the configured ones are: pager, mail/)
   writeFileSync(join(dataDir, 'report.json'), JSON.stringify(REPORT))
   const shown = await runPlatform(['alerts', 'route', join(dataDir, 'report.json')], { dataDir, env })
   assert.equal(shown.code, 0, shown.stderr)
-  assert.match(shown.stdout, /^matched: backups\nmail: route .*Z\npager: route .*Z\n$/)
+  const { matched, receivers } = JSON.parse(shown.stdout) as {
+    matched: string[]
+    receivers: { name: string; at: string; because: string }[]
+  }
+  assert.deepEqual(matched, ['backups'])
+  assert.deepEqual(
+    receivers.map(({ name, because }) => [name, because]),
+    [
+      ['mail', 'route'],
+      ['pager', 'route'],
+    ],
+  )
 })
