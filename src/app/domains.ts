@@ -302,6 +302,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     alerts: alerts.alerts,
     log: messages.log,
+    audit: created.audit.audit,
     caller: new HttpWebhookCaller(new AddressRules(config.webhooks.allowPrivate)),
     keepMs: config.messages.keepMs,
   })

@@ -92,6 +92,22 @@ export function requireList(after: PagePosition | null | undefined, list: string
   if (after?.list !== undefined && after.list !== list) throw invalidField('cursor', 'other_cursor')
 }
 
+/** A page of what is in memory, in the order of its names. */
+export function pageOfNamed<T, Name extends string>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  { after, limit }: Pick<PageRequest<Name>, 'after' | 'limit'>,
+  { order, list }: { readonly order: PageOrder<Name>; readonly list: string },
+): Page<T> {
+  requireList(after, list)
+  const [last = ''] = after?.values ?? []
+  const rest = items.filter((item) => nameOf(item) > String(last))
+  const page = rest.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)).slice(0, limit)
+  const end = page.at(-1)
+  const isMore = rest.length > limit && end !== undefined
+  return { items: page, next: isMore ? { list, order: order.name, values: [nameOf(end)] } : null }
+}
+
 /** The same page with each item converted. */
 export function mapPage<T, U>({ items, next }: Page<T>, convert: (item: T) => U): Page<U> {
   return { items: items.map(convert), next }

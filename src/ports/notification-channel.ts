@@ -10,6 +10,10 @@ export interface MessageLink {
 export interface MessageAbout {
   /** Why people are told, without repetition. */
   readonly occasions: readonly string[]
+  /** Whether an alert of it fires. */
+  readonly isFiring: boolean
+  /** The highest severity: of what fires, or of what the receiver was told before it was over. */
+  readonly severity: string
   /** Ids of its alerts, by which the mails about one are a thread. */
   readonly alertIds: readonly string[]
   /** The alerts as the API shows them, each as JSON; empty unless the channel needs them. */

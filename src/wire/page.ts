@@ -11,7 +11,8 @@ const MAXIMUM_LIMIT = 1_000
 // A sort key of 100 characters and some numbers.
 const MAXIMUM_CURSOR = 1_024
 
-const PageQuery = {
+/** The query of a list whose items have no time. */
+export const PageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -106,7 +106,7 @@ describe('the package', () => {
         'bash',
         script,
       ).trim()
-    assert.equal(complete('platform db'), 'migrate status --help')
+    assert.equal(complete('platform db'), 'migrate status copy --help')
     assert.equal(complete('platform completion'), 'bash zsh fish --help')
     assert.equal(complete('platform serve --module all'), '--config --module --help')
   })

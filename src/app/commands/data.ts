@@ -10,6 +10,7 @@ import { DUE_TABLES, restoreNotifications } from '../../domains/alerts/index.ts'
 import { interruptUnfinished } from '../../domains/commands/index.ts'
 import { recordEntry } from '../../domains/audit/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
+import { interruptDeliveries } from '../../domains/webhooks/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -296,7 +297,8 @@ async function finishRestore(
     await interruptUnfinished(tx, schemaVersion < executionReasons.name ? 'incomplete' : 'interrupted', now)
   if (has('alert_silences') && has('alert_notifications'))
     await restoreNotifications(tx, now, DUE_TABLES.filter(has))
-  if (has('messages')) await continueNumbers(tx, now)
+  const place = has('messages') ? await continueNumbers(tx, now) : 0
+  if (has('webhooks')) await interruptDeliveries(tx, now, place)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
   if (has('audit_entries')) await recordEntry(tx, record, now)
 }

@@ -1,6 +1,6 @@
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { pageOf, requireList, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
+import { pageOfNamed, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 
 /** A command of either kind. */
 export type AnyCommand = BuiltInCommand | ProgramCommand
@@ -48,11 +48,9 @@ export class Catalogue {
     return command
   }
 
-  page(isListed: (command: AnyCommand) => boolean, { after, limit }: PageRequest<'id'>): Page<AnyCommand> {
-    requireList(after, LIST)
-    const [last = ''] = after?.values ?? []
-    const rest = [...this.#commands.values()].filter((each) => each.id > String(last) && isListed(each))
-    return pageOf<AnyCommand, 'id'>(rest.slice(0, limit + 1), limit, BY_ID, LIST)
+  page(isListed: (command: AnyCommand) => boolean, page: PageRequest<'id'>): Page<AnyCommand> {
+    const listed = [...this.#commands.values()].filter(isListed)
+    return pageOfNamed(listed, ({ id }) => id, page, { order: BY_ID, list: LIST })
   }
 
   /** How many executions of each command may run at the same time. */

@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { PageOf, PageQuery, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { AnyCommand } from './catalogue.ts'
 import {
@@ -44,10 +44,8 @@ const CommandSchema = Fields(
 
 export const CommandPage = PageOf(CommandSchema)
 
-const { created_from: _from, created_to: _to, ...UntimedPageQuery } = TimedPageQuery
-
 export const CommandQuery = Fields({
-  ...UntimedPageQuery,
+  ...PageQuery,
   all: Type.Optional(
     Type.Boolean({
       description: 'With `true`: all commands, only for admin and auditor.',

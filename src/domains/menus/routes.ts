@@ -32,10 +32,15 @@ const { precondition_failed } = SHARED_ERRORS
 
 /** docs/specification.md, Menus */
 export function menuRoutes(menus: Menus): Route[] {
-  /** The nodes by their ids: those that differ are the changes. */
+  /** The nodes by their ids, as the API names their fields: those that differ are the changes. */
   const nodesOf = async (tx: Tx) => {
     const { nodes } = await menus.read(tx)
-    return Object.fromEntries(nodes.map((node) => [node.id, node]))
+    return Object.fromEntries(
+      nodes.map(({ id, title, parentId: parent_id, path, icon, position, enabled }) => [
+        id,
+        { id, title, parent_id, path, icon, position, enabled },
+      ]),
+    )
   }
   return [
     route({

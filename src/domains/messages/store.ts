@@ -121,15 +121,16 @@ const NUMBERS_PER_MS = 1_000
 /**
  * Continues the numbers of a restored database above all that were given out before: they are the ids of the live stream,
  * and a client that resumes from a number must not take a new event for one that it has seen. Without a sequence, a row
- * has the number: a message that is no event, and is neither sent nor removed.
+ * has the number: a message that is no event, and is neither sent nor removed. Returns the number after which they continue.
  */
-export async function continueNumbers(tx: Tx, now: number): Promise<void> {
+export async function continueNumbers(tx: Tx, now: number): Promise<number> {
   const seq = numberAfterRestore(await findNewest(tx), NUMBERS_PER_MS, now)
   const content = { id: newId(), subject: 'platform.data.restored', payload: '{}', headers: {} }
   const message: Message = { ...newMessage(content, now), status: 'delivered' }
   await continueAfter(tx, 'messages', seq, async () => {
     await tx.change(insertNumbered, { ...message, seq })
   })
+  return seq
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */

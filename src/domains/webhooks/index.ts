@@ -13,6 +13,7 @@ import { deliveryRunner, Endpoints, WebhookFeed } from './worker.ts'
 
 export type { Webhook } from './model.ts'
 export type { WebhookDeps } from './service.ts'
+export { interruptDeliveries } from './store.ts'
 
 /** Events for the endpoints of other programs (docs/specification.md, Webhooks). */
 export const webhooksDomain = defineDomain({

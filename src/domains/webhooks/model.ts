@@ -3,7 +3,7 @@ import { matchesPattern } from '../../kernel/event-subjects.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { LoggedMessage } from '../../ports/event-log.ts'
-import type { WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
+import { WEBHOOK_FAILURES, type WebhookReply } from '../../ports/webhook-caller.ts'
 
 /** Why an endpoint gets nothing: a person has disabled it, it has answered 410, or it has failed for 5 days. */
 export const DISABLED_REASONS = ['by_hand', 'gone', 'failing'] as const
@@ -87,8 +87,9 @@ export interface WebhookDelivery {
   readonly error: DeliveryFault | null
 }
 
-/** Why a call has no answer; `event_removed`: the event is no longer in the log. */
-export type DeliveryFault = WebhookFailure | 'event_removed'
+/** Why a call has no answer; see the description in the document. */
+export const DELIVERY_FAULTS = [...WEBHOOK_FAILURES, 'event_removed', 'interrupted'] as const
+export type DeliveryFault = (typeof DELIVERY_FAULTS)[number]
 
 /** docs/specification.md, Webhooks: the pauses after the first try, the second one and so on. */
 export const RETRY_PAUSES_MS = [
@@ -211,9 +212,12 @@ export function healthAfter(
   }
 }
 
-/** Calls that were on their way end one after the other: the answer of one does not take back what another has asked for. */
+/**
+ * Calls that were on their way end one after the other: the answer of one does not take back what another has asked for. A
+ * clock that was set back must not prolong a pause.
+ */
 function laterPause(known: number | null, asked: number | null, now: number): number | null {
-  const latest = Math.max(known ?? 0, asked ?? 0)
+  const latest = Math.min(Math.max(known ?? 0, asked ?? 0), now + LONGEST_PAUSE_MS)
   return latest > now ? latest : null
 }
 

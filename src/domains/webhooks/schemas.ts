@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
-import { WEBHOOK_FAILURES } from '../../ports/webhook-caller.ts'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import {
@@ -14,6 +13,7 @@ import {
   Timestamp,
 } from '../../wire/schemas.ts'
 import {
+  DELIVERY_FAULTS,
   DELIVERY_STATUSES,
   DISABLED_REASONS,
   type StoredWebhook,
@@ -116,8 +116,10 @@ export const DeliverySchema = Fields(
     response_body: Nullable<string>({ type: 'string', description: 'The first 1 KiB.' }),
     error: Nullable<string>({
       type: 'string',
-      enum: [...WEBHOOK_FAILURES, 'event_removed', null],
-      description: 'Why there was no answer. `event_removed`: the event is older than `messages.keep`.',
+      enum: [...DELIVERY_FAULTS, null],
+      description:
+        'Why there was no answer. `event_removed`: the event is older than `messages.keep`. ' +
+        '`interrupted`: it was pending in the backup that this database was restored from.',
     }),
   },
   { $id: 'WebhookDelivery' },

@@ -1,3 +1,4 @@
+import { systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
@@ -7,6 +8,7 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { newWebhookSecret } from '../../kernel/standard-webhook.ts'
+import type { AuditTrail } from '../../ports/audit.ts'
 import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
@@ -58,6 +60,7 @@ export interface WebhookDeps {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly alerts: RecoverableAlerts
+  readonly audit: Pick<AuditTrail, 'record'>
   readonly log: MessageLogReader
   readonly caller: WebhookCaller
   /** How long finished deliveries are kept, in milliseconds: as long as the log has their events. */
@@ -319,11 +322,15 @@ export class Webhooks {
   }
 
   async #disable(tx: Tx, webhook: StoredWebhook, reason: DisabledReason): Promise<void> {
-    const { alerts, logger } = this.#deps
+    const { alerts, audit, logger } = this.#deps
     await updateWebhook(tx, {
       ...this.#changed(webhook, 'worker'),
       enabled: false,
       disabledReason: reason,
+    })
+    await audit.record(tx, {
+      ...systemRecord('disableWebhook', { kind: 'webhook', id: webhook.id }),
+      changes: { enabled: [true, false], disabled_reason: [null, reason] },
     })
     await alerts.raise(tx, {
       ...alertOf(webhook),

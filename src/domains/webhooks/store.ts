@@ -232,8 +232,24 @@ export async function setWebhookDue(tx: Tx, id: string, dueAt: number): Promise<
   await tx.change(setDue, { id, dueAt })
 }
 
-/** Looks at all endpoints now, and tries what was tried by a clock that has been set back since. */
-export async function hastenAll(tx: Tx, now: number): Promise<void> {
+/** Ends what was pending in a restored database: the database that was backed up sends it. The events follow after `place`. */
+export async function interruptDeliveries(tx: Tx, now: number, place: number): Promise<void> {
+  await db(tx)
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed', error: 'interrupted', due_at: null, finished_at: now })
+    .where('status', '=', 'pending')
+    .execute()
+  await db(tx)
+    .updateTable('webhooks')
+    .set({ place, pending: 0, recover_since: null, due_at: null, lease_holder: null })
+    .execute()
+}
+
+/**
+ * Looks at all endpoints now, tries what was tried by a clock that has been set back since, and ends the pauses that last
+ * beyond `far`.
+ */
+export async function hastenAll(tx: Tx, now: number, far: number): Promise<void> {
   await db(tx)
     .updateTable('webhook_deliveries')
     .set({ due_at: now })
@@ -242,10 +258,11 @@ export async function hastenAll(tx: Tx, now: number): Promise<void> {
     .execute()
   await db(tx)
     .updateTable('webhooks')
-    .set({ due_at: now, paused_until: null })
+    .set({ due_at: now })
     .where('due_at', '>', now)
     .where('lease_holder', 'is', null)
     .execute()
+  await db(tx).updateTable('webhooks').set({ paused_until: null }).where('paused_until', '>', far).execute()
 }
 
 /** Without its deliveries; {@link deleteOrphans} removes those. */

@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { chanceOf } from '../../../test/support/random.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
+import type { AuditRecord } from '../../kernel/audit.ts'
 import type { AppError } from '../../kernel/errors.ts'
 import { EventSubjects } from '../../kernel/event-subjects.ts'
 import { silentLogger } from '../../kernel/logger.ts'
@@ -11,9 +12,10 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller } from '../../ports/webhook-caller.ts'
 import type { Tx } from '../../store/store.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { Messages, messagesDomain } from '../messages/index.ts'
+import { continueNumbers, Messages, messagesDomain } from '../messages/index.ts'
 import { RETRY_PAUSES_MS, sentEventOf, type CallResult, type WebhookSettings } from './model.ts'
 import { Webhooks } from './service.ts'
+import { findWebhook, interruptDeliveries } from './store.ts'
 import { deliverTo, Endpoints, WebhookFeed } from './worker.ts'
 
 const OK: CallResult = { status: 200, headers: [], body: '' }
@@ -36,6 +38,7 @@ async function world(dialect: DialectName) {
   const clock = fakeWaitingClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
   const alerts: string[] = []
+  const audited: string[] = []
   const calls: WebhookCall[] = []
   let respond: (call: WebhookCall, signal: AbortSignal) => CallResult | Promise<CallResult> = () => OK
   const caller: WebhookCaller = {
@@ -68,6 +71,9 @@ async function world(dialect: DialectName) {
       recoverIfRaised: async (tx: Tx, alert: { alarmId: string }) =>
         tx.afterCommit(() => alerts.push(`${alert.alarmId} CLOSE`)),
     },
+    audit: {
+      record: async (tx: Tx, { operation }: AuditRecord) => tx.afterCommit(() => audited.push(operation)),
+    },
     log,
     caller,
     keepMs: KEEP_MS,
@@ -95,6 +101,9 @@ async function world(dialect: DialectName) {
     clock,
     store,
     alerts,
+    audited,
+    settle: (...settled: Parameters<Webhooks['settle']>) => service.settle(...settled),
+    newFeed,
     calls,
     webhooks,
     messages,
@@ -124,6 +133,10 @@ async function world(dialect: DialectName) {
 }
 
 type World = Awaited<ReturnType<typeof world>>
+
+async function readPause({ store }: World, id: string): Promise<number> {
+  return (await findWebhook(store.read, id))?.pausedUntil ?? 0
+}
 
 const subjectsOf = (calls: readonly WebhookCall[]) =>
   calls.map(({ body }) => (JSON.parse(body) as { subject: string }).subject)
@@ -202,6 +215,49 @@ onEveryDialect('webhooks', (dialect) => {
     )
   })
 
+  test('a pause outlasts the answers of calls that were on their way, a restart, and no clock that is set back', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.create()
+    w.respond(({ body }) => (body.includes('busy') ? answer(429, 2 * MINUTE) : OK))
+    await w.emit('busy')
+    await w.turn(id)
+    const [busy] = (await w.webhooks.deliveries(id, 'pending', { limit: 1 })).items
+    assert.ok(busy)
+    // A call that began before the answer of the other one.
+    await w.store.write((tx) =>
+      w.settle(tx, id, [{ delivery: { ...busy, thing: 'other' } as never, result: OK }]),
+    )
+    const isPaused = async () => (await readPause(w, id)) > w.clock.now()
+    assert.ok(await isPaused())
+    const watch = w.newFeed()
+    await watch.watchClock()
+    assert.ok(await isPaused(), 'a start keeps it')
+    w.clock.jump(-8 * HOUR)
+    await watch.watchClock()
+    assert.ok(!(await isPaused()))
+  })
+
+  test('a restored database sends nothing by itself, and what follows is sent', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.create()
+    await w.emit('o1')
+    await w.fanOut()
+    await w.emit('o2')
+    await w.store.write(async (tx) => {
+      await interruptDeliveries(tx, w.clock.now(), await continueNumbers(tx, w.clock.now()))
+    })
+    await w.turn(id)
+    assert.deepEqual(subjectsOf(w.calls), [])
+    assert.deepEqual(await w.statuses(id), ['failed 0'])
+    await w.emit('o3')
+    await w.turn(id)
+    assert.deepEqual(subjectsOf(w.calls), ['o3'])
+    const since = 0
+    await w.webhooks.recover(id, { since, place: await w.webhooks.placeBefore(id, since) }, 'ada')
+    await w.turn(id)
+    assert.deepEqual(subjectsOf(w.calls).toSorted(), ['o1', 'o2', 'o3'])
+  })
+
   test('410 disables at once; recover sends what has failed and what has happened meanwhile', async () => {
     await using w = await world(dialect)
     const { id } = await w.create()
@@ -214,6 +270,7 @@ onEveryDialect('webhooks', (dialect) => {
     const disabled = await w.webhooks.get(id)
     assert.deepEqual([disabled.enabled, disabled.disabledReason], [false, 'gone'])
     assert.deepEqual(w.alerts, [`webhook.disabled:${id} ERROR`])
+    assert.deepEqual(w.audited, ['disableWebhook'])
     w.clock.advance(HOUR)
     await w.emit('o2')
     await w.turn(id)

@@ -287,7 +287,7 @@ export class WebhookFeed implements ModuleRunner {
 
   async #tryRound(): Promise<boolean> {
     try {
-      await this.#watchClock()
+      await this.watchClock()
       const isMore = await this.runRound()
       this.#outage.works()
       return isMore
@@ -298,11 +298,13 @@ export class WebhookFeed implements ModuleRunner {
   }
 
   /** A clock that was set back must not keep tries waiting. */
-  async #watchClock(): Promise<void> {
+  async watchClock(): Promise<void> {
     const { clock, store } = this.#options
     const offset = clock.now() - clock.monotonic()
-    const isSet = this.#clockOffset === undefined || offset < this.#clockOffset - CLOCK_STEP_MS
-    if (isSet) await store.write((tx) => hastenAll(tx, clock.now()))
+    const isStart = this.#clockOffset === undefined
+    const isSet = isStart || offset < (this.#clockOffset ?? 0) - CLOCK_STEP_MS
+    const longest = isStart ? LONGEST_PAUSE_MS : 0
+    if (isSet) await store.write((tx) => hastenAll(tx, clock.now(), clock.now() + longest))
     this.#clockOffset = offset
   }
 

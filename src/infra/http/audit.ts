@@ -33,6 +33,18 @@ export function recordedChange(route: AnyChange, trail: AuditTrail | undefined):
   }
 }
 
+/** The kind of object that the path of an operation without a rule names: `user` of `/users/:id`. */
+export function kindAt(path: string): string {
+  const [collection = ''] = path.split('/:')
+  const last = collection.split('/').at(-1) ?? ''
+  return KINDS[collection] ?? last.replace(/s$/, '')
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  '/data/backups': 'data-backup',
+  '/vpn/sessions': 'vpn-session',
+}
+
 // Created, and accepted: the answer is the new object.
 const NEW = [201, 202]
 
@@ -48,8 +60,8 @@ export function noteOutcome(
     ...originOf(request),
     operation: route.operation,
     target: {
-      kind: rule?.kind ?? route.tag.toLowerCase(),
-      id: rule?.id === undefined ? firstParameter(request) : null,
+      kind: rule && rule.id !== 'answer' ? rule.kind : kindAt(route.path),
+      id: typeof rule?.id === 'function' ? null : firstParameter(request),
     },
     changes: {},
     outcome,

@@ -1,4 +1,9 @@
-import type { ChannelMessage, NotificationChannel, SendOutcome } from '../../ports/notification-channel.ts'
+import type {
+  ChannelMessage,
+  MessageAbout,
+  NotificationChannel,
+  SendOutcome,
+} from '../../ports/notification-channel.ts'
 import type { Mailer } from './mail.ts'
 import { SmtpMailer, type MailerOptions } from './smtp-mailer.ts'
 
@@ -19,9 +24,8 @@ export class MailChannel implements NotificationChannel {
     return Buffer.byteLength(title) + Buffer.byteLength(text) <= MAX_BYTES
   }
 
-  async send({ title, text, level, key, about }: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome> {
-    const isFiring = about !== undefined && about.alertIds.length > 0 && level !== 'CLOSE'
-    const subject = isFiring ? `FIRING ${title}` : title
+  async send({ title, text, key, about }: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome> {
+    const subject = about && about.alertIds.length > 0 ? subjectOf(title, about) : title
     const mail = { subject, text, key, threads: about?.alertIds ?? [] }
     const result = await this.#mailer.send(mail, signal)
     if (result.outcome === 'failed') {
@@ -35,4 +39,13 @@ export class MailChannel implements NotificationChannel {
       ...(refused.length > 0 && { warning: `Refused for ${refused.join(', ')}.` }),
     }
   }
+}
+
+const AGAIN: Readonly<Record<string, string>> = { repeated: ' (still firing)', escalated: ' (escalated)' }
+
+/** State, severity and title: `FIRING [ERROR] The disk is full`. */
+function subjectOf(title: string, { isFiring, severity, occasions }: MessageAbout): string {
+  const text = title.replace(/^\[[A-Z ]{1,40}\] /, '')
+  const again = occasions.length === 1 ? (AGAIN[occasions[0] ?? ''] ?? '') : ''
+  return `${isFiring ? 'FIRING' : 'RECOVERED'} [${severity}] ${text}${again}`
 }

@@ -116,6 +116,8 @@ test('a refused call, a sign-in, a refused one and a sign-out have rows; what ch
     { password: PASSWORD, old_password: 'a wrong password' },
     headers,
   )
+  await send('GET', `/data/backups/${id}/file`, undefined, headers)
+  await send('POST', '/commands/orders.expire-due/execute', { reason: 'late' }, headers)
   await send('POST', '/auth/logout', undefined, headers)
   assert.deepEqual(
     (await rows(`actor=${id}`))
@@ -126,6 +128,8 @@ test('a refused call, a sign-in, a refused one and a sign-out have rows; what ch
       ['deleteUser', 'refused', { kind: 'user', id }],
       ['signIn', 'refused', { kind: 'user', id }],
       ['setPassword', 'refused', { kind: 'user', id }],
+      ['getDataBackupFile', 'refused', { kind: 'data-backup', id }],
+      ['executeCommand', 'refused', { kind: 'command', id: 'orders.expire-due' }],
       ['logout', 'done', { kind: 'user', id }],
     ],
   )

@@ -121,9 +121,9 @@ test('the bounds in the OpenAPI document are those of the specification', () => 
 })
 
 test('every list can be restricted to a time range', () => {
-  // Commands come from the program and its configuration, and have no time; differences are of one day; the audit trail has
+  // Commands and receivers come from the configuration, and have no time; differences are of one day; the audit trail has
   // `from` and `to`.
-  const timeless = ['listCommands', 'listPaymentDifferences', 'listAudit']
+  const timeless = ['listCommands', 'listReceivers', 'listPaymentDifferences', 'listAudit']
   const lists = api.places.filter(
     (place) => fieldOf(place, 'cursor') && !timeless.includes(place.operation.operationId),
   )

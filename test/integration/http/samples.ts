@@ -104,7 +104,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
   postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
   getAlertRoute: () => ({ params: unknownId() }),
-  listReceivers: () => ({}),
+  listReceivers: () => ({ query: { limit: '10', cursor: cursorOf('listReceivers') } }),
   testReceiver: () => ({ params: { name: 'nobody' } }),
   getAlertmanagerStatus: () => ({}),
   listAlertmanagerReceivers: () => ({}),

@@ -14,10 +14,12 @@ export function createKnownIds(): KnownIds {
   const byCollection = new Map<string, Set<string>>()
   const idsOf = (path: string) => byCollection.getOrInsertComputed(collectionOf(path), () => new Set())
   return {
-    learn(path, { status, text }) {
+    learn(path, { status, headers, text }) {
       if (status >= 300 || !text.startsWith('{')) return
       const ids = idsOf(path)
-      for (const id of idsIn(JSON.parse(text))) if (ids.size < MOST) ids.add(id)
+      // One object in each line.
+      const [first = ''] = headers['content-type'] === 'application/jsonl' ? text.split('\n') : [text]
+      for (const id of idsIn(JSON.parse(first))) if (ids.size < MOST) ids.add(id)
     },
     pick(path, pick) {
       const ids = [...idsOf(path)]

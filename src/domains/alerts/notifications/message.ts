@@ -45,11 +45,24 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
 function aboutOf(notifications: readonly Waiting[]) {
   // What has waited for the same hours is one message, whatever its occasions were.
   const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
+  const heaviest = heaviestOf(notifications, ({ weight }) => weight)
+  const severity = heaviest || heaviestOf(notifications, ({ content }) => content.toldWeight ?? 0)
   return {
+    isFiring: heaviest > 0,
+    severity: severityOf(severity),
     occasions: isDigest ? ['digest'] : [...new Set(notifications.map(({ occasion }) => occasion))],
     alertIds: [...new Set(notifications.map(({ alertId }) => alertId))],
     alerts: [...new Set(notifications.flatMap(({ alert }) => alert ?? []))],
   }
+}
+
+function heaviestOf(
+  notifications: readonly Waiting[],
+  weightOf: (notification: Waiting) => AlertWeight,
+): AlertWeight {
+  return notifications
+    .map(weightOf)
+    .reduce((most, weight) => (weight > most ? weight : most), 0 as AlertWeight)
 }
 
 /** The address of a page of the console. */
@@ -131,7 +144,7 @@ function detailedMessage(
 function bundledMessage(notifications: readonly Waiting[], options: MessageOptions): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
   const of = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
-  const heaviest = notifications.reduce<AlertWeight>((most, { weight }) => (weight > most ? weight : most), 0)
+  const heaviest = heaviestOf(notifications, ({ weight }) => weight)
   return {
     title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${of}`,
     text: [

@@ -102,6 +102,8 @@ export interface Content {
   readonly note: string | null
   /** See {@link textHashOf}; undefined if an older program wrote it. */
   readonly textHash?: string
+  /** Of an end: the weight that the receiver was told last. */
+  readonly toldWeight?: AlertWeight
   /** Left out if the alert has none. */
   readonly runbookUrl?: string
 }

@@ -314,7 +314,8 @@ export class Notifier implements AlertNotifications {
       return undefined
     }
     const { weight, source } = alert
-    const current = { ...notification, weight, source, content: contentOf(content.note, alert) }
+    const told = facts ? urgencyOf(facts) : weight
+    const current = { ...notification, weight, source, content: contentOf(content.note, alert, told) }
     if (!isDeepStrictEqual(current, notification)) await refreshPending(tx, current)
     return current
   }
@@ -353,7 +354,7 @@ export class Notifier implements AlertNotifications {
       ...(opensAt > at && route ? outsideHours(route, opensAt) : decided),
       source: alert.source,
       weight: alert.weight,
-      content: isPending ? contentOf(noteOf(occasion, alert.weight), alert) : null,
+      content: isPending ? contentOf(noteOf(occasion, alert.weight), alert, urgency) : null,
       messageId: null,
       dueAt: opensAt > at ? opensAt : null,
     })
@@ -472,11 +473,14 @@ async function isRepeated(
   return isDecidedInFreeze(tx, id, { channel, occasion, outcome })
 }
 
-function contentOf(note: string | null, alert: Alert): Content {
-  const { title, alarmId, serverAddr, body, runbookUrl } = alert
+function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): Content {
+  const { title, alarmId, serverAddr, body, runbookUrl, weight } = alert
   const excerpt = clip(body, EXCERPT_CHARACTERS)
-  const runbook = runbookUrl === null ? {} : { runbookUrl }
-  return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert), ...runbook }
+  const optional = {
+    ...(runbookUrl !== null && { runbookUrl }),
+    ...(weight === 0 && toldWeight > 0 && { toldWeight }),
+  }
+  return { title, alarmId, serverAddr, excerpt, note, textHash: textHashOf(alert), ...optional }
 }
 
 function noteOf(occasion: AlertOccasion, weight: AlertWeight): string | null {

@@ -4,6 +4,8 @@ import { receiverWorld } from '../../../../test/support/receiver-world.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 
+const ALL = { limit: 100 }
+
 const CHAT_AND_PAGER = {
   names: ['chat', 'mail', 'pager'],
   routes: [
@@ -93,7 +95,7 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.pass()
     assert.deepEqual(w.titles('mail'), ['[ERROR] Backup failed'])
     const stateOf = async () =>
-      (await w.notices.list()).map(({ name, state, pending }) => [name, state, pending])
+      (await w.notices.list(ALL)).items.map(({ name, state, pending }) => [name, state, pending])
     assert.deepEqual(await stateOf(), [
       ['chat', 'failing', 1],
       ['mail', 'ok', 0],
@@ -125,11 +127,11 @@ onEveryDialect('receivers of alerts', (dialect) => {
     const test = async () => {
       const outcome = await w.notices.test('chat')
       await w.store.write((tx) => w.notices.recordTest(tx, 'chat', outcome))
-      const [chat] = await w.notices.list()
+      const [chat] = (await w.notices.list(ALL)).items
       return [chat?.state, chat?.lastSuccessAt]
     }
     await w.pass(2 * MINUTE, MINUTE)
-    assert.equal((await w.notices.list())[0]?.pending, 0)
+    assert.equal((await w.notices.list(ALL)).items[0]?.pending, 0)
     assert.deepEqual(await test(), ['failing', null])
     w.mend('chat')
     await w.pass(5 * MINUTE, 5 * MINUTE)
@@ -144,7 +146,7 @@ onEveryDialect('receivers of alerts', (dialect) => {
     for (const alarmId of ['a', 'b']) {
       await w.report({ alarmId })
       await w.pass(MINUTE)
-      const [chat] = await w.notices.list()
+      const [chat] = (await w.notices.list(ALL)).items
       assert.deepEqual([chat?.state, chat?.pending], ['ok', 0], alarmId)
     }
   })

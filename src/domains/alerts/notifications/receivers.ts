@@ -4,6 +4,7 @@ import { declaredAlarmId, type AlertTable } from '../../../kernel/declared-alert
 import { AppError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Job } from '../../../kernel/job.ts'
+import { pageOfNamed, type Page, type PageOrder, type PageRequest } from '../../../kernel/page.ts'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { PlatformAlert, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { Notice, Notices } from '../../../ports/notices.ts'
@@ -45,6 +46,11 @@ export const RECEIVER_ALERTS = {
   },
 } as const satisfies AlertTable
 
+export const BY_NAME: PageOrder<'name'> = {
+  name: 'name',
+  keys: [{ name: 'name', type: 'text', direction: 'asc' }],
+}
+
 const CHECK_EVERY_MS = MINUTE
 // docs/specification.md, Alert notifications
 const GIVE_UP_AFTER_MS = 24 * HOUR
@@ -66,11 +72,13 @@ export class Receivers implements Notices {
     this.#deps = deps
   }
 
-  async list(): Promise<ReceiverView[]> {
+  /** By name. */
+  async list(request: PageRequest<'name'>): Promise<Page<ReceiverView>> {
     const { receivers, store } = this.#deps
+    const shown = pageOfNamed(receivers, ({ name }) => name, request, { order: BY_NAME, list: 'receivers' })
     const rows = new Map((await listReceiverRows(store.read)).map((row) => [row.name, row]))
-    return Promise.all(
-      receivers.map(async ({ name, kind }) => {
+    const items: ReceiverView[] = await Promise.all(
+      shown.items.map(async ({ name, kind }) => {
         const { failingSince = null, lastSuccessAt = null, lastError = null } = rows.get(name) ?? {}
         const state = failingSince === null ? 'ok' : 'failing'
         return {
@@ -83,6 +91,7 @@ export class Receivers implements Notices {
         }
       }),
     )
+    return { items, next: shown.next }
   }
 
   /** Sends a marked message at once. Rejects with `receiver_not_found`. */
@@ -177,7 +186,9 @@ export async function testReceiver({ name, channel }: Receiver): Promise<TestOut
     text: 'The platform can send alerts here.',
     level: 'INFO',
     key: newId(),
-    ...(channel.needs !== undefined && { about: { occasions: ['test'], alertIds: [], alerts: [] } }),
+    ...(channel.needs !== undefined && {
+      about: { occasions: ['test'], isFiring: false, severity: 'INFO', alertIds: [], alerts: [] },
+    }),
   }
   const outcome = await channel.send(message)
   const answer = outcome.sent

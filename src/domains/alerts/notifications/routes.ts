@@ -9,7 +9,7 @@ import type { Store } from '../../../store/store.ts'
 import type { Alerts } from '../service.ts'
 import type { Notifier } from './notifier.ts'
 import { explainAlert } from './explain.ts'
-import type { Receivers } from './receivers.ts'
+import { BY_NAME, type Receivers } from './receivers.ts'
 import type { Routing } from './routing.ts'
 import {
   AlertRouteSchema,
@@ -18,8 +18,9 @@ import {
   encodeDecision,
   encodeReceiver,
   encodeReceiverTest,
-  ReceiverList,
+  ReceiverPage,
   ReceiverParams,
+  ReceiverQuery,
   ReceiverTest,
 } from './schemas.ts'
 
@@ -93,11 +94,12 @@ function receiverRoutes(receivers: Receivers): Route[] {
       path: '/alerts/receivers',
       operation: 'listReceivers',
       tag: 'Alerts',
-      summary: 'The configured receivers of notifications, and whether they work',
+      summary: 'List the configured receivers of notifications, and whether they work, by name',
       access: ALERT_READERS,
-      answers: { 200: { description: 'The receivers.', schema: ReceiverList } },
-      read: async () =>
-        ok(new JsonText(`{"items":[${(await receivers.list()).map(encodeReceiver).join(',')}]}`)),
+      query: ReceiverQuery,
+      answers: { 200: { description: 'A page of receivers.', schema: ReceiverPage } },
+      read: async ({ query }) =>
+        ok(encodePage(await receivers.list(parsePage(query, BY_NAME)), encodeReceiver)),
     }),
     route({
       method: 'POST',

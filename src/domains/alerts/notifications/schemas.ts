@@ -1,5 +1,5 @@
 import { encoderOf } from '../../../wire/codec.ts'
-import { PageOf } from '../../../wire/page.ts'
+import { PageOf, PageQuery } from '../../../wire/page.ts'
 import {
   CauseOf,
   Fields,
@@ -61,7 +61,9 @@ const ReceiverSchema = Fields(
   { $id: 'Receiver' },
 )
 
-export const ReceiverList = Fields({ items: Type.Array(ReceiverSchema) })
+export const ReceiverQuery = Fields(PageQuery)
+
+export const ReceiverPage = PageOf(ReceiverSchema)
 
 export const encodeReceiver = encoderOf(ReceiverSchema)
 
