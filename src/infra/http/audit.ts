@@ -34,7 +34,7 @@ export function recordedChange(route: AnyChange, trail: AuditTrail | undefined):
 }
 
 /** The kind of object that the path of an operation without a rule names: `user` of `/users/:id`. */
-export function kindAt(path: string): string {
+function kindAt(path: string): string {
   const [collection = ''] = path.split('/:')
   const last = collection.split('/').at(-1) ?? ''
   return KINDS[collection] ?? last.replace(/s$/, '')
