@@ -330,7 +330,9 @@ function program(): Command {
   alerts
     .command('route')
     .argument('<file-or-id>', 'a report as JSON, as POST /alerts/report takes it, or the id of an alert')
-    .description('show which routes match an alert, and who was and will be told; stores nothing')
+    .description(
+      'show the routes of an alert, or of a report in a file, and whom they notify when; stores nothing',
+    )
     .addOption(configFile())
     .action(async (target, options) =>
       (await import('../src/app/commands/alerts.ts')).showRoute(context, target, options),

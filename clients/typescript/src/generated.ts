@@ -178,7 +178,7 @@ export interface Operations {
   listReceivers: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Receiver'])[]; readonly "next_cursor": string | null } }
   /** Send a test message to a receiver. */
   testReceiver: { path: { readonly "name": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: undefined; answer: { readonly "delivered": boolean; readonly "answer": string } }
-  /** The routes of an alert, and who was and will be told. */
+  /** The routes of an alert, and whom they notify when. */
   getAlertRoute: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: { readonly "matched": readonly (string | number)[]; readonly "receivers": readonly ({ readonly "name": string; readonly "at": string | null; readonly "because": "told" | "route" | "waiting" | "outside_hours" | "escalation" | "repetition" | "disabled" | "below_level" | "inhibited" | "silenced" | "acknowledged" | "frozen" | "damped" | "superseded" | "sent" | "bundled" | "failed" })[] } }
   /** List the decisions on the notifications of an alert, newest first. */
   listAlertDecisions: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['AlertDecision'])[]; readonly "next_cursor": string | null } }

@@ -12,7 +12,7 @@ const alertRoute: ResourceSource<AnswerOf<'getAlertRoute'>> = {
   read: (id, signal) => call('getAlertRoute', { path: { id } }, signal),
 }
 
-/** Where an alert goes: who was told, who will be and when, and why others are not. */
+/** Whom the routes of an alert notify: those who have a message, those who get one later, and why others get none. */
 export function AlertRoute({ id }: { readonly id: string }) {
   const words = alertWords()
   const reasons = { ...words.outcomes, ...words.becauses }

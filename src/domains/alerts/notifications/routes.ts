@@ -51,7 +51,7 @@ export function notificationRoutes({
       path: '/alerts/:id/route',
       operation: 'getAlertRoute',
       tag: 'Alerts',
-      summary: 'The routes of an alert, and who was and will be told',
+      summary: 'The routes of an alert, and whom they notify when',
       access: ALERT_READERS,
       params: IdParams,
       answers: { 200: { description: 'The routes and the receivers.', schema: AlertRouteSchema } },

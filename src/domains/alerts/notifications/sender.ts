@@ -394,7 +394,7 @@ export class NotificationSender {
   }
 }
 
-/** A receiver that has taken a message works, and is no longer reported as failing. */
+/** The success of a receiver: its failure ends, and so does the alert about it. */
 export async function recordSuccess(
   tx: Tx,
   receiver: string,
