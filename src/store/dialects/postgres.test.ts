@@ -42,21 +42,21 @@ const names = async ({ db }: Queries) =>
   (await db.selectFrom('leases').select('name').orderBy('name').execute()).map(({ name }) => name)
 
 test('a transaction that takes too long commits none of its statements, and no later statement either', async () => {
-  await using world = await testStore('postgres', systemClock, { transactionMs: 100 })
+  await using world = await testStore('postgres', systemClock, { transactionMs: 1_000 })
   const { store } = world
   const ended = Promise.withResolvers<unknown>()
   const write = store.write(async (tx) => {
     try {
       for (let round = 0; ; round++) {
         await tx.change(put, { name: `round ${round}` })
-        await sleep(tx, 30)
+        await sleep(tx, 300)
       }
     } catch (error) {
       ended.resolve(error)
       await tx.db.insertInto('leases').values({ name: 'late', holder: 'me', expires_at: 1 }).execute()
     }
   })
-  await assert.rejects(write, { code: 'store_unavailable', message: /100 ms/ })
+  await assert.rejects(write, { code: 'store_unavailable', message: /1000 ms/ })
   const error = await ended.promise
   await store.write((tx) => tx.change(put, { name: 'next' }))
   assert.deepEqual(await names(store.read), ['next'])

@@ -313,7 +313,7 @@ test('a user is created with the faults at the fields', async (t) => {
   await dialog.getByRole('button', { name: 'Create the user' }).click()
   await toast(page, 'The user boris was created.').waitFor()
   await row(page, 'boris').waitFor()
-  await drawer(page, 'boris').getByText('Auditor').waitFor()
+  await drawer(page, 'boris').getByText('Auditor', { exact: true }).waitFor()
 })
 
 test('a user is found by a part of the name, also behind the first page of the API', async (t) => {
