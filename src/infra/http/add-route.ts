@@ -201,6 +201,7 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       {
         prepare: () => route.prepare?.(given),
         change: (tx, prepared) => change(tx, given, prepared),
+        touches: route.touches?.(given),
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )
