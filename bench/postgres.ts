@@ -6,7 +6,8 @@ import type { LoadTarget, Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { CONNECTIONS, postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
-import { inDatabase, makeDatabase, startDurablePostgres } from './support/postgres-server.ts'
+import { familySeconds } from './support/processor.ts'
+import { inDatabase, makeDatabase, serverProcess, startDurablePostgres } from './support/postgres-server.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { freePort } from '../test/support/loopback.ts'
 import { diskDirectory } from './support/servers.ts'
@@ -37,8 +38,27 @@ export const postgres: Bench = {
       await groupClient(stack, await makeDatabase(server, 'grouped')),
       ...loadContestants(stack.use(startLoadGenerator()), targets),
     ]
-    return measuresOf(await interleave(contestants, options), many)
+    const pid = await serverProcess(server)
+    const measured = contestants.map((contestant) => withDatabaseTime(contestant, pid))
+    return measuresOf(await interleave(measured, options), many)
   },
+}
+
+/** The load of one slice, and the processor time of PostgreSQL for each order, in microseconds. */
+interface Sample extends Slice {
+  readonly databaseTime: number
+}
+
+function withDatabaseTime({ name, run }: Contestant, pid: number): Contestant<Sample> {
+  return {
+    name,
+    async run(forMs) {
+      const before = familySeconds(pid)
+      const slice = await run(forMs)
+      const orders = Object.values(slice.statuses).reduce((sum, count) => sum + count, 0)
+      return { ...slice, databaseTime: ((familySeconds(pid) - before) * 1_000_000) / orders }
+    },
+  }
 }
 
 /** A database of that name with so many orders; answers its address. */
@@ -160,8 +180,11 @@ async function insertOrder(client: ClientBase): Promise<void> {
 // docs/performance.md, P11: `POST /orders` on PostgreSQL
 const OF_GROUPED = { must: { atLeast: 0.6 } }
 const OF_SINGLE = { must: { atLeast: 1 } }
+const TIME = { must: { atMost: 0.5 } }
 
-function measuresOf(rounds: readonly Round[], many: number): Measure[] {
+const timeOf = ({ databaseTime }: Sample) => databaseTime
+
+function measuresOf(rounds: readonly Round<Sample>[], many: number): Measure[] {
   return [
     {
       what: 'rate ÷ client with groups',
@@ -174,6 +197,11 @@ function measuresOf(rounds: readonly Round[], many: number): Measure[] {
       ...OF_SINGLE,
     },
     {
+      what: 'processor time of PostgreSQL for an order ÷ client with a transaction for each order',
+      values: ratio(rounds, 'platform', 'single', timeOf),
+      ...TIME,
+    },
+    {
       what: `rate, beside ${many.toLocaleString('en')} orders ÷ beside few`,
       values: ratio(rounds, 'many', 'platform', rateOf),
     },
@@ -183,6 +211,12 @@ function measuresOf(rounds: readonly Round[], many: number): Measure[] {
       what: 'client with a transaction for each order',
       unit: 'orders/s',
       values: figures(rounds, 'single', rateOf),
+    },
+    { what: 'platform, an order at PostgreSQL', unit: 'µs', values: figures(rounds, 'platform', timeOf) },
+    {
+      what: 'client with groups, an order at PostgreSQL',
+      unit: 'µs',
+      values: figures(rounds, 'grouped', timeOf),
     },
     { what: 'platform, p99', unit: 'ms', values: figures(rounds, 'platform', p99Of) },
     { what: 'client with groups, p99', unit: 'ms', values: figures(rounds, 'grouped', p99Of) },
