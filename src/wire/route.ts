@@ -138,7 +138,10 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   /** Left out where the operation is not recorded in the audit trail. */
   readonly audit?: AuditRule<P, Q, B>
   /** The rows that let `change` share a transaction with other writes; left out, it has one for itself. */
-  readonly touches?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => readonly TouchedRow[]
+  readonly touches?: (
+    request: RouteRequest<Static<P>, Static<Q>, Static<B>>,
+    prepared: T,
+  ) => readonly TouchedRow[]
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
     tx: Tx,

@@ -15,6 +15,7 @@ import {
   UploadBody,
 } from './schemas.ts'
 import type { Telemetry } from './service.ts'
+import { agentRow } from './store.ts'
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
@@ -43,6 +44,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
         202: { description: 'The items are stored and will be published.', schema: AcceptedSchema },
       },
       prepare: ({ body }) => parseUpload(body, now()),
+      touches: (_request, { agentId }) => [agentRow(agentId)],
       change: async (tx, { identity }, upload) => {
         await telemetry.accept(tx, upload, identity.id)
         return { status: 202, body: { accepted: upload.items } }

@@ -11,7 +11,7 @@ export interface Change<T> {
   readonly prepare: () => Promise<T> | T
   readonly change: (tx: Tx, prepared: T) => Promise<Answer>
   /** See `ChangeRoute`. */
-  readonly touches?: readonly TouchedRow[] | undefined
+  readonly touches?: ((prepared: T) => readonly TouchedRow[]) | undefined
 }
 
 export interface ChangesOptions {
@@ -36,7 +36,7 @@ export class Changes {
     const { store, keys } = this.#options
     if (request && keys) return this.#inTurn(request, () => this.#runKeyed(change, request, keys))
     const prepared = await change.prepare()
-    return store.write((tx) => change.change(tx, prepared), optionsOf(change))
+    return store.write((tx) => change.change(tx, prepared), optionsOf(change, prepared))
   }
 
   async #runKeyed<T>(change: Change<T>, request: KeyedRequest, keys: IdempotencyKeys): Promise<Answer> {
@@ -44,7 +44,12 @@ export class Changes {
     if (stored) return replay(stored)
     try {
       const prepared = await change.prepare()
-      return await this.#store(request, keys, (tx) => change.change(tx, prepared), optionsOf(change))
+      return await this.#store(
+        request,
+        keys,
+        (tx) => change.change(tx, prepared),
+        optionsOf(change, prepared),
+      )
     } catch (error) {
       if (!isRefusal(error)) throw error
       // The transaction of the refused change is rolled back, so the refusal is stored in another transaction.
@@ -87,8 +92,8 @@ export class Changes {
   }
 }
 
-function optionsOf({ touches }: Pick<Change<unknown>, 'touches'>): WriteOptions {
-  return touches ? { touches } : {}
+function optionsOf<T>({ touches }: Change<T>, prepared: T): WriteOptions {
+  return touches ? { touches: touches(prepared) } : {}
 }
 
 function replay(answer: Answer): Answer {

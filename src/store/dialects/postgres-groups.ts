@@ -139,7 +139,10 @@ export class WriteGroups {
       clearTimeout(expiry)
       for (const name of names) this.#touched.add(name)
     }
-    return group
+    // Groups of other processes take their locks in the same order.
+    return group.toSorted(({ names: [one = ''] }, { names: [other = ''] }) =>
+      one === other ? 0 : one < other ? -1 : 1,
+    )
   }
 
   async #run(group: readonly Write[]): Promise<void> {
