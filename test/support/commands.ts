@@ -1,7 +1,6 @@
 import { Catalogue } from '../../src/domains/commands/catalogue.ts'
 
-import { CommandJournal } from '../../src/domains/commands/journal.ts'
-import type { CommandEventData } from '../../src/domains/commands/events.ts'
+import { CommandJournal, type CommandEventData } from '../../src/domains/commands/journal.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { listenersOf, readOwn, type OwnListener } from '../../own-listeners.ts'
-import { LISTEN_FAILURES } from '../../modules/listen-failures.ts'
+import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { fault, fine, skipped, type Check, type CheckFinding } from '../check.ts'
 
 const ANSWER_MS = 2 * SECOND

@@ -3,7 +3,7 @@ import { listenAddress } from '../../../config/address-types.ts'
 import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
-import { isPlainForOthers } from '../../plain-listener.ts'
+import { isPlainForOthers } from '../../own-listeners.ts'
 import { fault, fine, warning, type Check, type CheckFinding } from '../check.ts'
 
 /** Whether passwords and tokens are encrypted on their way to other hosts, and for how long. */
