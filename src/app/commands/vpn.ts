@@ -4,8 +4,7 @@ import { createVpnClient, parseGatewayAddress, type VpnEnd } from '../../../prog
 import { withFile } from '../../config/private-file.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { Secret } from '../../kernel/secret.ts'
-import type { CommandContext } from './context.ts'
-import { stopSignal } from './stop-signal.ts'
+import { type CommandContext, stopSignal } from './context.ts'
 import { jsonLine, textLine } from './vpn-lines.ts'
 
 export interface VpnConnectOptions {

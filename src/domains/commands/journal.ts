@@ -3,7 +3,7 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Notices } from '../../ports/notices.ts'
+import type { Notices } from '../../ports/notification-channel.ts'
 import type { Tx } from '../../store/store.ts'
 import {
   COMMAND_ALERTS,

@@ -7,7 +7,7 @@ import { overviewRoutes } from './routes.ts'
 import { Overview } from './service.ts'
 import { names } from './tables.ts'
 
-export { nightOf } from './night.ts'
+export { nightOf } from './parts.ts'
 export type { Drill, PartSources } from './parts.ts'
 
 /** What the overview needs of the rest of the platform. */

@@ -6,7 +6,7 @@ import { encoderOf } from '../../wire/codec.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../wire/schemas.ts'
 import { DEFAULT_HOURS, MAX_HOURS, STEP_MS } from './model.ts'
-import { NIGHT_STATUSES } from './night.ts'
+import { NIGHT_STATUSES } from './parts.ts'
 import type { Overview } from './service.ts'
 
 const TAG = 'Overview'

@@ -14,7 +14,7 @@ import type {
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
-import { waitForWriters } from '../../store/writers.ts'
+import { waitForWriters } from '../../store/settled-numbers.ts'
 import {
   TELEMETRY_ALERTS,
   eventIdOf,

@@ -115,10 +115,7 @@ export class RegistrySync {
 }
 
 /** Work that never overlaps with itself: a call during a run waits for that run. A failure goes to `onFailure` alone. */
-function singleFlight(
-  work: () => Promise<void>,
-  onFailure: (error: unknown) => void,
-): () => Promise<void> {
+function singleFlight(work: () => Promise<void>, onFailure: (error: unknown) => void): () => Promise<void> {
   let running: Promise<void> | undefined
   return () => {
     running ??= work()

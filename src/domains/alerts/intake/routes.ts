@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
 import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
 import { validationFailed, type AppError } from '../../../kernel/errors.ts'
@@ -8,13 +9,13 @@ import { MINUTE, HOUR, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { PlatformAlert } from '../../../ports/alerts.ts'
 import type { Tx } from '../../../store/store.ts'
 import { ok, route, type Answer, type Route, type RouteRequest } from '../../../wire/route.ts'
+import { ErrorBody, OneOf } from '../../../wire/schemas.ts'
 import { ALERT_REPORTERS, type Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
 import { INTAKE_ALERTS } from './alerts.ts'
 import { alarmIdOf, groupIdOf } from './labels.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
-import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
 
 /** How long an alert that Prometheus sends without an end fires after it was sent last. */
 const RESOLVE_TIMEOUT_MS = 5 * MINUTE
@@ -236,3 +237,49 @@ function differenceText(date: string | undefined, now: number): string {
   const difference = `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of the platform`
   return `By the Date header (${toRfc3339(sentAt)}) the clock of the sender is ${difference}.`
 }
+
+// A larger request would hold the database for too long. Prometheus sends at most 256 alerts in one request.
+const ALERT_LIMIT = 1_000
+
+// The alerts have no schema here: the server refuses a request as a whole, and one wrong alert must not refuse the others.
+const AlertReports = {
+  type: 'array',
+  maxItems: ALERT_LIMIT,
+  description:
+    'Each has `labels` (texts by name, at least one with a value), and optionally `annotations` (texts by name), ' +
+    '`startsAt` and `endsAt` (RFC 3339). Unknown keys are ignored.',
+}
+
+const LABELS = { alertname: 'DiskFull', instance: '192.0.2.10:9100', severity: 'critical' }
+
+/** What Prometheus sends to an Alertmanager. */
+const PrometheusBody = Type.Unsafe<readonly unknown[]>({
+  ...AlertReports,
+  examples: [[{ labels: LABELS, annotations: { summary: 'The disk is full' } }]],
+})
+
+/** What an Alertmanager sends to a webhook. */
+const NotificationBody = Type.Object(
+  {
+    version: Type.Optional(OneOf(['4'], 'Of the format.')),
+    receiver: Type.Optional(Type.String({ description: 'With `groupKey` and `externalURL`: the group.' })),
+    groupKey: Type.Optional(Type.String({ description: 'While the group is heard of, its alerts fire.' })),
+    truncatedAlerts: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many alerts of the group were left out.' }),
+    ),
+    externalURL: Type.Optional(Type.String({ description: 'The address of the Alertmanager.' })),
+    alerts: Type.Unsafe<readonly unknown[]>({
+      ...AlertReports,
+      examples: [[{ status: 'firing', labels: LABELS }]],
+    }),
+  },
+  { description: 'The JSON of a webhook of version 4. Unknown keys are ignored.' },
+)
+
+/** An Alertmanager answers with a text if some of the alerts are wrong. */
+const PrometheusFault = Type.Unsafe<unknown>({
+  anyOf: [
+    ErrorBody,
+    { type: 'string', description: 'What is wrong with some alerts; the others were taken.' },
+  ],
+})

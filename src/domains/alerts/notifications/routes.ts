@@ -16,7 +16,7 @@ import {
   Text,
   Timestamp,
 } from '../../../wire/schemas.ts'
-import { ALERT_ERRORS } from '../errors.ts'
+import { ALERT_ERRORS } from '../schemas.ts'
 import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
 import { DAMPING_OCCASIONS, FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
 import type { Alerts } from '../service.ts'
