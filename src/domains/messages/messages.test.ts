@@ -7,10 +7,10 @@ import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { messagePruneJob } from './jobs.ts'
+import { messagePruneJob } from './index.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { UndeliveredMessage } from '../../ports/outbox.ts'
-import { encodeMessage } from './schemas.ts'
+import { encodeMessage } from './routes.ts'
 import { Messages } from './service.ts'
 
 const FIRST_PAGE = { limit: 100 }

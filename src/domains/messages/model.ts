@@ -1,6 +1,8 @@
 import type { BusFault } from '../../kernel/bus.ts'
-import type { SentenceCause } from '../../kernel/faults.ts'
 import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+import { DAY } from '../../kernel/time.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
@@ -62,3 +64,14 @@ export function isEventOf(domain: string, { id, payload }: Pick<Message, 'id' | 
   const event = JSON.parse(payload) as Partial<EventAttributes> | null
   return event?.id === id && event.source === eventSource(domain)
 }
+
+/** The alerts of messages, for `docs/reference/alerts.md`. */
+export const MESSAGE_ALERTS = {
+  'message.dead:*': {
+    severities: ['ERROR'],
+    raisedBy: 'The bus refuses a message for good; `*` is its id.',
+    endedBy: 'The message is redriven. If the bus refuses it again, the alert is raised again.',
+    whatToDo: 'Remove the cause that the alert names, then redrive the message.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable

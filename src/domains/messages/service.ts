@@ -17,8 +17,8 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
-import { MESSAGE_ALERTS } from './alerts.ts'
 import {
+  MESSAGE_ALERTS,
   isEventOf,
   MAX_DEAD,
   MAX_DEAD_BYTES,

@@ -14,10 +14,17 @@ import type {
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
-import { waitForWriters } from '../../store/writers.ts'
-import { TELEMETRY_ALERTS } from './alerts.ts'
-import { agentOf, coversAllAgents, subjectOf } from './events.ts'
-import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
+import { waitForWriters } from '../../store/settled-numbers.ts'
+import {
+  TELEMETRY_ALERTS,
+  eventIdOf,
+  MAX_ITEMS,
+  placeOf,
+  uploadOf,
+  agentOf,
+  coversAllAgents,
+  subjectOf,
+} from './model.ts'
 import {
   findNewestBefore,
   hasRefusedAgents,

@@ -1,4 +1,5 @@
 import { eventSource, eventThing, toCloudEvent } from '../../kernel/cloud-event.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
 import { matchesPattern } from '../../kernel/event-subjects.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
@@ -329,3 +330,16 @@ export const NOT_TRIED = {
   responseBody: null,
   error: null,
 } as const
+
+/** The alerts of webhooks, for `docs/reference/alerts.md`. */
+export const WEBHOOK_ALERTS = {
+  'webhook.disabled:*': {
+    severities: ['ERROR'],
+    raisedBy:
+      'An endpoint has answered 410, or its calls have failed for 5 days and none succeeded; `*` is the id of the webhook.',
+    endedBy: 'The webhook is enabled again, or deleted.',
+    whatToDo:
+      'Repair the endpoint, enable the webhook, and send what it has missed with `POST /webhooks/{id}/recover`.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable

@@ -1,5 +1,5 @@
 import { matchesGlob } from 'node:path'
-import { isWildcard, mediaGlobProblem, segmentsOf } from '../../../../src/config/media-glob.ts'
+import { isWildcard, mediaGlobProblem, segmentsOf } from '../../../../src/config/backup-types.ts'
 
 /** A checked glob of `media_globs`. */
 export interface MediaGlob {
