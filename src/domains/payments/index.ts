@@ -17,6 +17,7 @@ import { paymentRunner, refundRunner } from './worker.ts'
 export type { Payment } from './model.ts'
 export type { Reconciliation } from './reconciliation/model.ts'
 export { Payments, type PaymentDeps } from './service.ts'
+export { restorePayments } from './store.ts'
 
 interface ReconciliationSettings {
   readonly timeZone: string

@@ -36,6 +36,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
   return {
     name,
     kind: 'stripe',
+    isKnownByNumber: false,
     refusedAmount: (cents) => refusedAmount(settings.currency, cents),
     parametersOf: (payment) => parametersOf(settings, payment),
     create: async (number, parameters) => {
