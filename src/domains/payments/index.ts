@@ -44,20 +44,21 @@ export const paymentsDomain = defineDomain({
   create: (deps: PaymentDeps & ReconciliationSettings) => {
     const payments = new Payments({
       ...deps,
-      wakePayments: () => paymentWork.wake(),
-      wakeRefunds: () => refundWork.wake(),
+      wakePayments: () => wakeAll(paymentWork),
+      wakeRefunds: () => wakeAll(refundWork),
     })
-    const paymentWork = paymentRunner(payments, deps)
-    const refundWork = refundRunner(payments, deps)
+    const channels = [...deps.channels.keys()]
+    const paymentWork = channels.map((name) => paymentRunner(name, payments, deps))
+    const refundWork = channels.map((name) => refundRunner(name, payments, deps))
     const reconciliations = new Reconciliations({
       ...deps,
       channel: (name) => payments.channel(name),
-      wake: () => reconciliationWork.wake(),
+      wake: () => wakeAll(reconciliationWork),
     })
-    const reconciliationWork = reconciliationRunner(reconciliations, deps)
+    const reconciliationWork = channels.map((name) => reconciliationRunner(name, reconciliations, deps))
     // Without channels there is nothing to do.
-    const isUsed = deps.channels.size > 0
-    const runners = isUsed ? [paymentWork, refundWork, reconciliationWork] : []
+    const isUsed = channels.length > 0
+    const runners = [...paymentWork, ...refundWork, ...reconciliationWork]
     return {
       payments,
       reconciliations,
@@ -71,3 +72,7 @@ export const paymentsDomain = defineDomain({
     } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
   },
 })
+
+function wakeAll(runners: readonly { wake(): void }[]): void {
+  for (const runner of runners) runner.wake()
+}

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { paymentWorld } from '../../../test/support/payments.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { EXPIRY_MS, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
 import { restorePayments } from './store.ts'
+import { paymentRunner } from './worker.ts'
 
 const FIRST_PAGE = { limit: 100 }
 
@@ -36,7 +38,7 @@ onEveryDialect('payments', (dialect) => {
       await w.write((tx) => w.orders.create(tx, { ...WANTED, orderId, amountCents }, 'shop'))
       await assert.rejects(create(orderId), { code: 'amount_not_payable' })
     }
-    await assert.rejects(create('free', 'other'), { code: 'channel_not_found', message: /there are memory/ })
+    await assert.rejects(create('free', 'none'), { code: 'channel_not_found', message: /there are memory/ })
     await w.write((tx) => w.orders.move(tx, 'dear', 'paid', 'ada'))
     await assert.rejects(create('dear'), { code: 'invalid_transition' })
     assert.deepEqual(w.channel.calls, [])
@@ -182,6 +184,22 @@ onEveryDialect('payments', (dialect) => {
     await w.runDue()
     assert.equal((await w.payments.get(id)).status, 'paid')
     assert.equal((await w.orders.get('o-1')).status, 'paid')
+  })
+
+  test('a provider that does not answer makes no other one wait', async () => {
+    await using w = await paymentWorld(dialect)
+    for (let index = 0; index < 20; index++) await w.open(`o-${index}`)
+    const { id, number } = await w.open('o-20', w.other)
+    w.other.pay(number)
+    w.channel.query = () => new Promise(() => undefined)
+    w.clock.advance(MINUTE)
+    const runners = [w.channel, w.other].map(({ name }) => paymentRunner(name, w.payments, w))
+    for (const runner of runners) runner.start()
+    await eventually(
+      'the payment of the other provider',
+      async () => (await w.payments.get(id)).status === 'paid',
+    )
+    await runners[1]?.stop()
   })
 
   test('an order that ends otherwise closes its open payment at the provider', async () => {
