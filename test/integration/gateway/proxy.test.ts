@@ -105,6 +105,7 @@ for (const [method, path] of [
   ['HEAD', '/ping/0123'],
   ['POST', '/ping/0123/7'],
   ['POST', '/payments/callbacks/wechat'],
+  ['GET', '/payments/done?session=1'],
 ] as const) {
   test(`${method} ${path} is passed on without an identity, and cookies go both ways`, async (t) => {
     const { url, api } = await openWorld(t)
