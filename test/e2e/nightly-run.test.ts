@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { driveWorld } from '../support/drive-world.ts'
 import { DRIVE_CLIENT_SECRET } from '../support/mock-drive.ts'
-import { writeNightFiles } from '../support/night-files.ts'
+import { CLEANERS, writeNightFiles } from '../support/night-files.ts'
 import { PROGRAM, runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 
 const skip = process.getuid?.() !== 0 && 'the backup needs root'

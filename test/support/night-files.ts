@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { writeTokenFile } from './drive-world.ts'
 import { DRIVE_CLIENT_ID, DRIVE_CLIENT_SECRET } from './mock-drive.ts'
 
-const CLEANERS = ['apt-get', 'docker', 'podman', 'journalctl']
+/** The programs of the cleaning that a test replaces. */
+export const CLEANERS = ['apt-get', 'docker', 'podman', 'journalctl']
 
 /** The files of a server that `platform backup` needs, below a new directory. */
 export interface NightFiles {
