@@ -37,6 +37,7 @@ import { receivers } from './migrations/0033-receivers.ts'
 import { addSilencesAndLabels } from './migrations/0034-silences-and-labels.ts'
 import { addWebhooks } from './migrations/0035-webhooks.ts'
 import { addAudit } from './migrations/0036-audit.ts'
+import { addTraces } from './migrations/0037-trace.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -92,6 +93,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addSilencesAndLabels,
   addWebhooks,
   addAudit,
+  addTraces,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -1,3 +1,4 @@
+import { traceHeaders } from '../../kernel/trace.ts'
 import type { RobotReply, RobotRequest } from './adapter.ts'
 
 // Replies of robots are a fraction of this.
@@ -25,7 +26,7 @@ export async function post(request: RobotRequest, { timeoutMs, signal }: PostLim
   try {
     const response = await fetch(request.url, {
       method: 'POST',
-      headers: request.headers,
+      headers: { ...request.headers, ...traceHeaders() },
       body: request.body,
       redirect: 'manual',
       signal: control.signal,
