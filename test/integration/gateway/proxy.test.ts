@@ -36,7 +36,7 @@ test('a request goes to the api with the identity of its token, and the answer c
   )
   assert.equal(answer.headers.get('x-request-id'), 'mine')
   assert.match(
-    String(api.seen[0]?.headers['traceparent']),
+    String(world.api.seen[0]?.headers['traceparent']),
     /^00-4bf92f3577b34da6a3ce929d0e0e4736-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$/,
   )
   const [seen] = world.api.seen
