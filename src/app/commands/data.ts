@@ -11,6 +11,7 @@ import { interruptUnfinished } from '../../domains/commands/index.ts'
 import { recordEntry } from '../../domains/audit/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
 import { interruptDeliveries } from '../../domains/webhooks/index.ts'
+import { restorePayments } from '../../domains/payments/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -20,7 +21,7 @@ import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/snapshots.ts'
 import { hashFile } from '../../store/file-hash.ts'
-import { executionReasons } from '../../store/migrations/0025-execution-reasons.ts'
+import { executionReasons } from '../../store/migrations/0023-alert-told.ts'
 import { requireFormat, restoreTarget } from '../../store/restore.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
@@ -39,9 +40,9 @@ import {
   withStore,
   type CommandContext,
   type ConfigOptions,
+  withProgress,
+  stopSignal,
 } from './context.ts'
-import { withProgress } from './progress.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const PAGE = 1_000
 
@@ -299,6 +300,7 @@ async function finishRestore(
     await restoreNotifications(tx, now, DUE_TABLES.filter(has))
   const place = has('messages') ? await continueNumbers(tx, now) : 0
   if (has('webhooks')) await interruptDeliveries(tx, now, place)
+  if (has('payments')) await restorePayments(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
   if (has('audit_entries')) await recordEntry(tx, record, now)
 }

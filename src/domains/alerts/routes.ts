@@ -3,9 +3,9 @@ import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
-import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './access.ts'
-import { ALERT_ERRORS } from './errors.ts'
+import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './model.ts'
 import {
+  ALERT_ERRORS,
   AcknowledgementBody,
   AlertHistoryPage,
   AlertHistoryQuery,

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { mapPage, OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/contains.ts'
+import { contains } from '../../store/pages.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
-import { inhibitedIdOf, inhibitorIdOf } from './inhibition.ts'
 import {
   dueAt,
+  inhibitedIdOf,
+  inhibitorIdOf,
   weightsOf,
   type Alert,
   type AlertLevel,

@@ -1,10 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { ORDER_ALERTS } from './alerts.ts'
-import { expireDueCommand } from './commands.ts'
-import { ORDER_EVENTS } from './events.ts'
-import { orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
-import { ORDER_ERRORS, ORDER_READERS, orderRoutes } from './routes.ts'
-import { encodeOrder } from './schemas.ts'
+import { ORDER_ALERTS, ORDER_EVENTS } from './model.ts'
+import { expireDueCommand, orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
+import { ORDER_ERRORS, ORDER_READERS, orderRoutes, encodeOrder } from './routes.ts'
 import { Orders, type OrderDeps } from './service.ts'
 import { names } from './tables.ts'
 

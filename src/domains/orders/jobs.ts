@@ -1,3 +1,5 @@
+import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
@@ -21,7 +23,7 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
 }
 
 /** Expires overdue pending orders, batch by batch; returns how many. */
-export async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSignal): Promise<number> {
+async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSignal): Promise<number> {
   let total = 0
   await runBatches(signal, async () => {
     const { due, expired } = await orders.expireDue(EXPIRY_BATCH)
@@ -69,4 +71,16 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
       for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
     },
   }
+}
+
+/** Expires overdue orders now, instead of at the next scan. */
+export function expireDueCommand(orders: Pick<Orders, 'expireDue'>): BuiltInCommand {
+  return builtInCommand({
+    id: 'orders.expire-due',
+    title: 'Expire overdue orders',
+    description: 'Expires the pending orders whose time is over now, instead of at the next scan.',
+    async run({ signal, print }) {
+      print(`Expired ${counted(await expireOverdue(orders, signal), 'order')}.`)
+    },
+  })
 }

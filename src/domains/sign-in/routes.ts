@@ -1,12 +1,12 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type TSchema, type Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Answer, type AnswerSchema, type Route, type RouteRequest } from '../../wire/route.ts'
+import { Fields } from '../../wire/schemas.ts'
 import type { IssuedToken } from '../users/index.ts'
 import { failurePage } from './failure-page.ts'
 import { SignInError } from './failures.ts'
-import { CallbackQuery, LoginQuery, parametersOf, RedeemBody } from './schemas.ts'
 import type { BrowserRequest, SignIn } from './service.ts'
 
 export const SIGN_IN_ERRORS = {
@@ -146,4 +146,41 @@ function browserRequest({ headers, remoteAddress, requestId }: AnyRequest): Brow
 
 function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status: 302, headers: { ...headers, location } }
+}
+
+const LoginQuery = Fields({
+  return_to: Type.Optional(
+    Type.String({
+      maxLength: 1_024,
+      description:
+        'Where the browser comes back to: a path on this host, with or without a query. Default: `/`.',
+      examples: ['/console/orders?status=pending'],
+    }),
+  ),
+})
+
+// Also when it is repeated: what the provider sends is judged by the page, not refused with JSON.
+const Parameter = Type.Optional(
+  Type.Unsafe<string | string[]>({ type: ['string', 'array'], items: { type: 'string' } }),
+)
+
+/** The answer of the provider (RFC 6749, section 4.1.2; RFC 9207). It may have more parameters. */
+const CallbackQuery = Type.Object({
+  code: Parameter,
+  state: Parameter,
+  error: Parameter,
+  error_description: Parameter,
+  iss: Parameter,
+})
+
+const RedeemBody = Fields({
+  ticket: Type.String({ minLength: 1, maxLength: 256, description: 'From `#signed-in=…` of the address.' }),
+})
+
+/** The parameters as the provider has sent them; a repeated one stays repeated. */
+function parametersOf(query: Static<typeof CallbackQuery>): URLSearchParams {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, String(value)]),
+  )
+  return new URLSearchParams(pairs)
 }

@@ -1,7 +1,9 @@
 import { ROLES } from '../../kernel/identity.ts'
+import type { Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { TICKET_EVENTS } from './events.ts'
-import { ticketCountJob } from './jobs.ts'
+import { TICKET_EVENTS, TICKET_LEVELS } from './model.ts'
 import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
 import { encodeTicketDetails } from './schemas.ts'
 import { Tickets, type TicketDeps } from './service.ts'
@@ -27,3 +29,24 @@ export const ticketsDomain = defineDomain({
     } satisfies DomainParts & { tickets: Tickets }
   },
 })
+
+const COUNT_EVERY_MS = 30 * SECOND
+
+/** Updates the gauge of tickets. */
+function ticketCountJob(tickets: Tickets, metrics: Metrics): Job {
+  const unclosed = metrics.gauge({
+    name: 'tickets_unclosed',
+    help: 'Tickets that are not closed, by level, counted every 30 s.',
+    labels: ['level'],
+  })
+  return {
+    name: 'ticket-count',
+    everyMs: COUNT_EVERY_MS,
+    gauges: [unclosed],
+    async run() {
+      const rows = await tickets.countUnclosed()
+      const counts = new Map(rows.map(({ level, tickets: count }) => [level, count]))
+      for (const level of TICKET_LEVELS) unclosed.set(counts.get(level) ?? 0, { level })
+    },
+  }
+}

@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/logger.ts'
+import { bindTrace } from '../../kernel/trace.ts'
 import { callListeners } from '../listeners.ts'
 import type { Tx, TransactionCallback } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
@@ -71,7 +72,7 @@ class PostgresTransaction extends PostgresQueries implements Tx {
   constructor(source: QuerySource, names: StatementNames | undefined, listeners: (() => void)[]) {
     super(source, names)
     const turn = new TurnCost()
-    this.afterCommit = (listener) => void listeners.push(listener)
+    this.afterCommit = (listener) => void listeners.push(bindTrace(listener))
     this.spend = (rows) => turn.spend(rows)
   }
 }
