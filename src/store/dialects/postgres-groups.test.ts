@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
+import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy, type Fault } from '../../../test/support/fault-proxy.ts'
 import { chanceOf, type Chance } from '../../../test/support/random.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
@@ -13,6 +14,9 @@ import { lockRows, touchedRow } from '../locking.ts'
 import { openStore } from '../open.ts'
 import type { Queries, Store, Tx } from '../store.ts'
 import { statement } from '../tables.ts'
+import { STORE_LIMITS } from '../timeout.ts'
+import { WriteGroups } from './postgres-groups.ts'
+import { StatementNames } from './postgres-queries.ts'
 
 const put = statement<{ name: string }>((db, value) =>
   db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 0 }),
@@ -262,6 +266,26 @@ test('a write that waits for a lock of another process does not make its group w
   isOver.resolve()
   await Promise.all([holding, waiting])
   assert.deepEqual(await valuesOf(store.read), { beside: 0, locked: 1 })
+})
+
+test('a write whose group does not begin in time is refused, and does not run later', async () => {
+  const connection = Promise.withResolvers<never>()
+  const groups = new WriteGroups({
+    connect: () => connection.promise,
+    names: new StatementNames(),
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: STORE_LIMITS.postgres,
+    waitMs: 20,
+    runAlone: () => Promise.reject(new Error('none runs alone')),
+  })
+  let runs = 0
+  const write = () => groups.write(async () => runs++, [row('a')])
+  const first = write().catch((error: Error) => error.message)
+  await eventually('the first group to begin', () => groups.waiting === 0)
+  await assert.rejects(write(), { code: 'store_unavailable' })
+  connection.reject(new Error('no connection'))
+  assert.deepEqual([await first, groups.waiting, runs], ['no connection', 0, 0])
 })
 
 // The number of a sequence is not rolled back.

@@ -34,6 +34,8 @@ export interface WriteGroupsOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly limits: Pick<StoreLimits, 'transactionMs' | 'idleMs'>
+  /** How long a write waits for its group. */
+  readonly waitMs?: number
   /** Runs a write in a transaction of its own. */
   readonly runAlone: <T>(work: TransactionCallback<T>) => Promise<T>
 }
@@ -61,6 +63,7 @@ interface Write {
  */
 export class WriteGroups {
   readonly #options: WriteGroupsOptions
+  readonly #waitMs: number
   readonly #groupSize: Histogram
   /** What the writes touch that are in a group now, or are repeated alone. */
   readonly #touched = new Set<string>()
@@ -70,6 +73,7 @@ export class WriteGroups {
 
   constructor(options: WriteGroupsOptions) {
     this.#options = options
+    this.#waitMs = options.waitMs ?? WAIT_LIMIT_MS
     this.#groupSize = options.metrics.histogram({
       name: 'store_commit_group_size',
       help: 'Writes that shared one commit.',
@@ -92,7 +96,7 @@ export class WriteGroups {
         succeed: () => resolve(result),
         fail: reject,
         runAlone: () => this.#options.runAlone(work).then(resolve, reject),
-        expiry: setTimeout(() => this.#expire(write), WAIT_LIMIT_MS),
+        expiry: setTimeout(() => this.#expire(write), this.#waitMs),
       }
       this.#waiting.push(write)
       this.#start()
@@ -101,7 +105,7 @@ export class WriteGroups {
 
   #expire(write: Write): void {
     this.#waiting = this.#waiting.filter((other) => other !== write)
-    write.fail(storeUnavailable(new Error(`the write has waited for ${WAIT_LIMIT_MS} ms`)))
+    write.fail(storeUnavailable(new Error(`the write has waited for ${this.#waitMs} ms`)))
   }
 
   #start(): void {
