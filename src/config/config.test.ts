@@ -263,6 +263,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'messages.keep': { toml: '"1d"', env: '2d' },
   'telemetry.max_pending': { toml: '1', env: '2' },
   'telemetry.rate': { toml: '1', env: '2' },
+  'telemetry.otlp_endpoint': { toml: '"http://127.0.0.1:4318"', env: 'https://collector.example.org' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },

@@ -343,6 +343,12 @@ const SETTINGS = {
     default: '100',
     property: 'telemetry.ratePerSecond',
   }),
+  'telemetry.otlp_endpoint': setting(httpUrl, {
+    description:
+      'Where spans of requests, transactions, deliveries, commands and nights go: the address of an OpenTelemetry collector ' +
+      'that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Unset, none are made. Its headers, such as a token, come from ' +
+      'the environment variable `OTEL_EXPORTER_OTLP_HEADERS`.',
+  }),
   'worker.listen': setting(listenAddress, {
     description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',
     environment: [{ name: 'WORKER_LISTEN_ADDR' }],

@@ -17,6 +17,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { selfcheckParts } from './backup-selfcheck.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { openSpans } from '../spans.ts'
 import { databaseFiles } from './database-files.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -57,6 +58,7 @@ export async function runBackupCommand<O extends BackupOptions>(
   requireRoot()
   const loaded = configOf(context, options)
   const line = new ProgressLine(context)
+  await using _spans = await openSpans(loaded.config, 'platform-backup')
   const stopping = new AbortController()
   void stopSignal().then(() => stopping.abort())
   using parts = new BackupParts({
