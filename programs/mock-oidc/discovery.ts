@@ -13,6 +13,7 @@ export function discovery({ issuer }: Provider): Answer {
       token_endpoint: at(PATHS.token),
       userinfo_endpoint: at(PATHS.userinfo),
       jwks_uri: at(PATHS.jwks),
+      end_session_endpoint: at(PATHS.end_session),
       scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],

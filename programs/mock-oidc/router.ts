@@ -1,5 +1,5 @@
 import { emptyAnswer, errorAnswer, type Answer } from './answers.ts'
-import { authorize } from './authorize.ts'
+import { authorize, endSession } from './authorize.ts'
 import { discovery, jwks } from './discovery.ts'
 import { PATHS, type EndpointName } from './endpoint-names.ts'
 import type { EndpointRequest, Provider } from './provider.ts'
@@ -22,6 +22,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'token', methods: ['POST'], answer: token },
   { name: 'userinfo', methods: READ_OR_POST, answer: userinfo },
   { name: 'jwks', methods: READ, answer: jwks },
+  { name: 'end_session', methods: READ_OR_POST, answer: endSession },
 ]
 
 /** The endpoint of a request, or the error answer if none takes it. */

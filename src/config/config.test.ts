@@ -237,6 +237,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: `${ISSUER}\nauth.oidc.client_id = "c"`,
   },
   'auth.oidc.redirect_uri': { toml: '"https://a.example/auth/oauth/callback"', env: 'http://b.example/c' },
+  'auth.oidc.post_logout_redirect_uri': { toml: '"https://a.example/console/"', env: 'https://b.example/c' },
   'auth.oidc.scopes': { toml: '["openid", "groups"]', fileText: 'openid groups', env: 'openid' },
   'auth.oidc.user_claim': { toml: '"email"', env: 'preferred_username' },
   'auth.oidc.roles_claim': { toml: '"groups"', env: 'realm_access.roles', beside: PROVIDER },

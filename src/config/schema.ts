@@ -256,6 +256,11 @@ const SETTINGS = {
       'is reached. With the default the api listens on this address too.',
     default: DEFAULT_REDIRECT_URI,
   }),
+  'auth.oidc.post_logout_redirect_uri': setting(exactHttpUrl, {
+    description:
+      'Where the provider sends the browser after a sign-out, such as `https://shop.example.org/console/`. The provider must know ' +
+      'it. Unset, the browser stays with the provider.',
+  }),
   'auth.oidc.scopes': setting(scopeList, {
     description: 'What the platform asks the provider for. Without `openid` it needs a `userinfo` endpoint.',
     default: 'openid profile email',
