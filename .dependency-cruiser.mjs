@@ -35,7 +35,7 @@ const FOLDERS = [
     name: 'kernel',
     comment: 'Shared types and pure functions: no I/O, no npm package, no other folder.',
     path: KERNEL,
-    mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks|timers/promises)$'],
+    mayImport: [KERNEL, '^(node:)?(async_hooks|crypto|util|perf_hooks|timers/promises)$'],
     noOtherNodeModules: true,
   },
   {

@@ -77,6 +77,7 @@ const ANSWER_TYPES: Readonly<Record<string, { readonly kind: string; readonly ty
   [JSON_TYPE]: { kind: 'json' },
   'text/event-stream': { kind: 'events', type: 'undefined' },
   'text/plain': { kind: 'text', type: 'string' },
+  'text/html': { kind: 'text', type: 'string' },
   'application/x-pem-file': { kind: 'text', type: 'string' },
   'application/jsonl': { kind: 'text', type: 'string' },
   'application/octet-stream': { kind: 'bytes', type: 'ReadableStream<Uint8Array>' },

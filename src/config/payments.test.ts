@@ -97,6 +97,8 @@ test('the secrets file must be private and complete, and its keys RSA; no messag
   refused(/mode 600/)
   w.write('pay.env', 'STRIPE_SECRET_KEY=sk_canary\n')
   refused(/a line STRIPE_WEBHOOK_SECRET=…/)
+  w.write('pay.env', stripe.replace('whsec_canary,whsec_new', '" , "'))
+  refused(/a line STRIPE_WEBHOOK_SECRET=…/)
   w.write('pay.env', stripe)
   assert.deepEqual(w.secretsOf('stripe'), {
     STRIPE_SECRET_KEY: 'sk_canary',

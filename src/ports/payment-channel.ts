@@ -13,6 +13,8 @@ export interface PaymentChannel {
   /** Its name in the configuration, such as `wechat`. */
   readonly name: string
   readonly kind: ChannelKind
+  /** Whether the provider can be asked by our number; otherwise only the answer of `create` says how it can. */
+  readonly isKnownByNumber: boolean
   /** Why the provider takes no payment of this amount; undefined if it takes it. */
   refusedAmount(cents: number): string | undefined
   /** The exact parameters of a call of `create`, as text to keep: each repetition sends the same bytes. */

@@ -34,6 +34,7 @@ import {
   addSilencesAndLabels,
 } from './migrations/0031-heartbeat-pings.ts'
 import { addWebhooks, addAudit } from './migrations/0035-webhooks.ts'
+import { addTraces } from './migrations/0037-trace.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addSilencesAndLabels,
   addWebhooks,
   addAudit,
+  addTraces,
 ]
 
 // Any number that no other program uses for a lock in the same database.

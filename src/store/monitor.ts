@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { SECOND } from '../kernel/time.ts'
+import { bindWork } from '../kernel/trace.ts'
 import { statement } from './tables.ts'
 import type { Store, TransactionCallback, WriteOptions } from './store.ts'
 import { withTimeout } from './timeout.ts'
@@ -54,7 +55,8 @@ export function monitorStore(store: Store, options: MonitorOptions): Store {
   const monitor = new StoreMonitor(store, options)
   return {
     ...store,
-    write: (work, writeOptions) => monitor.write(work, writeOptions),
+    // A group of writes runs outside of the traces of those that it contains.
+    write: (work, writeOptions) => monitor.write(bindWork(work), writeOptions),
     check: () => monitor.check(),
   }
 }

@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from './columns.ts'
+import { storedTrace } from '../kernel/trace.ts'
 import { lockRows } from './locking.ts'
 import type { WorkClaim, WorkLease, WorkItem } from './runner.ts'
 import { statement, type Database, type Statement } from './statement.ts'
@@ -12,11 +13,12 @@ export const WORK_COLUMNS = {
   leaseHolder: text().nullable(),
   attempts: integer(),
   queuedAt: integer(),
+  trace: text().nullable(),
 }
 
 /** The values of those columns in a row that is due at once. */
 export function queuedWork(now: number) {
-  return { dueAt: now, leaseHolder: null, attempts: 0, queuedAt: now }
+  return { dueAt: now, leaseHolder: null, attempts: 0, queuedAt: now, trace: storedTrace() }
 }
 
 type WorkDeclaration = Declaration & typeof WORK_COLUMNS & { id: Column<string, string> }
@@ -24,6 +26,12 @@ type WorkDeclaration = Declaration & typeof WORK_COLUMNS & { id: Column<string, 
 /** The work columns of a table, under a fixed table name for the types. */
 interface WorkTables {
   work: { id: string; due_at: number | null; lease_holder: string | null; attempts: number }
+}
+
+/** The rows of one runner, where each has its own: `column` is its name in the database. */
+interface ClaimFilter {
+  readonly column: string
+  readonly value: string
 }
 
 /** One attempt at an item. After a new claim of the item an earlier attempt of the same holder has no effect on it. */
@@ -55,9 +63,9 @@ export class WorkQueue<D extends WorkDeclaration> {
     this.#endLease = changeStatement(this.#table, { lease_holder: null })
   }
 
-  /** Claims the rows that have been due longest, and returns them in any order. */
-  async claim(tx: Tx, claim: WorkClaim): Promise<RowOf<Columns<D>>[]> {
-    const rows = await claimQuery(tx, this.#table, claim)
+  /** Claims the rows that have been due longest, of those with a value if one is given, and returns them in any order. */
+  async claim(tx: Tx, claim: WorkClaim, only?: ClaimFilter): Promise<RowOf<Columns<D>>[]> {
+    const rows = await claimQuery(tx, this.#table, claim, only)
       .returning(this.#columns.all as 'id'[])
       .execute()
     return rows.map((row) => this.#columns.decode(row as never) as RowOf<Columns<D>>)
@@ -80,13 +88,21 @@ export class WorkQueue<D extends WorkDeclaration> {
 
 const tablesOf = (db: Database): Kysely<WorkTables> => db
 
-function claimQuery(tx: Tx, table: 'work', { holder, now, until, longestPauseMs, limit, except }: WorkClaim) {
+function claimQuery(
+  tx: Tx,
+  table: 'work',
+  { holder, now, until, longestPauseMs, limit, except }: WorkClaim,
+  only: ClaimFilter | undefined,
+) {
   return tablesOf(tx.db)
     .with('claimable', (query) =>
       query
         .selectFrom(table)
         .select('id')
         .where((row) => row.or([row('due_at', '<=', now), row('due_at', '>', now + longestPauseMs)]))
+        .$if(only !== undefined, (due) =>
+          due.where(sql<string>`${sql.ref(only?.column ?? '')}`, '=', only?.value ?? ''),
+        )
         .$if(except.length > 0, (due) => due.where('id', 'not in', except))
         .orderBy('due_at')
         .limit(limit)

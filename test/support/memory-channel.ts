@@ -31,6 +31,7 @@ const COUNTLESS = 1_000_000_000
 export class MemoryChannel implements PaymentChannel {
   readonly name: string
   readonly kind = 'stripe'
+  isKnownByNumber = true
   readonly acknowledgement = { status: 200, contentType: 'text/plain', body: 'success' }
   readonly payments = new Map<string, StoredPayment>()
   readonly refunds = new Map<string, { cents: number; status: ProviderRefund['status'] }>()
@@ -74,9 +75,11 @@ export class MemoryChannel implements PaymentChannel {
     return this.#call('query', number, () => this.#stateOf(number))
   }
 
-  close({ number }: PaymentReference): Promise<ProviderPayment> {
+  close({ number, providerId }: PaymentReference): Promise<ProviderPayment> {
     return this.#call('close', number, () => {
-      const payment = this.payments.get(number)
+      const isFound = this.isKnownByNumber || providerId !== undefined
+      const payment = isFound ? this.payments.get(number) : undefined
+      if (!isFound) return this.#stateOf('')
       if (payment?.status === 'open') payment.status = 'closed'
       return this.#stateOf(number)
     })

@@ -42,6 +42,7 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
     payments: lazy,
   })
   const channel = new MemoryChannel(clock)
+  const other = new MemoryChannel(clock, 'other')
   const deps = {
     ...base,
     events: { append: append as (tx: never, event: DomainEvent<Payment | Reconciliation>) => Promise<void> },
@@ -54,7 +55,7 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
       }) as never,
     },
     orders,
-    channels: new Map([[channel.name, channel]]),
+    channels: new Map([channel, other].map((each) => [each.name, each])),
   }
   const payments = new Payments({
     ...deps,
@@ -78,13 +79,14 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
     payments,
     reconciliations,
     channel,
+    other,
     events,
     alerts,
     write,
     /** A new payment of a new order, as after the answer of the provider. */
-    async open(orderId = 'o-1') {
+    async open(orderId = 'o-1', { name } = channel) {
       await write((tx) => orders.create(tx, { ...WANTED, orderId }, 'shop'))
-      const { payment } = await write((tx) => payments.create(tx, { orderId, channel: channel.name }, 'shop'))
+      const { payment } = await write((tx) => payments.create(tx, { orderId, channel: name }, 'shop'))
       return payments.complete(payment.id)
     },
     receive: (callback: Callback) => write((tx) => payments.receive(tx, channel.name, callback)),

@@ -90,6 +90,8 @@ export interface Operations {
   listRefunds: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Refund'])[]; readonly "next_cursor": string | null } }
   /** End what needs a person of a payment. */
   resolvePayment: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "note": string }; answer: Schemas['Payment'] }
+  /** The page to which a provider leads a payer back. */
+  showPaymentDone: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: string }
   /** Take a callback of a payment provider. */
   receivePaymentCallback: { path: { readonly "channel": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Compare the payments of a day with the books of the provider. */
@@ -353,6 +355,7 @@ export const OPERATIONS = {
   createRefund: {"method":"POST","path":"/payments/{id}/refunds","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listRefunds: {"method":"GET","path":"/payments/{id}/refunds","access":["admin","service","devops"],"answer":"json","isKeyed":false,"isRepeatable":true},
   resolvePayment: {"method":"POST","path":"/payments/{id}/resolve","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
+  showPaymentDone: {"method":"GET","path":"/payments/done","access":"public","answer":"text","isKeyed":false,"isRepeatable":true},
   receivePaymentCallback: {"method":"POST","path":"/payments/callbacks/{channel}","access":"public","answer":"none","isKeyed":false,"isRepeatable":false},
   reconcilePayments: {"method":"POST","path":"/payments/reconciliations","access":["admin"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listReconciliations: {"method":"GET","path":"/payments/reconciliations","access":["admin","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},

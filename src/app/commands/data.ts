@@ -11,6 +11,7 @@ import { interruptUnfinished } from '../../domains/commands/index.ts'
 import { recordEntry } from '../../domains/audit/index.ts'
 import { continueNumbers } from '../../domains/messages/index.ts'
 import { interruptDeliveries } from '../../domains/webhooks/index.ts'
+import { restorePayments } from '../../domains/payments/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -299,6 +300,7 @@ async function finishRestore(
     await restoreNotifications(tx, now, DUE_TABLES.filter(has))
   const place = has('messages') ? await continueNumbers(tx, now) : 0
   if (has('webhooks')) await interruptDeliveries(tx, now, place)
+  if (has('payments')) await restorePayments(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
   if (has('audit_entries')) await recordEntry(tx, record, now)
 }

@@ -3,6 +3,7 @@ import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { traceEnvironment } from '../../kernel/trace.ts'
 import type { ProgramEnd, Programs } from '../../ports/programs.ts'
 import type { Store } from '../../store/store.ts'
 import { isProgramCommand, type AnyCommand, type Catalogue } from './catalogue.ts'
@@ -113,7 +114,7 @@ class ExecutionRun {
     return programs.run({
       executionId: this.#claimed.id,
       run: argumentsOf(command, shown),
-      environment: { ...environment, ...secretEnvironment(secrets) },
+      environment: { ...environment, ...traceEnvironment(), ...secretEnvironment(secrets) },
       onOutput: (stream, bytes) => this.#output.write(stream, bytes),
       terminate: this.#early.terminate,
       kill: this.#early.kill,

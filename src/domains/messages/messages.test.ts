@@ -196,7 +196,7 @@ onEveryDialect('messages', (dialect) => {
     await w.messages.redrive('refused-1')
     const [{ seq: _seq, ...waiting } = {}] = await w.messages.pending(10, [])
     const { id, payload, headers } = refused[1] as UndeliveredMessage
-    assert.deepEqual(waiting, { id, subject, payload, headers })
+    assert.deepEqual(waiting, { id, subject, payload, headers, traceHeaders: {} })
   })
 
   test('no more than ten thousand dead messages come from other outboxes', async () => {

@@ -23,6 +23,8 @@ export interface Message {
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly deliveredAt: number | null
+  /** Of the request that published it (`storedTrace`); null in an event, whose payload has it. */
+  readonly trace: string | null
 }
 
 /** A message that a user publishes; it is sent unchanged. */
@@ -37,13 +39,16 @@ export interface NewMessage {
 export const MAX_DEAD = 10_000
 export const MAX_DEAD_BYTES = 512 * 1024 * 1024
 
-type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>
+type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'> & Partial<Pick<Message, 'trace'>>
 
 const NOT_SENT = { status: 'pending', attempts: 0, lastError: null, cause: null, deliveredAt: null } as const
 
 /** A new pending message. */
-export function newMessage({ id, subject, payload, headers }: Content, createdAt: number): Message {
-  const content = { id, subject, payload, headers }
+export function newMessage(
+  { id, subject, payload, headers, trace = null }: Content,
+  createdAt: number,
+): Message {
+  const content = { id, subject, payload, headers, trace }
   return { ...content, ...NOT_SENT, createdAt }
 }
 
@@ -54,6 +59,15 @@ export function newDeadMessage(
   failure: Pick<Message, 'lastError' | 'cause'>,
 ): Message {
   return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, ...failure }
+}
+
+/** Whether the text is that of an event: a user may publish one, but cannot know the id of the new message. */
+export function isEventPayload(message: Pick<Message, 'id' | 'payload'>): boolean {
+  return message.payload.startsWith(eventBegin(message))
+}
+
+export function eventBegin({ id }: Pick<Message, 'id'>): string {
+  return `{"specversion":"1.0","id":"${id}",`
 }
 
 /**

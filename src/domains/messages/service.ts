@@ -5,6 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
+import { storedTrace } from '../../kernel/trace.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -89,7 +90,8 @@ export class Messages implements Outbox, DeadLetters {
 
   /** Persists a message of a user, which is delivered after the commit; returns it as pending. */
   async publish(tx: Tx, { subject, payload, headers }: NewMessage): Promise<Message> {
-    const content = { id: newId(), subject, payload: JSON.stringify(payload), headers }
+    const trace = storedTrace()
+    const content = { id: newId(), subject, payload: JSON.stringify(payload), headers, trace }
     const message = newMessage(content, this.#deps.clock.now())
     await this.#insert(tx, message)
     return message

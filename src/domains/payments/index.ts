@@ -17,6 +17,7 @@ import { paymentRunner, refundRunner } from './worker.ts'
 export type { Payment } from './model.ts'
 export type { Reconciliation } from './reconciliation/model.ts'
 export { Payments, type PaymentDeps } from './service.ts'
+export { restorePayments } from './store.ts'
 
 interface ReconciliationSettings {
   readonly timeZone: string
@@ -43,20 +44,21 @@ export const paymentsDomain = defineDomain({
   create: (deps: PaymentDeps & ReconciliationSettings) => {
     const payments = new Payments({
       ...deps,
-      wakePayments: () => paymentWork.wake(),
-      wakeRefunds: () => refundWork.wake(),
+      wakePayments: () => wakeAll(paymentWork),
+      wakeRefunds: () => wakeAll(refundWork),
     })
-    const paymentWork = paymentRunner(payments, deps)
-    const refundWork = refundRunner(payments, deps)
+    const channels = [...deps.channels.keys()]
+    const paymentWork = channels.map((name) => paymentRunner(name, payments, deps))
+    const refundWork = channels.map((name) => refundRunner(name, payments, deps))
     const reconciliations = new Reconciliations({
       ...deps,
       channel: (name) => payments.channel(name),
-      wake: () => reconciliationWork.wake(),
+      wake: () => wakeAll(reconciliationWork),
     })
-    const reconciliationWork = reconciliationRunner(reconciliations, deps)
+    const reconciliationWork = channels.map((name) => reconciliationRunner(name, reconciliations, deps))
     // Without channels there is nothing to do.
-    const isUsed = deps.channels.size > 0
-    const runners = isUsed ? [paymentWork, refundWork, reconciliationWork] : []
+    const isUsed = channels.length > 0
+    const runners = [...paymentWork, ...refundWork, ...reconciliationWork]
     return {
       payments,
       reconciliations,
@@ -70,3 +72,7 @@ export const paymentsDomain = defineDomain({
     } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
   },
 })
+
+function wakeAll(runners: readonly { wake(): void }[]): void {
+  for (const runner of runners) runner.wake()
+}

@@ -184,7 +184,7 @@ export function nextRefundLookAt(
   attempts: number,
 ): number | null {
   if (status !== 'pending') return null
-  if (!isSent) return now < createdAt + REPEAT_FOR_MS ? now + unclearPauseMs(attempts) : null
+  if (!isSent && now < createdAt + REPEAT_FOR_MS) return now + unclearPauseMs(attempts)
   if (now >= createdAt + REFUND_LOOKS_FOR_MS) return null
   const looks = REFUND_LOOKS_MS.map((after) => createdAt + after).filter((at) => at > now)
   return Math.min(now + REFUND_LOOK_EVERY_MS, ...looks)

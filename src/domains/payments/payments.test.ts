@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { paymentWorld } from '../../../test/support/payments.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { EXPIRY_MS, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
+import { restorePayments } from './store.ts'
+import { paymentRunner } from './worker.ts'
 
 const FIRST_PAGE = { limit: 100 }
 
@@ -35,7 +38,7 @@ onEveryDialect('payments', (dialect) => {
       await w.write((tx) => w.orders.create(tx, { ...WANTED, orderId, amountCents }, 'shop'))
       await assert.rejects(create(orderId), { code: 'amount_not_payable' })
     }
-    await assert.rejects(create('free', 'other'), { code: 'channel_not_found', message: /there are memory/ })
+    await assert.rejects(create('free', 'none'), { code: 'channel_not_found', message: /there are memory/ })
     await w.write((tx) => w.orders.move(tx, 'dear', 'paid', 'ada'))
     await assert.rejects(create('dear'), { code: 'invalid_transition' })
     assert.deepEqual(w.channel.calls, [])
@@ -183,6 +186,22 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.orders.get('o-1')).status, 'paid')
   })
 
+  test('a provider that does not answer makes no other one wait', async () => {
+    await using w = await paymentWorld(dialect)
+    for (let index = 0; index < 20; index++) await w.open(`o-${index}`)
+    const { id, number } = await w.open('o-20', w.other)
+    w.other.pay(number)
+    w.channel.query = () => new Promise(() => undefined)
+    w.clock.advance(MINUTE)
+    const runners = [w.channel, w.other].map(({ name }) => paymentRunner(name, w.payments, w))
+    for (const runner of runners) runner.start()
+    await eventually(
+      'the payment of the other provider',
+      async () => (await w.payments.get(id)).status === 'paid',
+    )
+    await runners[1]?.stop()
+  })
+
   test('an order that ends otherwise closes its open payment at the provider', async () => {
     await using w = await paymentWorld(dialect)
     const { id, number } = await w.open()
@@ -195,6 +214,23 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.payments.get(id)).status, 'closed')
     assert.equal(w.channel.payments.get(number)?.status, 'closed')
   })
+
+  for (const isKnownByNumber of [true, false])
+    test(`an order that ends while its payment is created leaves nothing open at a provider that ${isKnownByNumber ? 'knows' : 'does not know'} our numbers`, async () => {
+      await using w = await paymentWorld(dialect)
+      w.channel.isKnownByNumber = isKnownByNumber
+      w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: true })
+      const { id, number } = await w.open()
+      await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+      w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: false })
+      for (let runs = 0; runs < 4; runs++) {
+        w.clock.advance(40 * SECOND)
+        await w.runDue()
+      }
+      assert.equal((await w.payments.get(id)).status, 'closed')
+      assert.equal(w.channel.payments.get(number)?.status, 'closed')
+      assert.equal((await w.payments.history(id)).at(-1)?.change, 'closed')
+    })
 
   test('the payer who was faster than the closing has paid', async () => {
     await using w = await paymentWorld(dialect)
@@ -283,6 +319,68 @@ onEveryDialect('payments', (dialect) => {
     w.clock.advance(7 * DAY)
     await w.runRefunds()
     assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+  })
+
+  test('a refund that nobody has sent for 23 hours is asked for, never sent: the provider may have forgotten its number', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.receive(w.channel.pay(number))
+    const request = (amountCents: number) =>
+      w.write((tx) => w.payments.refunds.create(tx, id, { amountCents, reason: 'broken' }, 'ada'))
+    const [known, lost] = [await request(1_000), await request(500)]
+    w.channel.refunds.set(known.number, { cents: 1_000, status: 'succeeded' })
+    w.clock.advance(23 * HOUR)
+    w.channel.faults.push({ call: 'queryRefund', outcome: 'unclear', isDone: false })
+    await w.runRefunds()
+    w.clock.advance(HOUR)
+    await w.runRefunds()
+    assert.deepEqual(
+      w.channel.calls.filter((call) => call.startsWith('refund ')),
+      [],
+    )
+    const { items } = await w.payments.refunds.list(id, FIRST_PAGE)
+    assert.deepEqual(
+      items.map((refund) => [refund.number, refund.status, refund.failedReason]),
+      [
+        [lost.number, 'failed', 'unclear'],
+        [known.number, 'succeeded', null],
+      ],
+    )
+    assert.ok(w.alerts.includes(`payment.refund_failed:${id} ERROR`))
+    assert.equal((await w.payments.get(id)).refundedCents, 1_000)
+    await request(3_990)
+  })
+
+  test('a restored database creates, closes and refunds nothing by itself; what it is told still counts', async () => {
+    await using w = await paymentWorld(dialect)
+    const [paid, open] = [await w.open('o-1'), await w.open('o-2')]
+    w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: true })
+    const creating = await w.open('o-3')
+    await w.receive(w.channel.pay(paid.number))
+    const refund = await w.write((tx) => w.payments.refunds.create(tx, paid.id, { reason: 'broken' }, 'ada'))
+    await w.write((tx) => restorePayments(tx, w.clock.now()))
+    w.channel.calls.length = 0
+    await w.write((tx) => w.orders.move(tx, 'o-2', 'expired', 'ada'))
+    for (let hours = 0; hours < 2; hours++) {
+      w.clock.advance(HOUR)
+      await w.runDue()
+      await w.runRefunds()
+    }
+    assert.deepEqual(new Set(w.channel.calls), new Set([`queryRefund ${refund.number}`]))
+    w.channel.refunds.set(refund.number, { cents: 4_990, status: 'succeeded' })
+    w.clock.advance(HOUR)
+    await w.runRefunds()
+    assert.equal((await w.payments.get(paid.id)).refundedCents, 4_990)
+    for (const [{ id, number }, attention] of [
+      [open, 'late'],
+      [creating, null],
+    ] as const) {
+      assert.equal((await w.payments.get(id)).status, 'closed')
+      await w.receive(w.channel.pay(number))
+      const { status, attention: found } = await w.payments.get(id)
+      assert.deepEqual([status, found], ['paid', attention])
+    }
+    assert.equal((await w.orders.get('o-3')).status, 'paid')
   })
 
   test('with refund_late a late payment is refunded by itself, once, and its alert ends', async () => {

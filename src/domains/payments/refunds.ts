@@ -16,6 +16,7 @@ import {
   nextRefundLookAt,
   numberOf,
   REFUND_STATUSES,
+  REPEAT_FOR_MS,
   refundMove,
   referenceOf,
   type Attention,
@@ -138,19 +139,17 @@ export class Refunds {
   }
 
   async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
-    const { number, amountCents, reason, providerId, isSent, createdAt } = refund
+    const { number, amountCents, reason, providerId, isSent, createdAt, queuedAt } = refund
     const payment = referenceOf(row)
-    if (isSent) {
-      const state = await channel.queryRefund({
-        number,
-        providerId: providerId ?? undefined,
-        payment,
-        amountCents,
-      })
-      const { clock } = this.#options
-      const mayRepeat =
-        nextRefundLookAt({ status: 'pending', isSent: false, createdAt }, clock.now(), 1) !== null
-      if (state.status !== 'unknown' || !mayRepeat) return state
+    const now = this.#options.clock.now()
+    const maySend = now < queuedAt + REPEAT_FOR_MS
+    if (isSent || !maySend) {
+      const reference = { number, providerId: providerId ?? undefined, payment, amountCents }
+      const state = await channel.queryRefund(reference)
+      if (state.status !== 'unknown') return state
+      // No money has gone back, and none will under this number.
+      if (now >= createdAt + REPEAT_FOR_MS) return { ...state, status: 'failed', reason: 'unclear' }
+      if (!maySend) return state
     }
     return channel.refund({ number, payment, amountCents, reason })
   }

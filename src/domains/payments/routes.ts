@@ -1,5 +1,7 @@
+import { Type } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
+import { htmlPage } from '../../wire/html-page.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { Fields, IdParams, Text } from '../../wire/schemas.ts'
@@ -50,6 +52,16 @@ const { invalid_transition } = SHARED_ERRORS
 const order_not_found = { status: 404, meaning: 'There is no such order.' }
 
 const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
+
+// A payer also comes here who has given up, and before the money has come.
+const DONE_PAGE = htmlPage(
+  200,
+  'Back from the payment',
+  `<h1>Thank you. You can close this page.</h1>
+<p>The shop is told by the payment provider. If you have not paid, go back to the shop and pay there.</p>
+<div lang="zh"><h2>谢谢，您可以关闭此页面。</h2>
+<p>付款结果由支付机构通知商家。如果尚未付款，请回到商家页面继续付款。</p></div>`,
+)
 
 /** docs/specification.md, HTTP API */
 export function paymentRoutes(payments: Payments): Route[] {
@@ -204,6 +216,19 @@ export function paymentRoutes(payments: Payments): Route[] {
       },
       change: async (tx, { params, body, identity }) =>
         paymentAnswer(await payments.resolve(tx, params.id, body.note, identity.id)),
+    }),
+    route({
+      method: 'GET',
+      path: '/payments/done',
+      operation: 'showPaymentDone',
+      tag: 'Payments',
+      summary: 'The page to which a provider leads a payer back',
+      description: 'Where `return_url` is left out. It says nothing about the payment.',
+      access: 'public',
+      // A provider may add parameters.
+      query: Type.Object({}),
+      answers: { 200: { description: 'The page.', schema: Type.String(), contentType: 'text/html' } },
+      read: async () => DONE_PAGE,
     }),
     route({
       method: 'POST',

@@ -416,7 +416,9 @@ export class Payments implements OrderPayments {
   async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
     if (callback.type === 'other') return 'foreign'
     const { clock } = this.#options
-    if (!(await recordCallback(tx, name, callback.eventId, clock.now()))) return 'repeated'
+    // Without an id it cannot be recognized; the state of the row decides then.
+    const { eventId } = callback
+    if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
     const actor = `payment:${name}`
     if (callback.type === 'refund')
       return (await this.refunds.apply(tx, callback.number, callback.state, actor, name))
@@ -626,7 +628,8 @@ export class Payments implements OrderPayments {
 async function call(channel: PaymentChannel, payment: PaymentRow, now: number): Promise<CallOutcome> {
   const reference = referenceOf(payment)
   const isCreating = payment.status === 'creating'
-  if (isCreating && !payment.isClosing)
+  // Even one that is to be closed is created again where nothing else says what it is called there.
+  if (isCreating && !(payment.isClosing && channel.isKnownByNumber))
     return { type: 'opened', opened: await channel.create(payment.number, payment.parameters) }
   const isClose = isUnfinished(payment) && (payment.isClosing || isActionDead(payment, now))
   const state = await (isClose ? channel.close(reference) : channel.query(reference))

@@ -324,6 +324,41 @@ export async function setRefundDueAt(tx: Tx, id: string, dueAt: number | null): 
   await tx.change(setRefundDue, { id, dueAt })
 }
 
+/**
+ * Stops what a restored database would do at the providers: the database that was backed up has done it, or does it still. What
+ * was unfinished is closed here alone, and can still be paid. Refunds are asked for, and not sent again.
+ */
+export async function restorePayments(tx: Tx, now: number): Promise<void> {
+  await db(tx)
+    .insertInto('payment_history')
+    .columns(['payment_id', 'at', 'change', 'actor', 'note'])
+    .expression((query) =>
+      query
+        .selectFrom('payments')
+        .select([
+          'id',
+          sql<number>`cast(${now} as bigint)`.as('at'),
+          sql<string>`'closed'`.as('change'),
+          sql<string>`'command-line'`.as('actor'),
+          sql<string>`'restored'`.as('note'),
+        ])
+        .where('status', 'in', ['creating', 'open']),
+    )
+    .execute()
+  const idle = { due_at: null, lease_holder: null, action_expires_at: null }
+  await db(tx)
+    .updateTable('payments')
+    .set({ ...idle, status: 'closed', closed_at: now })
+    .where('status', 'in', ['creating', 'open'])
+    .execute()
+  await db(tx).updateTable('payments').set(idle).where('status', '=', 'closed').execute()
+  await db(tx)
+    .updateTable('payment_refunds')
+    .set({ is_sent: 1, queued_at: 0, due_at: now, lease_holder: null })
+    .where('status', '=', 'pending')
+    .execute()
+}
+
 export interface PaymentFilter {
   readonly status?: PaymentStatus
   readonly channel?: string
@@ -359,6 +394,7 @@ function hiddenColumns() {
     'leaseHolder',
     'attempts',
     'queuedAt',
+    'trace',
   ] as const
 }
 
@@ -396,7 +432,7 @@ const readRefunds = pages(
   (on) =>
     on
       .selectFrom('payment_refunds')
-      .select(paymentRefunds.except('isSent', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt')),
+      .select(paymentRefunds.except('isSent', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace')),
   { paymentId: (query: AnyQuery, paymentId: string) => query.where('payment_id', '=', paymentId) },
 )
 

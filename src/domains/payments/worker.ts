@@ -25,20 +25,24 @@ const CONCURRENCY = 16
 const retryWith = (maximumMs: number) => ({ initialMs: MINUTE, maximumMs, giveUpAfterMs: 36_500 * DAY })
 const WORKER = 'worker'
 
-/** Makes the calls for payments that are due: repeats their creation, asks for them, closes them. */
+/** The rows of one channel: a provider that does not answer must not make the others wait. */
+export const ofChannel = (channel: string) => ({ column: 'channel', value: channel })
+
+/** Makes the calls for payments of a channel that are due: repeats their creation, asks for them, closes them. */
 export function paymentRunner(
+  channel: string,
   payments: Pick<Payments, 'askProvider' | 'applyStep' | 'dueAfter'>,
   deps: RunnerDeps,
 ): Runner<PaymentRow, CallOutcome> {
   const retry = retryWith(LONGEST_PAYMENT_PAUSE_MS)
   return new Runner<PaymentRow, CallOutcome>({
     ...deps,
-    name: 'payments',
+    name: `payments-${channel}`,
     everyMs: LOOK_EVERY_MS,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     retry,
-    claim: (tx, claim) => paymentQueue.claim(tx, claim),
+    claim: (tx, claim) => paymentQueue.claim(tx, claim, ofChannel(channel)),
     renew: (tx, payment, lease) => paymentQueue.renew(tx, payment, lease),
     work: (payment) => payments.askProvider(payment),
     async settle(tx, payment, holder, outcome) {
@@ -60,19 +64,20 @@ function actorOf({ channel }: PaymentRow, step: CallOutcome): string {
   return step.type === 'state' ? `payment:${channel}` : WORKER
 }
 
-/** Makes refunds and asks for them. */
+/** Makes refunds of a channel and asks for them. */
 export function refundRunner(
+  channel: string,
   { refunds }: Pick<Payments, 'refunds'>,
   deps: RunnerDeps,
 ): Runner<RefundRow, ProviderRefund | undefined> {
   return new Runner<RefundRow, ProviderRefund | undefined>({
     ...deps,
-    name: 'payment-refunds',
+    name: `payment-refunds-${channel}`,
     everyMs: LOOK_EVERY_MS,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     retry: retryWith(LONGEST_REFUND_PAUSE_MS),
-    claim: (tx, claim) => refundQueue.claim(tx, claim),
+    claim: (tx, claim) => refundQueue.claim(tx, claim, ofChannel(channel)),
     renew: (tx, refund, lease) => refundQueue.renew(tx, refund, lease),
     work: (refund) => refunds.askProvider(refund),
     async settle(tx, refund, holder, outcome) {

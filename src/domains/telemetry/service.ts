@@ -5,6 +5,7 @@ import { JsonText } from '../../kernel/json-text.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { storedTrace } from '../../kernel/trace.ts'
 import type { Delivery } from '../../ports/outbox.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
@@ -190,5 +191,16 @@ function rateMessage(items: number, perSecond: number): string {
 }
 
 function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {
-  return { id: newId(), agentId, items, bytes, sent: 0, acceptedAt, acceptedBy, deliveredAt: null, content }
+  return {
+    id: newId(),
+    agentId,
+    items,
+    bytes,
+    sent: 0,
+    acceptedAt,
+    acceptedBy,
+    deliveredAt: null,
+    content,
+    trace: storedTrace(),
+  }
 }

@@ -4,6 +4,7 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { newTrace, runInTrace, type Trace } from '../../kernel/trace.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import {
@@ -37,6 +38,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null until the route has identified it, and on public routes. */
     identity: Identity | null
+    /** Undefined until the first hook has read it. */
+    trace: Trace | undefined
   }
   interface FastifyContextConfig {
     /** Not measured, and logged for developers only. */
@@ -75,10 +78,13 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     handler: async (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
       else if (!body) refuseFields(request.body)
-      return respond(request, reply).catch(async (error: unknown) => {
-        await note(request, error)
-        throw error
-      })
+      // The body has come in the context of its connection.
+      return runInTrace(request.trace ?? newTrace(), () => respond(request, reply)).catch(
+        async (error: unknown) => {
+          await note(request, error)
+          throw error
+        },
+      )
     },
   })
 }

@@ -38,6 +38,7 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): vo
     logger[config.isProbe ? 'debug' : 'info'](
       {
         request_id: request.id,
+        trace_id: request.trace?.traceId,
         method: request.method,
         route: route ?? 'none',
         ...(route === undefined && { path: withoutSecret(pathOf(request)).slice(0, PATH_LIMIT) }),

@@ -13,6 +13,7 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
 import type { Answer, Route } from '../../wire/route.ts'
@@ -136,12 +137,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   if (options.tls) endFailedHandshakes(app.server, countFault)
   if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
   app.decorateRequest('identity', null)
+  app.decorateRequest('trace', undefined)
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
     withCommonHeaders(reply, request)
     const fault = framingFault(request.raw)
     if (fault) reply.header('connection', 'close')
-    done(fault)
+    request.trace = receivedTrace(request.headers)
+    runInTrace(request.trace, () => done(fault))
   })
   recordRequests(app, { ...options, limits, countFault })
   app.addHook('onSend', (request, { raw }, payload, done) => {
@@ -239,7 +242,10 @@ function answerFailures(app: FastifyInstance, logger: Logger): void {
     // Fastify closes the connection, also behind a short body.
     if (known.code === 'payload_too_large' && hasShortBody(request.raw)) reply.removeHeader('connection')
     if (known.kind === 'internal' && !isOfClient(error, request))
-      logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
+      logger.error(
+        { request_id: request.id, trace_id: request.trace?.traceId, error: known.cause },
+        'a request failed',
+      )
     return answerError(request, reply, known)
   })
 }

@@ -1,3 +1,4 @@
+import { traceHeaders } from '../../kernel/trace.ts'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
@@ -130,7 +131,7 @@ async function post(request: RobotRequest, { timeoutMs, signal }: PostLimits): P
   try {
     const response = await fetch(request.url, {
       method: 'POST',
-      headers: request.headers,
+      headers: { ...request.headers, ...traceHeaders() },
       body: request.body,
       redirect: 'manual',
       signal: control.signal,

@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/logger.ts'
+import { bindTrace } from '../../kernel/trace.ts'
 import { callListeners } from '../listeners.ts'
 import type { Tx, TransactionCallback } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
@@ -55,7 +56,7 @@ async function runWork<T>(
   const turn = new TurnCost()
   const tx: Tx = {
     ...queries,
-    afterCommit: (listener) => void listeners.push(listener),
+    afterCommit: (listener) => void listeners.push(bindTrace(listener)),
     spend: (rows) => turn.spend(rows),
   }
   try {

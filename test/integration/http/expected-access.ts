@@ -36,6 +36,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /payments/{id}/refunds': ['admin', 'service', 'devops'],
   'POST /payments/{id}/resolve': ['admin'],
   'POST /payments/callbacks/{channel}': 'public',
+  'GET /payments/done': 'public',
   'POST /payments/reconciliations': ['admin'],
   'GET /payments/reconciliations': ['admin', 'auditor'],
   'GET /payments/reconciliations/{id}': ['admin', 'auditor'],

@@ -70,6 +70,14 @@ test('a callback is read as bytes of any media type, and answered in the languag
   assert.equal((await w.orders.get('o-3')).status, 'paid')
 })
 
+test('the page after a payment is for any browser, runs nothing, and takes no notice of what a provider adds', async () => {
+  const answer = await server.send('GET', '/payments/done?session_id=cs_1')
+  assert.equal(answer.status, 200)
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
+  assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  assert.match(await answer.text(), /close this page[\s\S]*lang="zh"/)
+})
+
 test('a callback without a body is refused by its signature', async () => {
   assert.equal((await server.send('POST', '/payments/callbacks/memory')).status, 401)
 })

@@ -68,6 +68,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   listRefunds: () => ({ params: unknownId(), query: timedPage }),
   resolvePayment: () => ({ params: unknownId(), body: { note: 'Refunded at the provider.' } }),
   receivePaymentCallback: () => ({ params: { channel: 'wechat' } }),
+  showPaymentDone: () => ({}),
   reconcilePayments: () => ({ body: { channel: 'wechat', date: '2026-01-31' } }),
   listReconciliations: () => ({ query: timedPage }),
   getReconciliation: () => ({ params: unknownId() }),

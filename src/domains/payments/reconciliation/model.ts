@@ -1,3 +1,4 @@
+import { MINUTE } from '../../../kernel/time.ts'
 import type { BillRow } from '../../../ports/payment-channel.ts'
 
 export const RECONCILIATION_STATUSES = ['running', 'matched', 'differs', 'failed'] as const
@@ -45,6 +46,23 @@ export interface OwnRow {
   readonly paymentId: string
   readonly status: string
   readonly cents: number
+}
+
+/** From when to when a row of ours may stand in the books. */
+export interface OwnTimes {
+  readonly beganAt: number
+  readonly at: number
+}
+
+// The provider's clock, and the time that it takes to book.
+const NEAR_MIDNIGHT_MS = 10 * MINUTE
+
+/** Whether a row of ours of a day may stand in the books of a day beside it. */
+export function mayBeOfOtherDay(
+  { beganAt, at }: OwnTimes,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  return beganAt < from + NEAR_MIDNIGHT_MS || at >= to - NEAR_MIDNIGHT_MS
 }
 
 /** The error of a day of which the provider has no bill although we have rows. */

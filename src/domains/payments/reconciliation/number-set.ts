@@ -17,10 +17,11 @@ export class NumberSet {
     return this.#size
   }
 
-  add(number: string): void {
-    if (!this.#read(number)) return
+  /** `false` if it was in the set. */
+  add(number: string): boolean {
+    if (!this.#read(number)) return true
     if (this.#size * 2 >= this.#slots) this.#grow()
-    this.#insert(this.#key)
+    return this.#insert(this.#key)
   }
 
   has(number: string): boolean {
@@ -35,11 +36,12 @@ export class NumberSet {
     return this.#key.some((word) => word !== 0)
   }
 
-  #insert(key: Uint32Array): void {
+  #insert(key: Uint32Array): boolean {
     const at = this.#find(this.#words, this.#slots, key)
-    if (this.#matches(at, key)) return
+    if (this.#matches(at, key)) return false
     this.#words.set(key, at)
     this.#size++
+    return true
   }
 
   #matches(at: number, key: Uint32Array): boolean {

@@ -13,13 +13,18 @@ import { queuedWork } from '../../../store/work-queue.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { PAYMENT_ALERTS } from '../alerts.ts'
 import { PAYMENT_EVENTS } from '../events.ts'
+import { referenceOf } from '../model.ts'
+import { findPayment, findRefund } from '../store.ts'
 import {
   compareRows,
   dayRange,
   localDay,
+  mayBeOfOtherDay,
   missingThere,
   NO_BILL,
   type Difference,
+  type OwnRow,
+  type OwnTimes,
   type Reconciliation,
 } from './model.ts'
 import { NumberSet } from './number-set.ts'
@@ -66,6 +71,8 @@ interface Comparison {
   readonly numbers: NumberSet
   matched: number
   differences: number
+  /** Rows that the provider was asked for. */
+  asked: number
 }
 
 const WORKER = 'worker'
@@ -73,6 +80,8 @@ const WORKER = 'worker'
 const BEIJING = 'Asia/Shanghai'
 // A bound for the variables of a statement, and for the time of a turn of the event loop.
 const BATCH = 500
+// Calls of one comparison; a bill that lacks everything is not asked for row by row.
+const MAX_ASKED = 200
 const RETRY_AFTER_MS = 30 * MINUTE
 const GIVE_UP_AT = '18:00'
 /** Days that a worker which was away makes up for. */
@@ -185,7 +194,7 @@ export class Reconciliations {
     const { channels, logger, store } = this.#options
     const channel = channels.get(row.channel)
     if (!channel) return { status: 'failed', error: `The configuration has no channel ${row.channel}.` }
-    const comparison: Comparison = { row, numbers: new NumberSet(), matched: 0, differences: 0 }
+    const comparison: Comparison = { row, numbers: new NumberSet(), matched: 0, differences: 0, asked: 0 }
     try {
       await store.write((tx) => deleteDifferences(tx, row.id))
       const bill = file === undefined ? await channel.bill(row.date) : channel.billOf(file)
@@ -226,9 +235,10 @@ export class Reconciliations {
       batch.map(({ number }) => number),
     )
     const found = batch.flatMap((there) => {
-      numbers.add(there.number)
       const here = own.get(there.number)
-      return compareRows(there, here?.type === there.type ? here : undefined) ?? []
+      // A second row of a number is money of which we know nothing.
+      const isOurs = numbers.add(there.number) && here?.type === there.type
+      return compareRows(there, isOurs ? here : undefined) ?? []
     })
     comparison.matched += batch.length - found.length
     await this.#keep(comparison, found)
@@ -252,9 +262,39 @@ export class Reconciliations {
       isEmpty = false
       if (!hasBill) break
       signal?.throwIfAborted()
-      await this.#keep(comparison, batch.filter(({ number }) => !numbers.has(number)).map(missingThere))
+      const absent: OwnRow[] = []
+      for (const each of batch)
+        if (!numbers.has(each.number) && !(await this.#isOfOtherDay(comparison, channel, each, range)))
+          absent.push(each)
+      await this.#keep(comparison, absent.map(missingThere))
     }
     return { isEmpty }
+  }
+
+  /**
+   * Whether a row that the books of a day lack is in those of a day beside it: it happened near midnight, or a refund began on
+   * an earlier day, and the provider has it. Rejects if the provider does not answer: the day is compared again later.
+   */
+  async #isOfOtherDay(
+    comparison: Comparison,
+    channel: PaymentChannel,
+    row: OwnRow & OwnTimes,
+    range: { readonly from: number; readonly to: number },
+  ): Promise<boolean> {
+    if (!mayBeOfOtherDay(row, range) || comparison.asked >= MAX_ASKED) return false
+    comparison.asked++
+    const { read } = this.#options.store
+    const payment = await findPayment(read, row.paymentId)
+    if (!payment) return false
+    const reference = referenceOf(payment)
+    if (row.type === 'payment') {
+      const { status, amountCents } = await channel.query(reference)
+      return status === 'paid' && amountCents === row.cents
+    }
+    const refund = await findRefund(read, row.number)
+    const providerId = refund?.providerId ?? undefined
+    const known = { number: row.number, providerId, payment: reference, amountCents: row.cents }
+    return (await channel.queryRefund(known)).status === 'succeeded'
   }
 
   async #keep(comparison: Comparison, found: readonly Difference[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { AnyQuery } from '../../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work-queue.ts'
 import { db, pages, paymentDifferences, paymentReconciliations, statement } from '../tables.ts'
-import type { Difference, DifferenceKind, OwnRow, Reconciliation } from './model.ts'
+import type { Difference, DifferenceKind, OwnRow, OwnTimes, Reconciliation } from './model.ts'
 
 export type ReconciliationRow = RowOf<typeof paymentReconciliations>
 type Stored = Omit<ReconciliationRow, 'isAlerted'> & { readonly isAlerted: number }
@@ -88,7 +88,7 @@ interface OwnRequest {
   readonly seq: number
   readonly limit: number
 }
-type OwnPosition = OwnRow & { readonly at: number; readonly seq: number }
+type OwnPosition = OwnRow & OwnTimes & { readonly seq: number }
 
 const paidCents = sql<number>`coalesce(paid_cents, amount_cents)`
 
@@ -100,6 +100,7 @@ const paidOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) =>
       'id as paymentId',
       'status',
       paidCents.as('cents'),
+      sql<number>`paid_at`.as('beganAt'),
       sql<number>`paid_at`.as('at'),
       'seq',
     ])
@@ -120,6 +121,7 @@ const refundedOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) 
       'payment_id as paymentId',
       'status',
       'amount_cents as cents',
+      'created_at as beganAt',
       sql<number>`finished_at`.as('at'),
       'seq',
     ])
@@ -209,7 +211,11 @@ export interface Day {
 }
 
 /** The payments and refunds of ours on a day, in batches. */
-export async function* ownRowsOf(reads: Reads, day: Day, limit: number): AsyncIterable<readonly OwnRow[]> {
+export async function* ownRowsOf(
+  reads: Reads,
+  day: Day,
+  limit: number,
+): AsyncIterable<readonly (OwnRow & OwnTimes)[]> {
   for (const [type, query] of [
     ['payment', paidOn],
     ['refund', refundedOn],
@@ -247,7 +253,9 @@ const readReconciliations = pages(
   (on) =>
     on
       .selectFrom('payment_reconciliations')
-      .select(paymentReconciliations.except('isAlerted', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt')),
+      .select(
+        paymentReconciliations.except('isAlerted', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace'),
+      ),
   {},
 )
 

@@ -1,7 +1,7 @@
 import type { Job } from '../../../kernel/job.ts'
 import { DAY, MINUTE, SECOND } from '../../../kernel/time.ts'
 import { Runner } from '../../../store/runner.ts'
-import type { RunnerDeps } from '../worker.ts'
+import { ofChannel, type RunnerDeps } from '../worker.ts'
 import type { ReconciliationResult, Reconciliations } from './service.ts'
 import { reconciliationQueue, type ReconciliationRow } from './store.ts'
 
@@ -10,19 +10,20 @@ const LEASE_MS = 30 * SECOND
 // A failure is a result; the daily job requests it again.
 const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: DAY }
 
-/** Makes the reconciliations that were requested, one at a time in a process. */
+/** Makes the reconciliations of a channel that were requested. */
 export function reconciliationRunner(
+  channel: string,
   reconciliations: Pick<Reconciliations, 'run' | 'finish'>,
   deps: RunnerDeps,
 ): Runner<ReconciliationRow, ReconciliationResult> {
   return new Runner<ReconciliationRow, ReconciliationResult>({
     ...deps,
-    name: 'payment-reconciliations',
+    name: `payment-reconciliations-${channel}`,
     everyMs: LOOK_EVERY_MS,
     leaseMs: LEASE_MS,
     concurrency: 1,
     retry: RETRY,
-    claim: (tx, claim) => reconciliationQueue.claim(tx, claim),
+    claim: (tx, claim) => reconciliationQueue.claim(tx, claim, ofChannel(channel)),
     renew: (tx, row, lease) => reconciliationQueue.renew(tx, row, lease),
     work: (row, signal) => reconciliations.run(row, signal),
     async settle(tx, row, holder, outcome) {

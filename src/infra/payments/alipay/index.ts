@@ -36,6 +36,7 @@ export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): Paym
   return {
     name,
     kind: 'alipay',
+    isKnownByNumber: true,
     refusedAmount,
     parametersOf,
     create: async (_, parameters) =>

@@ -36,6 +36,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
   return {
     name,
     kind: 'stripe',
+    isKnownByNumber: false,
     refusedAmount: (cents) => refusedAmount(settings.currency, cents),
     parametersOf: (payment) => parametersOf(settings, payment),
     create: async (number, parameters) => {
@@ -114,7 +115,7 @@ const AFTER_ORDER_MS = 31 * MINUTE
 const LONGEST_MS = 24 * HOUR - MINUTE
 
 function parametersOf(settings: ChannelSettings, payment: NewPayment): string {
-  const returnUrl = payment.returnUrl ?? new URL('/payments/done', settings.callbackUrl).href
+  const returnUrl = payment.returnUrl ?? new URL('../done', settings.callbackUrl).href
   const expiresAt = payment.expiresAt === undefined ? Number.NaN : payment.expiresAt + AFTER_ORDER_MS
   const metadata = [
     ['[platform_payment]', payment.number],

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../../test/support/platform.ts'
 import { openPayWorld } from '../../../../test/support/mock-pay.ts'
-import { BadSignature, ChannelError } from '../../../ports/payment-channel.ts'
+import { BadSignature, ChannelError, type Callback } from '../../../ports/payment-channel.ts'
 import { REPLAYED } from './api.ts'
 import { reportRows } from './bill.ts'
+import { createStripe } from './index.ts'
 import { verifySignature } from './signature.ts'
 
 const BODY = Buffer.from('{"id":"evt_1"}')
@@ -154,3 +155,39 @@ test('an itemized report is read by the names of its columns', async () => {
   writeFileSync(file, 'id,Amount\n1,2\n')
   await assert.rejects(Array.fromAsync(reportRows(file, 'card')), /expected the column reporting_category/)
 })
+
+test('a payer without a return address comes back to the page of the platform, below its own path', async () => {
+  await using w = await openPayWorld('stripe')
+  const settings = { ...w.settings, callbackUrl: 'https://example.org/api/payments/callbacks/card' }
+  const channel = createStripe(settings, { clock: w.clock })
+  const form = new URLSearchParams(channel.parametersOf({ ...payment(w.clock.now()), returnUrl: undefined }))
+  assert.equal(form.get('success_url'), 'https://example.org/api/payments/done')
+  await channel.end()
+})
+
+test('while its secret is rotated, a callback is of the old or the new one', async () => {
+  await using w = await openPayWorld('stripe')
+  const [old = ''] = [w.settings.secrets['STRIPE_WEBHOOK_SECRET']]
+  w.mock.book.act(await made(w), 'pay')
+  const [callback] = await w.callbacks()
+  assert.ok(callback)
+  for (const [secrets, isTaken] of [
+    [`whsec_new, ${old}`, true],
+    [`${old},whsec_new`, true],
+    ['whsec_new', false],
+  ] as const) {
+    const settings = { ...w.settings, secrets: { ...w.settings.secrets, STRIPE_WEBHOOK_SECRET: secrets } }
+    const channel = createStripe(settings, { clock: w.clock })
+    const verifies = (): Callback => channel.verifyCallback(callback.headers, callback.body)
+    if (isTaken) assert.equal(verifies().type, 'payment')
+    else assert.throws(verifies, BadSignature)
+    await channel.end()
+  }
+})
+
+async function made(w: Awaited<ReturnType<typeof openPayWorld>>) {
+  await w.channel.create('0'.repeat(32), w.channel.parametersOf(payment(w.clock.now())))
+  const [booked] = w.mock.book.payments()
+  assert.ok(booked)
+  return booked
+}

@@ -36,6 +36,7 @@ export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): P
   return {
     name,
     kind: 'wechatpay',
+    isKnownByNumber: true,
     refusedAmount: (cents) => (cents < 1 ? 'WeChat Pay takes at least 1 cent' : undefined),
     parametersOf: (payment) => parametersOf(settings, { mchid, appid }, payment),
     create: async (_, parameters) =>
