@@ -7,7 +7,6 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
@@ -19,6 +18,7 @@ import { showToast } from '../../../parts/toast.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { messageWords } from './words.ts'
 
@@ -205,30 +205,21 @@ function MessageFacts({ message }: { readonly message: Message }) {
   )
 }
 
-const PAGE_LENGTH = 50
 // Every event is a message. Its delivery, which comes after the event, has none of its own.
 const PREFIX = ''
 const PAUSE_MS = 2_000
 
 /** The list of the messages, as the filters of the address say. */
-const messageList: ListSource<Message> = {
+const messageList = listOf('listMessages', PREFIX, {
   filters: MESSAGE_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listMessages', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
   isUnsettled: isWaiting,
-}
+})
 
 /** One message. */
-const messageResource: ResourceSource<Message> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getMessage', { path: { id } }, signal),
-  isAbout: () => true,
+const messageResource = resourceOf('getMessage', PREFIX, (id) => ({ path: { id } }), {
   pauseMs: PAUSE_MS,
-}
+})
 
 // docs/specification.md, Messages
 const ALERT_SOURCE = 'platform.messages'

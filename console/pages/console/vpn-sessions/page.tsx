@@ -3,12 +3,11 @@ import { localTime, localNumber } from '../../../i18n/local.ts'
 import { formatRtt, formatShare } from '../../../parts/format.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { poolTone } from '../../../parts/pool-tone.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats, type Stat } from '../../../parts/stats.tsx'
-import { call, live } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { VpnSessionDrawer } from './drawer.tsx'
@@ -116,34 +115,22 @@ function gatewayStat({ name, address, alive }: Gateway): Stat {
   }
 }
 
-const PAGE_LENGTH = 50
 const PAUSE_MS = 2_000
 // The entries of the audit trail are the events of the sessions.
 const PREFIX = 'vpn.audit.'
 
 /** The list of the sessions, as the filters of the address say. */
-const vpnSessionList: ListSource<VpnSession> = {
+const vpnSessionList = listOf('listVpnSessions', PREFIX, {
   filters: SESSION_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listVpnSessions', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
-}
+})
 
 /** The address pool; there is one. */
-const vpnPool: ResourceSource<VpnPool> = {
-  live,
-  prefix: PREFIX,
-  read: (_, signal) => call('getVpnPool', {}, signal),
-  isAbout: () => true,
+const vpnPool = resourceOf('getVpnPool', PREFIX, () => ({}), {
   pauseMs: PAUSE_MS,
-}
+})
 
 /** The gateways, read once. */
-const vpnGateways: ResourceSource<AnswerOf<'listVpnTunnels'>> = {
-  live,
-  prefix: PREFIX,
-  read: (_, signal) => call('listVpnTunnels', {}, signal),
+const vpnGateways = resourceOf('listVpnTunnels', PREFIX, () => ({}), {
   isAbout: () => false,
-}
+})
