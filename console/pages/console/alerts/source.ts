@@ -3,7 +3,7 @@ import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { settingsResource } from '../settings/model.ts'
-import { ALERT_FILTERS, alertIn, type Alert } from './model.ts'
+import { ALERT_FILTERS, alertIn } from './model.ts'
 
 const PREFIX = 'alert.'
 

@@ -4,7 +4,7 @@ import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { listKnownCommands } from '../command-names.ts'
 import { call, live } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
-import { commandRules, type CommandRule, type PolicyPage, type PolicyView } from './model.ts'
+import { commandRules, type CommandRule, type PolicyView } from './model.ts'
 
 const PREFIX = 'command.policy_changed'
 const MOST_CHANGES = 101

@@ -1,6 +1,5 @@
-import type { AnswerOf } from '../../../api/operations.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { BACKUP_FILTERS, backupIn, type DataBackup } from './model.ts'
+import { BACKUP_FILTERS, backupIn } from './model.ts'
 
 const PREFIX = 'data.backup.'
 

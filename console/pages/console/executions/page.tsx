@@ -5,12 +5,12 @@ import { toHttp } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
@@ -56,17 +56,14 @@ function executionColumns({
   fields,
   statuses,
 }: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+  const column = columnsOf<Execution, typeof fields>(fields)
   return [
     {
       key: 'command_id',
       title: fields.command_id,
       cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
     },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={EXECUTION_TONES[status]} label={statuses[status]} />,
-    },
+    column.status('status', EXECUTION_TONES, statuses),
     {
       key: 'requested_by',
       title: fields.requested_by,
@@ -79,13 +76,8 @@ function executionColumns({
       isFromMedium: true,
       cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
     },
-    { key: 'reason', title: fields.reason, isWideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.text('reason', { isWideOnly: true }),
+    column.time('created_at', { isFromMedium: true }),
   ]
 }
 

@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -13,7 +14,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
+import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { BusNotice } from '../bus-notice.tsx'
@@ -66,33 +67,13 @@ function messageColumns({
   fields,
   statuses,
 }: ReturnType<typeof messageWords>): readonly TableColumn<Message>[] {
+  const column = columnsOf<Message, typeof fields>(fields)
   return [
-    { key: 'subject', title: fields.subject, cell: ({ subject }) => <bdi class="mono">{subject}</bdi> },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={MESSAGE_TONES[status]} label={statuses[status]} />,
-    },
-    {
-      key: 'attempts',
-      title: fields.attempts,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ attempts }) => localNumber(attempts),
-    },
-    {
-      key: 'last_error',
-      title: fields.last_error,
-      isWideOnly: true,
-      cell: ({ last_error }) => <bdi>{last_error ?? '–'}</bdi>,
-    },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.code('subject'),
+    column.status('status', MESSAGE_TONES, statuses),
+    column.number('attempts', { isWideOnly: true }),
+    column.text('last_error', { isWideOnly: true }),
+    column.time('created_at', { isWideOnly: true, isFromMedium: true }),
   ]
 }
 

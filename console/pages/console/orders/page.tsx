@@ -1,15 +1,15 @@
 import { useLocation } from 'preact-iso/router'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { localAmount, localTime } from '../../../i18n/local.ts'
+import { localAmount } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter, type ListQuery } from '../../../parts/list/list-query.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { OrderDrawer } from './drawer.tsx'
@@ -57,37 +57,19 @@ function endsNever({ status, ended_from, ended_to }: ListQuery): boolean {
 }
 
 function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
+  const column = columnsOf<Order, typeof fields>(fields)
   return [
-    { key: 'order_id', title: fields.order_id, cell: ({ order_id }) => <bdi class="mono">{order_id}</bdi> },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={ORDER_TONES[status]} label={statuses[status]} />,
-    },
-    {
-      key: 'platform',
-      title: fields.platform,
-      isWideOnly: true,
-      cell: ({ platform }) => <bdi>{platform}</bdi>,
-    },
+    column.code('order_id'),
+    column.status('status', ORDER_TONES, statuses),
+    column.text('platform', { isWideOnly: true }),
     {
       key: 'amount_cents',
       title: fields.amount_cents,
       isNumeric: true,
       cell: ({ amount_cents }) => localAmount(amount_cents),
     },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isWideOnly: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
-    {
-      key: 'updated_at',
-      title: fields.updated_at,
-      isFromMedium: true,
-      cell: ({ updated_at }) => <time dateTime={updated_at}>{localTime(updated_at)}</time>,
-    },
+    column.time('created_at', { isWideOnly: true }),
+    column.time('updated_at', { isFromMedium: true }),
   ]
 }
 

@@ -6,7 +6,7 @@ import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { userChoices } from '../user-names.ts'
-import { LEVELS, TICKET_STATUSES, ticketIn, type Ticket, type TicketDetails } from './model.ts'
+import { LEVELS, TICKET_STATUSES, ticketIn, type Ticket } from './model.ts'
 
 const PREFIX = 'ticket.'
 

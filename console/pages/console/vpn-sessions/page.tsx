@@ -1,6 +1,6 @@
-import type { AnswerOf } from '../../../api/operations.ts'
-import { localTime, localNumber } from '../../../i18n/local.ts'
+import { localNumber } from '../../../i18n/local.ts'
 import { formatRtt, formatShare } from '../../../parts/format.ts'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { poolTone } from '../../../parts/pool-tone.ts'
@@ -41,20 +41,12 @@ export function VpnSessionsPage({ id }: ViewProps) {
 function vpnSessionColumns({
   fields,
 }: ReturnType<typeof vpnSessionWords>): readonly TableColumn<VpnSession>[] {
+  const column = columnsOf<VpnSession, typeof fields>(fields)
   return [
     { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
-    {
-      key: 'virtual_ip',
-      title: fields.virtual_ip,
-      cell: ({ virtual_ip }) => <bdi class="mono">{virtual_ip}</bdi>,
-    },
-    {
-      key: 'device',
-      title: fields.device,
-      isWideOnly: true,
-      cell: ({ device }) => <bdi>{device ?? '–'}</bdi>,
-    },
-    { key: 'gateway', title: fields.gateway, isWideOnly: true, cell: ({ gateway }) => <bdi>{gateway}</bdi> },
+    column.code('virtual_ip'),
+    column.text('device', { isWideOnly: true }),
+    column.text('gateway', { isWideOnly: true }),
     {
       key: 'rtt_ms',
       title: fields.rtt_ms,
@@ -62,12 +54,7 @@ function vpnSessionColumns({
       isWideOnly: true,
       cell: ({ rtt_ms }) => formatRtt(rtt_ms),
     },
-    {
-      key: 'connected_at',
-      title: fields.connected_at,
-      isWideOnly: true,
-      cell: ({ connected_at }) => <time dateTime={connected_at}>{localTime(connected_at)}</time>,
-    },
+    column.time('connected_at', { isWideOnly: true }),
   ]
 }
 
