@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
@@ -55,9 +55,7 @@ export const ALERT_FILTERS: readonly ListFilter[] = [
 ]
 
 /** The alert that an event is about. */
-export function alertIn({ data }: LiveEvent): Alert | null {
-  return typeof data === 'object' && data !== null && 'severity' in data ? (data as Alert) : null
-}
+export const alertIn = eventObject<Alert>('severity')
 
 const HOUR_MS = 3_600_000
 

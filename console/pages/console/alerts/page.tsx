@@ -3,12 +3,13 @@ import { useLocation } from 'preact-iso/router'
 import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { localNumber } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
@@ -92,6 +93,7 @@ function alertColumns(
   silenceFor: SilenceFor,
 ): readonly TableColumn<Alert>[] {
   const { fields, statuses, severities, silenced } = words
+  const column = columnsOf<Alert, typeof fields>(fields)
   return [
     {
       key: 'title',
@@ -108,11 +110,7 @@ function alertColumns(
         </>
       ),
     },
-    {
-      key: 'severity',
-      title: fields.severity,
-      cell: ({ severity }) => <StatusBadge tone={SEVERITY_TONES[severity]} label={severities[severity]} />,
-    },
+    column.status('severity', SEVERITY_TONES, severities),
     {
       key: 'status',
       title: fields.status,
@@ -124,21 +122,9 @@ function alertColumns(
         </>
       ),
     },
-    { key: 'source', title: fields.source, isWideOnly: true, cell: ({ source }) => <bdi>{source}</bdi> },
-    {
-      key: 'count',
-      title: fields.count,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ count }) => localNumber(count),
-    },
-    {
-      key: 'last_at',
-      title: fields.last_at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ last_at }) => <time dateTime={last_at}>{localTime(last_at)}</time>,
-    },
+    column.text('source', { isWideOnly: true }),
+    column.number('count', { isWideOnly: true }),
+    column.time('last_at', { isWideOnly: true, isFromMedium: true }),
   ]
 }
 

@@ -1,30 +1,23 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live, session } from '../platform.ts'
+import { call, session } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { settingsResource } from '../settings/model.ts'
-import { ALERT_FILTERS, alertIn, type Alert } from './model.ts'
+import { ALERT_FILTERS, alertIn } from './model.ts'
 
-const PAGE_LENGTH = 50
 const PREFIX = 'alert.'
 
 /** The list of the alerts, as the filters of the address say. */
-export const alertList: ListSource<Alert> = {
+export const alertList = listOf('listAlerts', PREFIX, {
   filters: ALERT_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listAlerts', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: alertIn,
-}
+})
 
 /** One alert. */
-export const alertResource: ResourceSource<Alert> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getAlert', { path: { id } }, signal),
+export const alertResource = resourceOf('getAlert', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => alertIn(event)?.id === id,
-}
+})
 
 /** The changes of one alert. */
 export const alertHistory: ResourceSource<AnswerOf<'getAlertHistory'>> = {

@@ -1,9 +1,10 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
-import { localDays, localTime } from '../../../i18n/local.ts'
+import { localDays } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -52,8 +53,9 @@ export function CertificatesPage({ id }: ViewProps) {
 function certificateColumns({
   fields,
 }: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
+  const column = columnsOf<Certificate, typeof fields>(fields)
   return [
-    { key: 'name', title: fields.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    column.text('name'),
     {
       key: 'status',
       title: fields.status,
@@ -67,12 +69,7 @@ function certificateColumns({
       isNumeric: true,
       cell: ({ days_left }) => localDays(days_left),
     },
-    {
-      key: 'not_after',
-      title: fields.not_after,
-      isWideOnly: true,
-      cell: ({ not_after }) => <time dateTime={not_after}>{localTime(not_after)}</time>,
-    },
+    column.time('not_after', { isWideOnly: true }),
     {
       key: 'names',
       title: fields.names,

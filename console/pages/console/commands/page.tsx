@@ -5,6 +5,7 @@ import { localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -50,9 +51,10 @@ export function CommandsPage({ id }: ViewProps) {
 
 function commandColumns(words: ReturnType<typeof commandWords>): readonly TableColumn<Command>[] {
   const { fields, approvals } = words
+  const column = columnsOf<Command, typeof fields>(fields)
   return [
-    { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },
-    { key: 'id', title: fields.id, isWideOnly: true, cell: ({ id }) => <bdi class="mono">{id}</bdi> },
+    column.text('title'),
+    column.code('id', { isWideOnly: true }),
     { key: 'approval', title: fields.approval, cell: ({ approval }) => approvals[approval] },
     {
       key: 'timeout_seconds',

@@ -3,11 +3,11 @@ import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localSize, localTime, localNumber } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { BackupDrawer } from './drawer.tsx'
@@ -59,17 +59,10 @@ function backupColumns({
   fields,
   statuses,
 }: ReturnType<typeof dataBackupWords>): readonly TableColumn<DataBackup>[] {
+  const column = columnsOf<DataBackup, typeof fields>(fields)
   return [
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={BACKUP_TONES[status]} label={statuses[status]} />,
-    },
+    column.time('created_at'),
+    column.status('status', BACKUP_TONES, statuses),
     {
       key: 'size_bytes',
       title: fields.size_bytes,
@@ -77,13 +70,7 @@ function backupColumns({
       isWideOnly: true,
       cell: ({ size_bytes }) => localSize(size_bytes),
     },
-    {
-      key: 'note',
-      title: fields.note,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ note }) => <bdi>{note}</bdi>,
-    },
+    column.text('note', { isWideOnly: true, isFromMedium: true }),
     {
       key: 'verified_at',
       title: fields.verified_at,

@@ -5,19 +5,19 @@ import { toHttp } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
 import { commandLineOf } from '../commands/model.ts'
-import { session, call, live } from '../platform.ts'
+import { session } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { ExecutionActions } from './execution-actions.tsx'
@@ -56,17 +56,14 @@ function executionColumns({
   fields,
   statuses,
 }: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+  const column = columnsOf<Execution, typeof fields>(fields)
   return [
     {
       key: 'command_id',
       title: fields.command_id,
       cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
     },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={EXECUTION_TONES[status]} label={statuses[status]} />,
-    },
+    column.status('status', EXECUTION_TONES, statuses),
     {
       key: 'requested_by',
       title: fields.requested_by,
@@ -79,13 +76,8 @@ function executionColumns({
       isFromMedium: true,
       cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
     },
-    { key: 'reason', title: fields.reason, isWideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.text('reason', { isWideOnly: true }),
+    column.time('created_at', { isFromMedium: true }),
   ]
 }
 
@@ -259,25 +251,18 @@ function OutputText({ label, text }: { readonly label: string; readonly text: st
   )
 }
 
-const PAGE_LENGTH = 50
 const PREFIX = 'command.'
 
 /** The executions, newest first. */
-const executionList: ListSource<Execution> = {
+const executionList = listOf('listExecutions', PREFIX, {
   filters: EXECUTION_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listExecutions', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: executionIn,
   // No event says that an execution has started, and most roles receive no events of executions.
   isUnsettled: ({ status }) => isOpen(status),
-}
+})
 
 /** One execution. */
-const executionResource: ResourceSource<Execution> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getExecution', { path: { id } }, signal),
+const executionResource = resourceOf('getExecution', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => executionIn(event)?.id === id,
-}
+})

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { localTime, localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -10,7 +11,6 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
@@ -48,13 +48,10 @@ export function HeartbeatsPage({ id }: ViewProps) {
 
 function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
   const { fields, statuses, never } = words
+  const column = columnsOf<Heartbeat, typeof fields>(fields)
   return [
-    { key: 'name', title: fields.name, cell: ({ name }) => <bdi class="mono">{name}</bdi> },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={HEARTBEAT_TONES[status]} label={statuses[status]} />,
-    },
+    column.code('name'),
+    column.status('status', HEARTBEAT_TONES, statuses),
     {
       key: 'last_beat_at',
       title: fields.last_beat_at,

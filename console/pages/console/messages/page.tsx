@@ -3,22 +3,23 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
+import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { messageWords } from './words.ts'
 
@@ -66,33 +67,13 @@ function messageColumns({
   fields,
   statuses,
 }: ReturnType<typeof messageWords>): readonly TableColumn<Message>[] {
+  const column = columnsOf<Message, typeof fields>(fields)
   return [
-    { key: 'subject', title: fields.subject, cell: ({ subject }) => <bdi class="mono">{subject}</bdi> },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: ({ status }) => <StatusBadge tone={MESSAGE_TONES[status]} label={statuses[status]} />,
-    },
-    {
-      key: 'attempts',
-      title: fields.attempts,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ attempts }) => localNumber(attempts),
-    },
-    {
-      key: 'last_error',
-      title: fields.last_error,
-      isWideOnly: true,
-      cell: ({ last_error }) => <bdi>{last_error ?? '–'}</bdi>,
-    },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.code('subject'),
+    column.status('status', MESSAGE_TONES, statuses),
+    column.number('attempts', { isWideOnly: true }),
+    column.text('last_error', { isWideOnly: true }),
+    column.time('created_at', { isWideOnly: true, isFromMedium: true }),
   ]
 }
 
@@ -205,30 +186,21 @@ function MessageFacts({ message }: { readonly message: Message }) {
   )
 }
 
-const PAGE_LENGTH = 50
 // Every event is a message. Its delivery, which comes after the event, has none of its own.
 const PREFIX = ''
 const PAUSE_MS = 2_000
 
 /** The list of the messages, as the filters of the address say. */
-const messageList: ListSource<Message> = {
+const messageList = listOf('listMessages', PREFIX, {
   filters: MESSAGE_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listMessages', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
   isUnsettled: isWaiting,
-}
+})
 
 /** One message. */
-const messageResource: ResourceSource<Message> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getMessage', { path: { id } }, signal),
-  isAbout: () => true,
+const messageResource = resourceOf('getMessage', PREFIX, (id) => ({ path: { id } }), {
   pauseMs: PAUSE_MS,
-}
+})
 
 // docs/specification.md, Messages
 const ALERT_SOURCE = 'platform.messages'

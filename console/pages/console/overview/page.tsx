@@ -16,6 +16,7 @@ import { BusNotice } from '../bus-notice.tsx'
 import { ORDER_TONES } from '../orders/model.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 import { settingsResource } from '../settings/model.ts'
 import { pathOf } from '../view.ts'
 import { alertStates, NO_STATES } from './alert-states.ts'
@@ -163,13 +164,10 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
 
 const SHOWN = 3
 
-const doctorResource: ResourceSource<AnswerOf<'getDoctorReport'>> = {
-  live,
+const doctorResource = resourceOf('getDoctorReport', '', () => ({}), {
   // No event tells of a disk or a file.
-  prefix: '',
   isAbout: () => false,
-  read: (_, signal) => call('getDoctorReport', {}, signal),
-}
+})
 
 /** The gravest findings of the doctor, errors first; nothing while there are none. */
 function DoctorNotice() {

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -8,7 +9,6 @@ import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session, call } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
@@ -50,13 +50,10 @@ export function SilencesPage({ id }: ViewProps) {
 
 function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
   const { fields, states, matchers } = words
+  const column = columnsOf<Silence, typeof fields>(fields)
   return [
-    { key: 'reason', title: fields.reason, cell: ({ reason }) => <bdi>{reason}</bdi> },
-    {
-      key: 'state',
-      title: fields.state,
-      cell: ({ state }) => <StatusBadge tone={SILENCE_TONES[state]} label={states[state]} />,
-    },
+    column.text('reason'),
+    column.status('state', SILENCE_TONES, states),
     {
       key: 'matchers',
       title: matchers,
@@ -69,12 +66,7 @@ function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableC
       isWideOnly: true,
       cell: ({ created_by }) => <bdi>{userLabel(created_by)}</bdi>,
     },
-    {
-      key: 'ends_at',
-      title: fields.ends_at,
-      isFromMedium: true,
-      cell: ({ ends_at }) => <time dateTime={ends_at}>{localTime(ends_at)}</time>,
-    },
+    column.time('ends_at', { isFromMedium: true }),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime, localDistance } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -32,8 +33,9 @@ export function TelemetryPage({ id }: ViewProps) {
 }
 
 function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+  const column = columnsOf<Agent, typeof fields>(fields)
   return [
-    { key: 'agent_id', title: fields.agent_id, cell: ({ agent_id }) => <bdi class="mono">{agent_id}</bdi> },
+    column.code('agent_id'),
     {
       key: 'last_at',
       title: fields.last_at,
@@ -44,19 +46,8 @@ function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): re
         </>
       ),
     },
-    {
-      key: 'items',
-      title: fields.items,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ items }) => localNumber(items),
-    },
-    {
-      key: 'first_at',
-      title: fields.first_at,
-      isWideOnly: true,
-      cell: ({ first_at }) => <time dateTime={first_at}>{localTime(first_at)}</time>,
-    },
+    column.number('items', { isWideOnly: true }),
+    column.time('first_at', { isWideOnly: true }),
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
 
@@ -43,6 +43,4 @@ export function mostUrgentFirst<T extends Pick<Ticket, 'level'>>(tickets: readon
 }
 
 /** The ticket that an event is about. */
-export function ticketIn({ data }: LiveEvent): TicketDetails | null {
-  return typeof data === 'object' && data !== null && 'comment_count' in data ? (data as TicketDetails) : null
-}
+export const ticketIn = eventObject<TicketDetails>('comment_count')

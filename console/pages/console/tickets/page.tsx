@@ -1,10 +1,10 @@
 import { useLocation } from 'preact-iso/router'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { localNumber, localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
@@ -12,7 +12,6 @@ import { ListView } from '../../../parts/list/list-view.tsx'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
@@ -108,38 +107,18 @@ function TicketList({ path, id }: TicketListProps) {
 
 function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
   const { fields, levels, statuses } = words
+  const column = columnsOf<Ticket, typeof fields>(fields)
   return [
-    { key: 'title', title: fields.title, cell: ({ title }) => <bdi>{title}</bdi> },
-    {
-      key: 'level',
-      title: fields.level,
-      cell: ({ level }) => <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />,
-    },
-    {
-      key: 'status',
-      title: fields.status,
-      isFromMedium: true,
-      cell: ({ status }) => <StatusBadge tone={TICKET_TONES[status]} label={statuses[status]} />,
-    },
+    column.text('title'),
+    column.status('level', LEVEL_TONES, levels),
+    column.status('status', TICKET_TONES, statuses, { isFromMedium: true }),
     {
       key: 'assignee',
       title: fields.assignee,
       isWideOnly: true,
       cell: ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>,
     },
-    {
-      key: 'comment_count',
-      title: fields.comment_count,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ comment_count }) => localNumber(comment_count),
-    },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.number('comment_count', { isWideOnly: true }),
+    column.time('created_at', { isWideOnly: true, isFromMedium: true }),
   ]
 }

@@ -3,15 +3,15 @@ import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
 import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live } from '../platform.ts'
+import { call } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { userChoices } from '../user-names.ts'
-import { LEVELS, TICKET_STATUSES, ticketIn, type Ticket, type TicketDetails } from './model.ts'
+import { LEVELS, TICKET_STATUSES, ticketIn, type Ticket } from './model.ts'
 
-const PAGE_LENGTH = 50
 const PREFIX = 'ticket.'
 
 /** The list of the tickets, as the filters of the address say. */
-export const ticketList: ListSource<Ticket> = {
+export const ticketList = listOf('listTickets', PREFIX, {
   filters: [
     { name: 'text', kind: 'text', match: 'part' },
     { name: 'status', kind: 'choice', values: ['unclosed', ...TICKET_STATUSES] },
@@ -19,12 +19,9 @@ export const ticketList: ListSource<Ticket> = {
     { name: 'source', kind: 'text' },
     { name: 'assignee', kind: 'reference', choices: userChoices },
   ],
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listTickets', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
   fromEvent: ticketIn,
-}
+})
 
 // More cards in a column than anybody looks through.
 const COLUMN_LENGTH = 200
@@ -42,12 +39,9 @@ export const boardList: ListSource<Ticket> = {
 }
 
 /** One ticket with its description and its comments. */
-export const ticketResource: ResourceSource<TicketDetails> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getTicket', { path: { id } }, signal),
+export const ticketResource = resourceOf('getTicket', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => ticketIn(event)?.id === id,
-}
+})
 
 // As many as one request reads.
 const COMMENTS_PAGE = 100

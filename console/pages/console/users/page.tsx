@@ -7,6 +7,7 @@ import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -54,8 +55,9 @@ export function UsersPage({ id }: ViewProps) {
 
 function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<User>[] {
   const { fields, states, roles: labels, never } = words
+  const column = columnsOf<User, typeof fields>(fields)
   return [
-    { key: 'name', title: fields.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    column.text('name'),
     {
       key: 'roles',
       title: fields.roles,
@@ -73,12 +75,7 @@ function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<
       isWideOnly: true,
       cell: ({ last_login_at }) => (last_login_at === null ? never : localTime(last_login_at)),
     },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isWideOnly: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
-    },
+    column.time('created_at', { isWideOnly: true }),
   ]
 }
 

@@ -1,10 +1,10 @@
 import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { auditList, AUDIT_TONES, type AuditEntry } from './model.ts'
@@ -65,6 +65,7 @@ function auditColumns({
   events,
   unknown,
 }: ReturnType<typeof vpnAuditWords>): readonly TableColumn<AuditEntry>[] {
+  const column = columnsOf<AuditEntry, typeof fields>(fields)
   return [
     {
       key: 'user',
@@ -73,30 +74,15 @@ function auditColumns({
         <bdi>{user_name ?? (user_id === null ? unknown : userLabel(user_id))}</bdi>
       ),
     },
-    {
-      key: 'event',
-      title: fields.event,
-      cell: ({ event }) => <StatusBadge tone={AUDIT_TONES[event]} label={events[event]} />,
-    },
-    {
-      key: 'remote_address',
-      title: fields.remote_address,
-      isWideOnly: true,
-      cell: ({ remote_address }) => <bdi class="mono">{remote_address ?? '–'}</bdi>,
-    },
-    { key: 'gateway', title: fields.gateway, isWideOnly: true, cell: ({ gateway }) => <bdi>{gateway}</bdi> },
+    column.status('event', AUDIT_TONES, events),
+    column.code('remote_address', { isWideOnly: true }),
+    column.text('gateway', { isWideOnly: true }),
     {
       key: 'reason',
       title: fields.reason,
       isWideOnly: true,
       cell: (entry) => <bdi>{reasonText(entry, userLabel) ?? '–'}</bdi>,
     },
-    {
-      key: 'at',
-      title: fields.at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ at }) => <time dateTime={at}>{localTime(at)}</time>,
-    },
+    column.time('at', { isWideOnly: true, isFromMedium: true }),
   ]
 }

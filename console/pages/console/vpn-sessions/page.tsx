@@ -1,14 +1,13 @@
-import type { AnswerOf } from '../../../api/operations.ts'
-import { localTime, localNumber } from '../../../i18n/local.ts'
+import { localNumber } from '../../../i18n/local.ts'
 import { formatRtt, formatShare } from '../../../parts/format.ts'
+import { columnsOf } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import { poolTone } from '../../../parts/pool-tone.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Stats, type Stat } from '../../../parts/stats.tsx'
-import { call, live } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { VpnSessionDrawer } from './drawer.tsx'
@@ -42,20 +41,12 @@ export function VpnSessionsPage({ id }: ViewProps) {
 function vpnSessionColumns({
   fields,
 }: ReturnType<typeof vpnSessionWords>): readonly TableColumn<VpnSession>[] {
+  const column = columnsOf<VpnSession, typeof fields>(fields)
   return [
     { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
-    {
-      key: 'virtual_ip',
-      title: fields.virtual_ip,
-      cell: ({ virtual_ip }) => <bdi class="mono">{virtual_ip}</bdi>,
-    },
-    {
-      key: 'device',
-      title: fields.device,
-      isWideOnly: true,
-      cell: ({ device }) => <bdi>{device ?? '–'}</bdi>,
-    },
-    { key: 'gateway', title: fields.gateway, isWideOnly: true, cell: ({ gateway }) => <bdi>{gateway}</bdi> },
+    column.code('virtual_ip'),
+    column.text('device', { isWideOnly: true }),
+    column.text('gateway', { isWideOnly: true }),
     {
       key: 'rtt_ms',
       title: fields.rtt_ms,
@@ -63,12 +54,7 @@ function vpnSessionColumns({
       isWideOnly: true,
       cell: ({ rtt_ms }) => formatRtt(rtt_ms),
     },
-    {
-      key: 'connected_at',
-      title: fields.connected_at,
-      isWideOnly: true,
-      cell: ({ connected_at }) => <time dateTime={connected_at}>{localTime(connected_at)}</time>,
-    },
+    column.time('connected_at', { isWideOnly: true }),
   ]
 }
 
@@ -116,34 +102,22 @@ function gatewayStat({ name, address, alive }: Gateway): Stat {
   }
 }
 
-const PAGE_LENGTH = 50
 const PAUSE_MS = 2_000
 // The entries of the audit trail are the events of the sessions.
 const PREFIX = 'vpn.audit.'
 
 /** The list of the sessions, as the filters of the address say. */
-const vpnSessionList: ListSource<VpnSession> = {
+const vpnSessionList = listOf('listVpnSessions', PREFIX, {
   filters: SESSION_FILTERS,
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listVpnSessions', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
-}
+})
 
 /** The address pool; there is one. */
-const vpnPool: ResourceSource<VpnPool> = {
-  live,
-  prefix: PREFIX,
-  read: (_, signal) => call('getVpnPool', {}, signal),
-  isAbout: () => true,
+const vpnPool = resourceOf('getVpnPool', PREFIX, () => ({}), {
   pauseMs: PAUSE_MS,
-}
+})
 
 /** The gateways, read once. */
-const vpnGateways: ResourceSource<AnswerOf<'listVpnTunnels'>> = {
-  live,
-  prefix: PREFIX,
-  read: (_, signal) => call('listVpnTunnels', {}, signal),
+const vpnGateways = resourceOf('listVpnTunnels', PREFIX, () => ({}), {
   isAbout: () => false,
-}
+})

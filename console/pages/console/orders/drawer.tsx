@@ -1,0 +1,139 @@
+import { localAmount, localTime } from '../../../i18n/local.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
+import { useChange } from '../../../parts/resource/use-change.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { OrderPayments } from '../payments/order-payments.tsx'
+import { call, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
+import { userLabel } from '../user-names.ts'
+import {
+  isFinal,
+  ORDER_MOVES,
+  ORDER_TONES,
+  type FinalStatus,
+  type Order,
+  type OrderChange,
+  type OrderStatus,
+} from './model.ts'
+import { orderHistory, orderResource } from './source.ts'
+import { orderWords } from './words.ts'
+
+const ORDERS_PATH = pathOf({ name: 'orders' })
+
+export interface OrderDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+}
+
+/** One order with its moves and its history. */
+export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
+  const model = useResource(orderResource, id)
+  return (
+    <ResourceDrawer id={id} model={model} missing={<SimilarOrders id={id} />} onClose={onClose}>
+      {(order) => (
+        <>
+          <OrderMoves order={order} model={model} />
+          <OrderFacts order={order} />
+          {session.may('listPaymentsOfOrder') && <OrderPayments order={order} />}
+          <ResourceTimeline
+            title={orderWords().history}
+            source={orderHistory}
+            id={id}
+            version={order.updated_at}
+            entryOf={historyEntry}
+          />
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+/** Leads from an id that no order has to the orders whose ids begin with it. */
+function SimilarOrders({ id }: { readonly id: string }) {
+  return (
+    <p>
+      <a class="mark-link" href={addressOf(ORDERS_PATH, { id_prefix: id })}>
+        {orderWords().similar}
+      </a>
+    </p>
+  )
+}
+
+interface OrderMovesProps {
+  readonly order: Order
+  readonly model: ResourceModel<Order>
+}
+
+function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
+  const words = orderWords()
+  const { applyAndReport, conflict } = useChange(model)
+  const move = async (to: OrderStatus) => {
+    if (isFinal(to) && !(await confirmFinal(order_id, to))) return
+    await applyAndReport({
+      send: (ifMatch) => call('moveOrder', { path: { order_id }, body: { status: to }, ifMatch }),
+      done: words.moved(order_id, words.statuses[to]),
+      compare: (current) => [
+        { name: words.fields.status, yours: words.statuses[to], theirs: words.statuses[current.status] },
+      ],
+      isPossible: ({ status: current }) => ORDER_MOVES[current].includes(to),
+    })
+  }
+  const moves = session.may('moveOrder') ? ORDER_MOVES[status] : []
+  return (
+    <ObjectActions
+      status={{ tone: ORDER_TONES[status], label: words.statuses[status] }}
+      actions={moves.map((to) => ({
+        title: words.moves[to],
+        isDestructive: to === 'expired',
+        run: () => move(to),
+      }))}
+    >
+      {conflict}
+    </ObjectActions>
+  )
+}
+
+function confirmFinal(id: string, to: FinalStatus): Promise<boolean> {
+  const { finalMoves, moves } = orderWords()
+  const { title, text } = finalMoves[to]
+  return confirmAction({ title: title(id), text, action: moves[to], isDestructive: to === 'expired' })
+}
+
+const TIMES = ['created_at', 'expires_at', 'paid_at', 'shipped_at', 'completed_at', 'expired_at'] as const
+
+function OrderFacts({ order }: { readonly order: Order }) {
+  const { fields, wasPayableUntil } = orderWords()
+  const { status } = order
+  // An order that is paid does not expire.
+  const times = TIMES.filter((name) => name !== 'expires_at' || status === 'pending' || status === 'expired')
+  const names = status === 'expired' ? { ...fields, expires_at: wasPayableUntil } : fields
+  return (
+    <FactList
+      facts={[
+        [fields.platform, order.platform],
+        [fields.amount_cents, localAmount(order.amount_cents)],
+        ...times.map((name) => [names[name], order[name] && localTime(order[name])] as const),
+      ]}
+    />
+  )
+}
+
+// It moves no order but those that were not paid in time.
+const WORKER = 'worker'
+
+function historyEntry({ at, from, to, actor }: OrderChange) {
+  const words = orderWords()
+  return {
+    key: `${at} ${to}`,
+    at,
+    tone: ORDER_TONES[to],
+    title: from === null ? words.created : words.statuses[to],
+    note: <bdi>{actor === WORKER ? words.notPaid : words.by(userLabel(actor))}</bdi>,
+  }
+}
