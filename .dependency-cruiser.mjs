@@ -127,6 +127,7 @@ const RESTRICTED_PACKAGES = [
   { to: '^(node:)?sqlite$', name: 'sqlite', only: ['^src/store/dialects/'] },
   { to: packages('pg', '@types/pg'), name: 'pg', only: ['^src/store/dialects/'] },
   { to: packages('@nats-io/[^/]+'), name: 'nats', only: ['^src/infra/bus/'] },
+  { to: packages('@opentelemetry/[^/]+'), name: 'opentelemetry', only: ['^src/infra/traces/'] },
   { to: packages('openid-client'), name: 'openid-client', only: ['^src/infra/oidc/'] },
   { to: packages('ws', '@types/ws'), name: 'ws', only: ['^src/infra/ws/', VPN_CLIENT] },
   { to: packages('fastify', '@fastify/[^/]+'), name: 'fastify', only: ['^src/infra/http/', '^src/app/'] },

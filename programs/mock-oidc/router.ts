@@ -1,5 +1,5 @@
 import { emptyAnswer, errorAnswer, cacheableJson, noStoreJson, type Answer } from './answers.ts'
-import { authorize } from './authorize.ts'
+import { authorize, endSession } from './authorize.ts'
 import { PATHS, type EndpointName } from './endpoint-names.ts'
 import { parseForm } from './parameters.ts'
 import { formOf, type EndpointRequest, type Provider } from './provider.ts'
@@ -22,6 +22,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'token', methods: ['POST'], answer: token },
   { name: 'userinfo', methods: READ_OR_POST, answer: userinfo },
   { name: 'jwks', methods: READ, answer: jwks },
+  { name: 'end_session', methods: READ_OR_POST, answer: endSession },
 ]
 
 /** The endpoint of a request, or the error answer if none takes it. */
@@ -79,6 +80,7 @@ function discovery({ issuer }: Provider): Answer {
       token_endpoint: at(PATHS.token),
       userinfo_endpoint: at(PATHS.userinfo),
       jwks_uri: at(PATHS.jwks),
+      end_session_endpoint: at(PATHS.end_session),
       scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],

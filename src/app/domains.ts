@@ -221,7 +221,7 @@ export function createDomains(options: DomainsOptions) {
   const telemetry = telemetryDomain.create({
     ...platform,
     delivery: waking(telemetryDelivery),
-    newestMessage: (queries) => messages.messages.newest(queries),
+    newestMessage: messages.messages.newestNumber,
     alerts: alerts.alerts,
     deadLetters: messages.messages,
     ...config.telemetry,

@@ -54,7 +54,7 @@ async function loop(
 ) {
   let failures = 0
   while (!signal.aborted) {
-    const hasSucceeded = await runInTrace(newTrace(), () => record(job, () => job.run(signal)))
+    const hasSucceeded = await runInTrace(newTrace(false), () => record(job, () => job.run(signal)))
     failures = hasSucceeded ? 0 : failures + 1
     await sleep(pauseMs(job, failures), undefined, { signal, ref: false }).catch(() => undefined)
   }

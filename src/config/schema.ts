@@ -256,6 +256,11 @@ const SETTINGS = {
       'is reached. With the default the api listens on this address too.',
     default: DEFAULT_REDIRECT_URI,
   }),
+  'auth.oidc.post_logout_redirect_uri': setting(exactHttpUrl, {
+    description:
+      'Where the provider sends the browser after a sign-out, such as `https://shop.example.org/console/`. The provider must know ' +
+      'it. Unset, the browser stays with the provider.',
+  }),
   'auth.oidc.scopes': setting(scopeList, {
     description: 'What the platform asks the provider for. Without `openid` it needs a `userinfo` endpoint.',
     default: 'openid profile email',
@@ -342,6 +347,12 @@ const SETTINGS = {
       'Items per second of one agent, and five times as many at once; above that the answer is 429.',
     default: '100',
     property: 'telemetry.ratePerSecond',
+  }),
+  'telemetry.otlp_endpoint': setting(httpUrl, {
+    description:
+      'Where spans of requests, transactions, deliveries, commands and nights go: the address of an OpenTelemetry collector ' +
+      'that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Unset, none are made. Its headers, such as a token, come from ' +
+      'the environment variable `OTEL_EXPORTER_OTLP_HEADERS`.',
   }),
   'worker.listen': setting(listenAddress, {
     description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',

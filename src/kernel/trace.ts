@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomFillSync } from 'node:crypto'
+import { systemClock } from './clock.ts'
 
 /** Where a piece of work belongs in the work of several programs (W3C Trace Context). */
 export interface Trace {
@@ -39,16 +40,61 @@ export function bindWork<A, T>(work: (argument: A) => T): (argument: A) => T {
   return trace ? (argument) => current.run(trace, () => work(argument)) : work
 }
 
-let samplesNewTraces = false
+/** A piece of work that has ended. */
+export interface Span {
+  readonly name: string
+  /** `server`: a request from outside; `client`: a call that leaves; `producer`: a message for the bus. */
+  readonly kind: 'internal' | 'server' | 'client' | 'producer'
+  readonly trace: Trace
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+  readonly durationMs: number
+  readonly attributes: Readonly<Record<string, string | number>>
+  readonly isFailed: boolean
+}
 
-/** Whether spans of the traces that begin in this process are recorded. */
-export function sampleNewTraces(isSampled: boolean): void {
-  samplesNewTraces = isSampled
+let recorder: ((span: Span) => void) | undefined
+
+/** Passes the spans of this process on from now on; undefined: to nobody. Without it none is made. */
+export function recordSpans(record: typeof recorder): void {
+  recorder = record
+}
+
+/** Whether spans are recorded at all. */
+export function isRecording(): boolean {
+  return recorder !== undefined
 }
 
 /** A trace that begins here. */
-export function newTrace(): Trace {
-  return { traceId: randomHex(16), spanId: randomHex(8), isSampled: samplesNewTraces }
+export function newTrace(isSampled = recorder !== undefined): Trace {
+  return { traceId: randomHex(16), spanId: randomHex(8), isSampled }
+}
+
+/** Records the end of a piece of work that has lasted so long; the trace says whether. */
+export function recordSpan(span: Omit<Span, 'startedAt'>): void {
+  if (recorder && span.trace.isSampled) recorder({ ...span, startedAt: systemClock.now() - span.durationMs })
+}
+
+type SpanWork = Pick<Span, 'name' | 'kind'> & Partial<Pick<Span, 'attributes'>>
+
+/** Runs the work in this trace, as a span of it. */
+export async function runInSpan<T>(trace: Trace, span: SpanWork, work: () => Promise<T>): Promise<T> {
+  if (!recorder || !trace.isSampled) return runInTrace(trace, work)
+  const begin = systemClock.monotonic()
+  let isFailed = true
+  try {
+    const result = await runInTrace(trace, work)
+    isFailed = false
+    return result
+  } finally {
+    recordSpan({ attributes: {}, ...span, trace, durationMs: systemClock.monotonic() - begin, isFailed })
+  }
+}
+
+/** Runs the work as a part of the current trace; outside of any as it is. */
+export function runInPart<T>(span: SpanWork, work: () => Promise<T>): Promise<T> {
+  const trace = current.getStore()
+  return recorder && trace?.isSampled ? runInSpan(childTrace(trace), span, work) : work()
 }
 
 /** A part of the work of that trace. */

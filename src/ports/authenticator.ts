@@ -46,7 +46,7 @@ export interface TokenIssuer {
 }
 
 /** The user that a token is for. */
-interface TokenSubject {
+export interface TokenSubject {
   readonly userId: string
   readonly name: string
   readonly roles: readonly string[]
@@ -54,6 +54,8 @@ interface TokenSubject {
   readonly generation: number
   /** Limits the token to one purpose. */
   readonly purpose?: TokenPurpose | undefined
+  /** How the user has signed in (RFC 8176, `amr`): `oidc` by an OpenID provider, whose session a sign-out ends, too. */
+  readonly method?: 'oidc' | undefined
 }
 
 /** A token in the compact form (RFC 7519, section 3.1), and when it expires. */

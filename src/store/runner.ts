@@ -4,7 +4,7 @@ import type { Counter, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { backoffMs, type Backoff } from '../kernel/retry.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND } from '../kernel/time.ts'
-import { continuedTrace, runInTrace } from '../kernel/trace.ts'
+import { continuedTrace, runInSpan } from '../kernel/trace.ts'
 import { newHolder } from './holder.ts'
 import type { Store, Tx } from './store.ts'
 
@@ -170,7 +170,9 @@ export class Runner<Item extends WorkItem, Result> {
   }
 
   #begin(item: Item, since: number): void {
-    const run = runInTrace(continuedTrace(item.trace), () => this.#process(item, since)).finally(() => {
+    const span = { name: `work ${this.#options.name}`, kind: 'internal' } as const
+    const work = () => this.#process(item, since)
+    const run = runInSpan(continuedTrace(item.trace), span, work).finally(() => {
       this.#running.delete(item.id)
       this.wake()
     })

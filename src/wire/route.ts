@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Identity, Role, TokenPurpose } from '../kernel/identity.ts'
 import { JsonText } from '../kernel/json-text.ts'
-import type { Tx } from '../store/store.ts'
+import type { TouchedRow, Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
 import type { StreamBody } from './stream.ts'
 
@@ -137,6 +137,11 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
   /** Left out where the operation is not recorded in the audit trail. */
   readonly audit?: AuditRule<P, Q, B>
+  /** The rows that let `change` share a transaction with other writes; left out, it has one for itself. */
+  readonly touches?: (
+    request: RouteRequest<Static<P>, Static<Q>, Static<B>>,
+    prepared: T,
+  ) => readonly TouchedRow[]
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
     tx: Tx,

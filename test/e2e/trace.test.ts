@@ -23,6 +23,16 @@ interface Call {
   readonly body: string
 }
 
+/** The names of the spans of {@link TRACE} that a collector gets. */
+function spanNames(body: string): string[] {
+  const { resourceSpans } = JSON.parse(body) as {
+    resourceSpans: { scopeSpans: { spans: { name: string; traceId: string }[] }[] }[]
+  }
+  return resourceSpans
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
+    .flatMap(({ name, traceId }) => (traceId === TRACE ? [name] : []))
+}
+
 /** A platform with a bus, an endpoint that takes every call, and a command. */
 async function openWorld(t: TestContext) {
   const scope = scopeOf(t)
@@ -30,9 +40,11 @@ async function openWorld(t: TestContext) {
   const nats = await startNats({ jetstream: true })
   scope.defer(() => nats.stop())
   const calls: Call[] = []
+  const spans: string[] = []
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      calls.push({ path: request.url ?? '', headers: request.headers, body })
+      if (request.url === '/v1/traces') spans.push(...spanNames(body))
+      else calls.push({ path: request.url ?? '', headers: request.headers, body })
       response.writeHead(204).end()
     })
   }).listen(0, '127.0.0.1')
@@ -41,7 +53,9 @@ async function openWorld(t: TestContext) {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   writeFileSync(
     join(dataDir, 'platform.toml'),
-    `[commands.show]
+    `[telemetry]
+otlp_endpoint = "${endpoint}"
+[commands.show]
 run = ["sh", "-c", "echo $TRACEPARENT $TRACESTATE"]
 [receivers.pager]
 kind = "webhook"
@@ -55,11 +69,11 @@ allow_private = ["127.0.0.0/8"]
 `,
   )
   const platform = scope.use(await servePlatform({ dataDir, env: { BUS_SERVER: nats.url } }))
-  return { scope, platform, nats, calls, endpoint }
+  return { scope, platform, nats, calls, spans, endpoint }
 }
 
 test('the trace of a request reaches everything that the request sets off', async (t) => {
-  const { scope, platform, nats, calls, endpoint } = await openWorld(t)
+  const { scope, platform, nats, calls, spans, endpoint } = await openWorld(t)
   const bus = await connect({ servers: nats.url })
   scope.defer(() => bus.close())
   const onBus = new Map<string, { headers: (string | undefined)[]; payload: string }>()
@@ -114,6 +128,17 @@ test('the trace of a request reaches everything that the request sets off', asyn
     ['/orders', '/messages/publish', '/alerts/report', '/commands/:id/execute'],
   )
   assert.ok(lines.some(({ message }) => message !== 'request'))
+
+  const wanted = [
+    'POST /orders',
+    'POST /messages/publish',
+    'publish order.created',
+    'transaction',
+    'webhook',
+    'work alert-notifications-pager',
+    'work commands',
+  ]
+  await eventually('the collector has the spans', () => wanted.every((name) => spans.includes(name)))
 
   // An invalid one is replaced, and its state is dropped.
   for (const order_id of ['o-2', 'o-3'])

@@ -142,6 +142,8 @@ export interface Operations {
   finishSignIn: { path: undefined; query: { readonly "code"?: string | readonly (string)[]; readonly "state"?: string | readonly (string)[]; readonly "error"?: string | readonly (string)[]; readonly "error_description"?: string | readonly (string)[]; readonly "iss"?: string | readonly (string)[] }; headers: undefined; body: undefined; answer: undefined }
   /** Get a token for the ticket of a sign-in. */
   redeemTicket: { path: undefined; query: undefined; headers: undefined; body: { readonly "ticket": string }; answer: Schemas['Login'] }
+  /** End the session with the OpenID provider. */
+  endProviderSession: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** How full the address pool is. */
   getVpnPool: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['VpnPool'] }
   /** List sessions, newest first. */
@@ -381,6 +383,7 @@ export const OPERATIONS = {
   beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   redeemTicket: {"method":"POST","path":"/auth/oauth/redeem","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  endProviderSession: {"method":"GET","path":"/auth/oauth/logout","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   getVpnPool: {"method":"GET","path":"/vpn/pool","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   listVpnSessions: {"method":"GET","path":"/vpn/sessions","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   listVpnTunnels: {"method":"GET","path":"/vpn/tunnels","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},

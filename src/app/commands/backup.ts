@@ -21,6 +21,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { quickCheck } from '../../store/quick-check.ts'
 import { ownUrl } from '../own-listeners.ts'
+import { openSpans } from '../spans.ts'
 import { configOf, stopSignal, COMMAND_LINE, type CommandContext, type ConfigOptions } from './context.ts'
 import { databaseFiles } from './database-files.ts'
 import { withUsers, type UsersContext } from './user.ts'
@@ -62,6 +63,7 @@ export async function runBackupCommand<O extends BackupOptions>(
   requireRoot()
   const loaded = configOf(context, options)
   const line = new ProgressLine(context)
+  await using _spans = await openSpans(loaded.config, 'platform-backup')
   const stopping = new AbortController()
   void stopSignal().then(() => stopping.abort())
   using parts = new BackupParts({

@@ -20,6 +20,7 @@ import {
   ReportBody,
 } from './schemas.ts'
 import type { Alerts } from './service.ts'
+import { reportedRows } from './store.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 
 const textOf = bodyWriter(encodeAlert)
@@ -48,6 +49,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromReportBody(body),
+      touches: (_request, report) => reportedRows(report),
       change: async (tx, { identity }, report) => {
         const { alert, outcome } = await alerts.report(tx, report, identity.id)
         return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))

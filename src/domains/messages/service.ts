@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { invalidTransition, notFound, type AppError } from '../../kernel/errors.ts'
@@ -17,7 +18,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,
   isEventOf,
@@ -31,13 +32,13 @@ import {
 import {
   deleteDelivered,
   findMessage,
-  findNewest,
   insertMessage,
   listMessages,
   listPending,
   lockPending,
   markAttempt,
   markDelivered,
+  NEWEST_NUMBER,
   readBacklog,
   readDeadSize,
   readDeadLetters,
@@ -119,9 +120,9 @@ export class Messages implements Outbox, DeadLetters {
     return listMessages(filter.hidden?.length ? readsAside(store) : store.read, filter, page)
   }
 
-  /** The number of the newest message; 0 before the first one. */
-  newest(queries: Queries): Promise<number> {
-    return findNewest(queries)
+  /** The number of the newest message, for a statement of another domain; 0 before the first one. */
+  get newestNumber(): RawBuilder<number> {
+    return NEWEST_NUMBER
   }
 
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */

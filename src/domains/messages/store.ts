@@ -113,7 +113,9 @@ export async function findMessage(queries: Queries, id: string): Promise<Message
 }
 
 /** The number of the newest message; 0 before the first one. */
-export async function findNewest(queries: Queries): Promise<number> {
+export const NEWEST_NUMBER = sql<number>`coalesce((select max(seq) from messages), 0)`
+
+async function findNewest(queries: Queries): Promise<number> {
   return (await first(queries, newest, {}))?.seq ?? 0
 }
 

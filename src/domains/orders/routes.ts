@@ -19,6 +19,7 @@ import {
 import { sortOf, type OrderFilter } from './list.ts'
 import { ORDER_STATUSES, type Order, type NewOrder, type OrderStatus } from './model.ts'
 import type { Orders } from './service.ts'
+import { orderRow } from './store.ts'
 
 /** Who may read the list and the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const
@@ -49,6 +50,7 @@ export function orderRoutes(orders: Orders): Route[] {
         200: { description: 'The same order exists already.', schema: OrderSchema },
       },
       errors: { order_exists },
+      touches: ({ body }) => [orderRow(body.order_id)],
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
@@ -109,6 +111,7 @@ export function orderRoutes(orders: Orders): Route[] {
       body: MoveBody,
       answers: { 200: { description: 'The order as it is now.', schema: OrderSchema } },
       errors: { order_not_found, invalid_transition, precondition_failed },
+      touches: ({ params }) => [orderRow(params.order_id)],
       change: async (tx, { params, body, identity, headers }) =>
         orderAnswer(
           await orders.move(tx, params.order_id, body.status, identity.id, parseIfMatch(headers['if-match'])),

@@ -23,7 +23,7 @@ export interface LoginAnswer {
 
 /** docs/specification.md, Sign-in */
 export function signInRoutes(signIn: SignIn, login: LoginAnswer): Route[] {
-  return [beginRoute(signIn), callbackRoute(signIn), redeemRoute(signIn, login)]
+  return [beginRoute(signIn), callbackRoute(signIn), redeemRoute(signIn, login), endRoute(signIn)]
 }
 
 const page = (description: string): AnswerSchema => ({
@@ -105,6 +105,23 @@ function redeemRoute(signIn: SignIn, { schema, encode }: LoginAnswer): Route {
     errors: { sign_in_not_configured, invalid_credentials: REFUSED_TICKET },
     // No change route: like a login, it counts what was refused.
     read: async (request) => ok(new JsonText(encode(await signIn.redeem(request.body.ticket, request)))),
+  })
+}
+
+function endRoute(signIn: SignIn): Route {
+  return route({
+    method: 'GET',
+    path: '/auth/oauth/logout',
+    operation: 'endProviderSession',
+    tag: 'Auth',
+    summary: 'End the session with the OpenID provider',
+    description:
+      'For a browser whose token has ended (`POST /auth/logout`). Without an `end_session_endpoint` of the provider it leads to the ' +
+      'console.',
+    access: 'public',
+    answers: { 302: { description: 'To the provider, or to the console.' } },
+    errors: { sign_in_not_configured },
+    read: async () => redirect(await signIn.endSession()),
   })
 }
 

@@ -8,6 +8,7 @@ import { ok, route, type Route } from '../../wire/route.ts'
 import { Fields, Text, Timestamp } from '../../wire/schemas.ts'
 import { MAX_ITEMS, MAX_EVENT_BYTES, type Item, type Upload } from './model.ts'
 import type { Telemetry } from './service.ts'
+import { agentRow } from './store.ts'
 
 const READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
@@ -36,6 +37,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
         202: { description: 'The items are stored and will be published.', schema: AcceptedSchema },
       },
       prepare: ({ body }) => parseUpload(body, now()),
+      touches: (_request, { agentId }) => [agentRow(agentId)],
       change: async (tx, { identity }, upload) => {
         await telemetry.accept(tx, upload, identity.id)
         return { status: 202, body: { accepted: upload.items } }

@@ -5,6 +5,7 @@ import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
+import { receivedTrace, runInSpan, traceHeaders } from '../../kernel/trace.ts'
 import type { LoggedMessage, MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { Runner, type RunnerOptions } from '../../store/runner.ts'
@@ -211,10 +212,12 @@ class EndpointDelivery {
     const headers = {
       'content-type': 'application/cloudevents+json',
       'user-agent': 'platform-webhooks',
-      ...trace,
       ...webhookHeaders(signingSecrets(webhook, now), now, { id: eventId, body }),
     }
-    return caller.call({ url: webhook.url, headers, body }, signal)
+    const span = { name: 'webhook', kind: 'client', attributes: { 'webhook.id': webhook.id } } as const
+    return runInSpan(receivedTrace(trace), span, () =>
+      caller.call({ url: webhook.url, headers: { ...headers, ...traceHeaders() }, body }, signal),
+    )
   }
 }
 

@@ -207,6 +207,7 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       {
         prepare: () => route.prepare?.(given),
         change: (tx, prepared) => change(tx, given, prepared),
+        touches: route.touches && ((prepared) => route.touches?.(given, prepared) ?? []),
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )

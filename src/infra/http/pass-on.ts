@@ -35,6 +35,7 @@ const WITHOUT_TOKEN = [
   { method: 'GET', url: '/auth/oauth/login' },
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
+  { method: 'GET', url: '/auth/oauth/logout' },
   { method: 'POST', url: '/payments/callbacks/:channel' },
   { method: 'GET', url: '/payments/done' },
   { method: ['GET', 'HEAD', 'POST'], url: '/ping/*' },

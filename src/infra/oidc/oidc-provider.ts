@@ -16,6 +16,8 @@ export interface OidcOptions extends EndpointOptions {
   readonly clientId: string
   readonly clientSecret: Secret
   readonly redirectUri: string
+  /** Where the provider sends the browser after a sign-out; left out, it stays with the provider. */
+  readonly postLogoutRedirectUri?: string | undefined
   readonly scopes: readonly string[]
   readonly clock: Clock
   /** For each request to the provider; a sign-in needs up to four. */
@@ -73,6 +75,19 @@ export class OidcProvider implements IdentityProvider {
       return { outcome: 'identified', claims } as const
     } catch (error) {
       return toProviderFailure(error, this.#library, step)
+    }
+  }
+
+  async endSessionUrl() {
+    try {
+      const library = await this.#load()
+      const metadata = await this.#currentMetadata(library)
+      if (metadata.end_session_endpoint === undefined) return undefined
+      const { postLogoutRedirectUri: uri } = this.#options
+      const parameters = uri === undefined ? {} : { post_logout_redirect_uri: uri }
+      return library.buildEndSessionUrl(this.#configuration(library, metadata), parameters).href
+    } catch {
+      return undefined
     }
   }
 
@@ -160,7 +175,7 @@ export class OidcProvider implements IdentityProvider {
 const EMPTY_ANSWER = { outcome: 'refused', reason: 'neither a code nor an error' } as const
 
 const REQUIRED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint'] as const
-const OPTIONAL_ENDPOINTS = ['userinfo_endpoint', 'jwks_uri'] as const
+const OPTIONAL_ENDPOINTS = ['userinfo_endpoint', 'jwks_uri', 'end_session_endpoint'] as const
 
 function withReachableEndpoints(metadata: ServerMetadata, rules: EndpointRules): ServerMetadata {
   const reachable: Record<string, string> = {}

@@ -34,7 +34,7 @@ export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
   const key = createHs256Key(current)
   const keys = [key, ...former.map(createHs256Key)]
   return {
-    sign({ userId, name, roles, generation, purpose }, lifetimeMs = ttlMs) {
+    sign({ userId, name, roles, generation, purpose, method }, lifetimeMs = ttlMs) {
       const iat = Math.floor(clock.now() / SECOND)
       // Readers take the difference for the lifetime.
       const exp = iat + Math.ceil(lifetimeMs / SECOND)
@@ -43,6 +43,7 @@ export function createTokens({ secrets, clock, ttlMs }: TokenOptions): Tokens {
         roles,
         gen: generation,
         purpose,
+        amr: method && [method],
         sub: userId,
         iss: ISSUER,
         iat,

@@ -106,6 +106,7 @@ for (const [method, path] of [
   ['GET', '/auth/oauth/login?return_to=/'],
   ['GET', '/auth/oauth/callback?code=c&state=s'],
   ['POST', '/auth/oauth/redeem'],
+  ['GET', '/auth/oauth/logout'],
   ['GET', '/ping/0123'],
   ['HEAD', '/ping/0123'],
   ['POST', '/ping/0123/7'],

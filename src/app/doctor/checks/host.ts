@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, existsSync, statfsSync, statSync, type Stats } from 'node:fs'
-import { join, dirname } from 'node:path'
+import { basename, join, dirname } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
@@ -33,7 +33,10 @@ export const filesCheck: Check = {
     const entries = [...entriesBelow(dataDir)]
     const faults = entries.flatMap((entry) => faultsOf(entry, root))
     const findings = [modeOfRoot(dataDir, root), ...faults]
-    if (faults.length === 0 && !config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
+    if (faults.length === 0) {
+      if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
+      findings.push(await auditKeyFinding(dataDir, database))
+    }
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
       ? problems
@@ -73,7 +76,7 @@ function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
 }
 
 function isKey(path: string): boolean {
-  return path.endsWith('/jwt-secret') || path.endsWith('/identity-key')
+  return ['jwt-secret', 'identity-key', 'audit-key'].includes(basename(path))
 }
 
 /** The platform does not start with a key that it refuses, nor without the key of the database. */
@@ -92,6 +95,20 @@ async function secretFinding(
     const [problem] = error.problems
     return fault(join(dataDir, 'jwt-secret'), `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
   }
+}
+
+/** The worker makes a key where there is none, but pages that another one has sealed cannot be verified with it. */
+async function auditKeyFinding(
+  dataDir: string,
+  database: DoctorParts['database'],
+): Promise<CheckFinding | undefined> {
+  const { lostAuditKeys = [] } = (await database().catch(() => undefined)) ?? {}
+  if (lostAuditKeys.length === 0) return undefined
+  return warning(
+    join(dataDir, 'audit-key'),
+    `does not have the key ${lostAuditKeys.join(', ')}: what it has sealed of the audit trail cannot be verified`,
+    'append the lines of your copy, or of the host whose worker has sealed it; a key without a copy is lost for good',
+  )
 }
 
 function ownedBy({ uid }: Stats): string {
