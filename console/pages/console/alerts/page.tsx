@@ -32,9 +32,9 @@ import {
   SEVERITY_TONES,
   type Alert,
   type SilenceFor,
+  alertList,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
-import { alertList } from './source.ts'
 import { alertWords } from './words.ts'
 
 const PATH = pathOf({ name: 'alerts' })

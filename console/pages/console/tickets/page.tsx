@@ -18,8 +18,7 @@ import { withAssignees } from './assignees.ts'
 import { TicketBoard } from './board.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import { assigneeLabel, levelLabel, valueLabel } from './labels.ts'
-import { LEVEL_TONES, TICKET_TONES, type Ticket } from './model.ts'
-import { ticketList } from './source.ts'
+import { LEVEL_TONES, TICKET_TONES, type Ticket, ticketList } from './model.ts'
 import { ticketWords } from './words.ts'
 
 const PATH = pathOf({ name: 'tickets' })
