@@ -109,7 +109,7 @@ const FOLDERS = [
     mayImport: [
       '^console/',
       CLIENT_IN_BROWSER,
-      packages('preact', 'preact-iso', '@preact/signals', 'lucide'),
+      packages('preact', 'preact-iso', '@preact/signals', 'lucide', 'uqr'),
     ],
     noOtherNodeModules: true,
   },

@@ -6,6 +6,7 @@ import newerIcon from 'lucide/dist/esm/icons/chevron-left.mjs'
 import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
 import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
+import paymentsIcon from 'lucide/dist/esm/icons/credit-card.mjs'
 import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
 import filterIcon from 'lucide/dist/esm/icons/funnel.mjs'
 import gripIcon from 'lucide/dist/esm/icons/grip-vertical.mjs'
@@ -25,6 +26,7 @@ import executionsIcon from 'lucide/dist/esm/icons/play.mjs'
 import receiversIcon from 'lucide/dist/esm/icons/send.mjs'
 import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
 import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
+import reconciliationsIcon from 'lucide/dist/esm/icons/scale.mjs'
 import auditIcon from 'lucide/dist/esm/icons/scroll-text.mjs'
 import searchIcon from 'lucide/dist/esm/icons/search.mjs'
 import settingsIcon from 'lucide/dist/esm/icons/settings.mjs'
@@ -55,6 +57,8 @@ export const ICONS = {
   system: systemIcon,
   language: languageIcon,
   orders: ordersIcon,
+  payments: paymentsIcon,
+  reconciliations: reconciliationsIcon,
   alerts: alertsIcon,
   receivers: receiversIcon,
   tickets: ticketsIcon,

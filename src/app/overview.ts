@@ -12,6 +12,7 @@ import {
   type OverviewDeps,
   type PartSources,
 } from '../domains/overview/index.ts'
+import type { paymentsDomain } from '../domains/payments/index.ts'
 import type { poolDomain } from '../domains/pool/index.ts'
 import type { sessionsDomain } from '../domains/sessions/index.ts'
 import type { ticketsDomain } from '../domains/tickets/index.ts'
@@ -26,6 +27,7 @@ type Created<D extends { readonly create: (deps: never) => DomainParts }> = Retu
 /** The domains that the overview reads. */
 type OverviewedDomains = {
   readonly orders: Created<typeof ordersDomain>
+  readonly payments: Created<typeof paymentsDomain>
   readonly messages: Created<typeof messagesDomain>
   readonly alerts: Created<typeof alertsDomain>
   readonly heartbeats: Created<typeof heartbeatsDomain>
@@ -69,6 +71,7 @@ function partSources(domains: OverviewedDomains): OverviewDeps['sources'] {
   const readersOf = (path: string) => rolesOf(domains, path)
   return {
     orders: { readers: readersOf('/orders') },
+    payments: { readers: readersOf('/payments'), read: () => domains.payments.payments.summary() },
     messages: { readers: readersOf('/messages'), read: readMessages(domains) },
     alerts: { readers: readersOf('/alerts'), read: () => domains.alerts.alerts.countFiring() },
     heartbeats: { readers: readersOf('/alerts/heartbeats'), read: readHeartbeats(domains) },

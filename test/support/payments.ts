@@ -1,15 +1,17 @@
 import { Payments, type Payment, type Reconciliation } from '../../src/domains/payments/index.ts'
 import { Reconciliations } from '../../src/domains/payments/reconciliation/service.ts'
 import { paymentQueue, refundQueue, setPaymentDue, setRefundDueAt } from '../../src/domains/payments/store.ts'
+import { reconciliationQueue } from '../../src/domains/payments/reconciliation/store.ts'
 import { Orders } from '../../src/domains/orders/index.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { DAY, HOUR, SECOND } from '../../src/kernel/time.ts'
+import { DAY, SECOND } from '../../src/kernel/time.ts'
 import type { PlatformAlert } from '../../src/ports/alerts.ts'
 import type { DomainEvent } from '../../src/ports/events.ts'
 import type { OrderPayments } from '../../src/ports/order-payments.ts'
 import type { Callback } from '../../src/ports/payment-channel.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import type { Store } from '../../src/store/store.ts'
 import { MemoryChannel } from './memory-channel.ts'
 import { EXPIRY_MS, WANTED } from './orders.ts'
 import { repeatingStore, testStore } from './store.ts'
@@ -21,8 +23,25 @@ const NOTHING_LEFT = { limit: 100, longestPauseMs: 400 * DAY, except: [] }
 export async function paymentWorld(dialect: DialectName, { refundLate = false } = {}) {
   const clock = fakeWaitingClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const events: string[] = []
-  const alerts: string[] = []
+  const channel = new MemoryChannel(clock)
+  const other = new MemoryChannel(clock, 'other')
+  const world = paymentProcess({ clock, store, channel, other, refundLate, events: [], alerts: [] })
+  return { ...world, [Symbol.asyncDispose]: dispose }
+}
+
+export interface ProcessParts {
+  readonly clock: ReturnType<typeof fakeWaitingClock>
+  readonly store: Store
+  readonly channel: MemoryChannel
+  readonly other: MemoryChannel
+  readonly refundLate: boolean
+  readonly events: string[]
+  readonly alerts: string[]
+}
+
+/** One process with orders and payments; several may share a database and the providers. */
+export function paymentProcess(parts: ProcessParts) {
+  const { clock, store, channel, other, refundLate, events, alerts } = parts
   const append = async (tx: { afterCommit(listener: () => void): void }, { type }: DomainEvent<unknown>) =>
     tx.afterCommit(() => events.push(type))
   const raise = async (
@@ -41,8 +60,6 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
     alerts: { raise },
     payments: lazy,
   })
-  const channel = new MemoryChannel(clock)
-  const other = new MemoryChannel(clock, 'other')
   const deps = {
     ...base,
     events: { append: append as (tx: never, event: DomainEvent<Payment | Reconciliation>) => Promise<void> },
@@ -72,7 +89,7 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
     wake: () => undefined,
   })
   const { write } = repeatingStore(store)
-  const claimOf = () => ({ ...NOTHING_LEFT, holder: 'test', now: clock.now(), until: clock.now() + HOUR })
+  const claimOf = () => ({ ...NOTHING_LEFT, holder: 'test', now: clock.now(), until: clock.now() + 30 * SECOND })
   return {
     ...base,
     orders,
@@ -111,7 +128,15 @@ export async function paymentWorld(dialect: DialectName, { refundLate = false } 
         })
       }
     },
+    async runReconciliations() {
+      for (const row of await store.write((tx) => reconciliationQueue.claim(tx, claimOf()))) {
+        const result = await reconciliations.run(row, undefined)
+        await store.write(async (tx) => {
+          await reconciliationQueue.release(tx, row, { holder: 'test', dueAt: null })
+          await reconciliations.finish(tx, row, result)
+        })
+      }
+    },
     soon: () => clock.advance(90 * SECOND),
-    [Symbol.asyncDispose]: dispose,
   }
 }

@@ -12,7 +12,9 @@ import { lazyPage } from './lazy-page.ts'
 import { menuWords } from './menus/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
+import { paymentWords } from './payments/words.ts'
 import { receiverWords } from './receivers/words.ts'
+import { reconciliationWords } from './reconciliations/words.ts'
 import { overviewWords } from './overview/words.ts'
 import { messageWords } from './messages/words.ts'
 import { silenceWords } from './silences/words.ts'
@@ -61,6 +63,25 @@ export const PAGES: readonly ConsolePage[] = [
     keywords: 'sales purchases payments shop 订单 销售 付款',
     newItem: { title: () => orderWords().newOrder, operation: 'createOrder' },
     component: lazyPage(async () => (await import('./orders/page.tsx')).OrdersPage),
+  },
+  {
+    name: 'payments',
+    title: () => paymentWords().title,
+    icon: 'payments',
+    operation: 'listPayments',
+    key: 'y',
+    keywords: 'money paid refunds stripe wechat alipay 支付 付款 退款 收款 微信 支付宝',
+    component: lazyPage(async () => (await import('./payments/page.tsx')).PaymentsPage),
+  },
+  {
+    name: 'reconciliations',
+    title: () => reconciliationWords().title,
+    icon: 'reconciliations',
+    operation: 'listReconciliations',
+    key: 'l',
+    keywords: 'books bills differences payments days 对账 账单 差异',
+    newItem: { title: () => reconciliationWords().reconcile, operation: 'reconcilePayments' },
+    component: lazyPage(async () => (await import('./reconciliations/page.tsx')).ReconciliationsPage),
   },
   {
     name: 'messages',

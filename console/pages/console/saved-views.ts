@@ -17,6 +17,7 @@ const savedViewWords = defineWords({
   en: {
     pendingOrders: 'Orders that wait for payment',
     expiredOrders: 'Expired orders',
+    attentionPayments: 'Payments that need a person',
     waitingMessages: 'Waiting messages',
     deadMessages: 'Dead messages',
     firingAlerts: 'Firing alerts',
@@ -36,6 +37,7 @@ const savedViewWords = defineWords({
   zh: {
     pendingOrders: '等待付款的订单',
     expiredOrders: '已过期的订单',
+    attentionPayments: '需要人工处理的支付',
     waitingMessages: '等待中的消息',
     deadMessages: '死信消息',
     firingAlerts: '触发中的告警',
@@ -64,6 +66,12 @@ function view(word: ViewWord, page: string, query: SavedView['query'], keywords:
 export const SAVED_VIEWS: readonly SavedView[] = [
   view('pendingOrders', 'orders', { status: 'pending' }, 'pending unpaid open orders 待付款 未付款 订单'),
   view('expiredOrders', 'orders', { status: 'expired' }, 'timed out overdue orders 超时 过期 订单'),
+  view(
+    'attentionPayments',
+    'payments',
+    { attention: 'any' },
+    'late twice duplicate refund problems 支付 重复 退款 处理',
+  ),
   view('waitingMessages', 'messages', { status: 'pending' }, 'pending queue outbox events 待发送 消息 队列'),
   view('deadMessages', 'messages', { status: 'dead' }, 'dead letters failed redrive resend 死信 失败 重发'),
   view('firingAlerts', 'alerts', { status: 'firing' }, 'active alarms incidents problems 告警 报警 故障'),

@@ -22,6 +22,7 @@ const PAGES_BY_OPERATION = {
   getAlert: 'alerts',
   getSilence: 'silences',
   getExecution: 'executions',
+  getPayment: 'payments',
   getCertificate: 'certificates',
   getMessage: 'messages',
   getDataBackup: 'data-backups',

@@ -4,6 +4,13 @@ import type { OrderCounts } from './model.ts'
 /** All times are epoch milliseconds, UTC. */
 export interface OverviewParts {
   readonly orders: OrderCounts
+  /** Null without a channel. */
+  readonly payments: {
+    readonly channels: readonly string[]
+    /** Those that need a person. */
+    readonly attention: number
+    readonly oldestAt: number | null
+  } | null
   readonly messages: {
     readonly pending: number
     readonly oldestPendingAt: number | null

@@ -177,6 +177,15 @@ const DrillPart = Part(
   'The last restore drill.',
 )
 
+const Payments = Part(
+  {
+    channels: Type.Array(Type.String(), { description: 'Through which payments are taken.' }),
+    attention: Count('How many payments need a person, counted up to 1,000.'),
+    oldest_at: Nullable<string>({ ...Timestamp, description: 'When the oldest of them was created.' }),
+  },
+  'The payments that need a person; also null without a channel.',
+)
+
 const Executions = Part(
   {
     awaiting_approval: Count('Of the executions that the caller may read, counted up to 1,000.'),
@@ -200,6 +209,7 @@ const OverviewSchema = Fields(
     night: NightPart,
     drill: DrillPart,
     executions: Executions,
+    payments: Payments,
   },
   { $id: 'Overview' },
 )

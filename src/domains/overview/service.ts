@@ -47,6 +47,7 @@ export class Overview {
       night: await read(sources.night),
       drill: await read(sources.drill),
       executions: await read(sources.executions),
+      payments: await read(sources.payments),
     }
   }
 

@@ -134,6 +134,11 @@ onEveryDialect('payments', (dialect) => {
         listed.items.map((each) => each.id),
         [id],
       )
+      assert.deepEqual(await w.payments.summary(), {
+        channels: ['memory', 'other'],
+        attention: 1,
+        oldestAt: payment.createdAt,
+      })
       const resolved = await w.write((tx) => w.payments.resolve(tx, id, 'Served by hand.', 'ada'))
       assert.equal(resolved.attention, null)
       assert.equal(ofPayment().at(-1), `payment.${kind}:${id} CLOSE`)

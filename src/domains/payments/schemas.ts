@@ -27,7 +27,8 @@ export const PaymentSchema = Fields(
     refunded_cents: Cents,
     attention: Nullable<Attention>({
       type: 'string',
-      description: `Why it needs a person: ${ATTENTIONS.join(', ')}, or null.`,
+      enum: [...ATTENTIONS, null],
+      description: 'Why it needs a person.',
     }),
     created_at: Timestamp,
     paid_at: NullableTimestamp,

@@ -43,6 +43,7 @@ import type { Reconciliation } from './reconciliation/model.ts'
 import { Refunds } from './refunds.ts'
 import {
   appendChange,
+  countAttention,
   endAttention,
   findPayment,
   findPaymentByNumber,
@@ -616,6 +617,14 @@ export class Payments implements OrderPayments {
   prune(limit: number): Promise<number> {
     const { clock, store } = this.#options
     return store.write((tx) => forgetCallbacks(tx, clock.now() - KEEP_CALLBACKS_MS, limit))
+  }
+
+  /** What the overview says; null without a channel. */
+  async summary() {
+    const { channels, store } = this.#options
+    return channels.size === 0
+      ? null
+      : { channels: [...channels.keys()], ...(await countAttention(store.read)) }
   }
 
   /** How long the creation of the oldest unclear payment has been unclear, in milliseconds; 0 if there is none. */

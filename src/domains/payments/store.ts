@@ -162,6 +162,26 @@ const oldestCreating = statement<object, { createdAt: number }>((on) =>
     .limit(1),
 )
 
+// Nobody counts more than that.
+const MOST_COUNTED = 1_000
+
+const attentionSummary = statement<object, { attention: number; oldestAt: number | null }>((on) =>
+  on
+    .selectFrom((query) =>
+      query
+        .selectFrom('payments')
+        .select('created_at')
+        .where('attention', 'is not', null)
+        .orderBy('seq')
+        .limit(sql.lit(MOST_COUNTED))
+        .as('some'),
+    )
+    .select([
+      sql<number>`cast(count(*) as integer)`.as('attention'),
+      sql<number | null>`min(created_at)`.as('oldestAt'),
+    ]),
+)
+
 const insertRefundRow = statement<NewRowOf<typeof paymentRefunds>>((on, value) =>
   on.insertInto('payment_refunds').values(paymentRefunds.values(value)),
 )
@@ -301,6 +321,13 @@ export function forgetCallbacks(tx: Tx, before: number, limit: number): Promise<
 /** When the oldest payment whose creation is not clear was requested. */
 export async function oldestCreatingAt(reads: Reads): Promise<number | undefined> {
   return (await first(reads, oldestCreating, {}))?.createdAt
+}
+
+/** How many payments need a person, and when the oldest of them was created. */
+export async function countAttention(
+  reads: Reads,
+): Promise<{ readonly attention: number; readonly oldestAt: number | null }> {
+  return (await first(reads, attentionSummary, {})) ?? { attention: 0, oldestAt: null }
 }
 
 export async function insertRefund(tx: Tx, refund: NewRowOf<typeof paymentRefunds>): Promise<void> {

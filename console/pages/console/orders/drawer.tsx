@@ -8,6 +8,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
 import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
+import { OrderPayments } from '../payments/order-payments.tsx'
 import { call, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { userLabel } from '../user-names.ts'
@@ -39,6 +40,7 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
         <>
           <OrderMoves order={order} model={model} />
           <OrderFacts order={order} />
+          {session.may('listPaymentsOfOrder') && <OrderPayments order={order} />}
           <ResourceTimeline
             title={orderWords().history}
             source={orderHistory}

@@ -105,6 +105,7 @@ export const PART_TONES: {
   messages: ({ dead, pending, bus }) =>
     firstTone([dead, 'danger'], [pending, bus === 'ok' ? 'active' : 'warning']),
   executions: ({ awaiting_approval }) => firstTone([awaiting_approval, 'warning']),
+  payments: ({ attention }) => firstTone([attention, 'danger']),
   sessions: () => 'good',
   // As in the list of the certificates, where one that ends within days stands out.
   certificates: ({ expired, expiring, items: [first] }) =>
@@ -122,6 +123,7 @@ const BY_URGENCY: readonly PartName[] = [
   'alerts',
   'night',
   'data_backups',
+  'payments',
   'messages',
   'heartbeats',
   'certificates',

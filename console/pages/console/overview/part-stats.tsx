@@ -25,6 +25,7 @@ const PART_PAGES: Readonly<Record<PartName, string>> = {
   tickets: 'tickets',
   messages: 'messages',
   executions: 'executions',
+  payments: 'payments',
   sessions: 'vpn-sessions',
   pool: 'vpn-sessions',
   certificates: 'certificates',
@@ -40,6 +41,7 @@ const PART_QUERIES: { readonly [Name in PartName]?: (part: Part<Name>) => ListQu
   tickets: () => ({ view: 'board' }),
   messages: ({ dead }) => ({ status: dead > 0 ? 'dead' : 'pending' }),
   executions: () => ({ status: 'awaiting_approval' }),
+  payments: ({ attention }) => (attention > 0 ? { attention: 'any' } : {}),
   certificates: ({ expired, expiring }) =>
     expired > 0 ? { status: 'expired' } : expiring > 0 ? { status: 'expiring' } : {},
 }
@@ -220,6 +222,10 @@ const TEXTS: {
   },
   executions: ({ awaiting_approval, oldest_at }, { oldest }, now) => ({
     value: localNumber(awaiting_approval),
+    note: oldest_at === null ? '' : oldest(localDistance(oldest_at, now)),
+  }),
+  payments: ({ attention, oldest_at }, { oldest }, now) => ({
+    value: localNumber(attention),
     note: oldest_at === null ? '' : oldest(localDistance(oldest_at, now)),
   }),
   sessions: ({ open }) => ({ value: localNumber(open) }),

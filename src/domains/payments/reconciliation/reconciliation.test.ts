@@ -5,7 +5,7 @@ import { paymentWorld } from '../../../../test/support/payments.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { BillRow } from '../../../ports/payment-channel.ts'
-import { differencesCsv } from './csv.ts'
+import { differencesCsv, differencesMarkdown } from './export.ts'
 import { dayRange } from './model.ts'
 import { NumberSet } from './number-set.ts'
 
@@ -191,7 +191,7 @@ test('a set of numbers holds each of a hundred thousand, and no other', () => {
   assert.ok(!set.has(randomUUID().replaceAll('-', '')) && !set.has('no-number') && !set.has('0'.repeat(32)))
 })
 
-test('a cell that begins like a formula stays text, and quotes are doubled', () => {
+test('a cell that begins like a formula, or has mark-up, stays text', () => {
   const difference = {
     kind: 'missing_here',
     type: 'payment',
@@ -207,6 +207,12 @@ test('a cell that begins like a formula stays text, and quotes are doubled', () 
     differencesCsv([difference]).split('\r\n')[1],
     `missing_here,payment,"'=HYPERLINK(""http://x"")",,,,succeeded,-5,"'@SUM(1,2)"`,
   )
+  const markdown = differencesMarkdown([{ ...difference, providerId: 'a|b\n[x](http://y)<b>' }])
+  assert.deepEqual(markdown.split('\n').slice(1), [
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    String.raw`| missing\_here | payment | =HYPERLINK\("http://x"\) |  |  |  | succeeded | \-5 | a\|b \[x\]\(http://y\)\<b\> |`,
+    '',
+  ])
 })
 
 test('a day of a time zone begins at its midnight, also when the clocks change', () => {

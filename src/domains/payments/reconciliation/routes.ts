@@ -6,7 +6,7 @@ import { encodePage, parsePage } from '../../../wire/page.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
-import { differencesCsv } from './csv.ts'
+import { differencesCsv, differencesMarkdown } from './export.ts'
 import {
   DifferencePage,
   DifferenceQuery,
@@ -21,7 +21,10 @@ import type { Reconciliations } from './service.ts'
 /** Who may read what was compared, and its events. */
 export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
 const ADMIN = ['admin'] as const
-const CSV = 'text/csv'
+const FORMATS = [
+  ['text/csv', differencesCsv],
+  ['text/markdown', differencesMarkdown],
+] as const
 
 /** docs/specification.md, HTTP API */
 export function reconciliationRoutes(
@@ -77,7 +80,7 @@ export function reconciliationRoutes(
       tag: 'Payments',
       summary: 'List the differences of a reconciliation, with both sides of each',
       description:
-        'With `Accept: text/csv` the page is CSV; `X-Next-Cursor` is then the cursor of the next one.',
+        'With `Accept: text/csv` or `text/markdown` the page is a table; `X-Next-Cursor` is then the cursor of the next one.',
       access: RECONCILIATION_READERS,
       params: IdParams,
       query: DifferenceQuery,
@@ -86,9 +89,11 @@ export function reconciliationRoutes(
       read: async ({ params, query, headers }) => {
         const filter = { reconciliationId: params.id, kind: query.kind }
         const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
-        if (!headers.accept?.includes(CSV)) return ok(encodePage(page, encodeDifference))
+        const format = FORMATS.find(([type]) => headers.accept?.includes(type))
+        if (!format) return ok(encodePage(page, encodeDifference))
         const next = page.next && { 'x-next-cursor': encodeCursor(page.next) }
-        return ok(differencesCsv(page.items), { 'content-type': `${CSV}; charset=utf-8`, ...next })
+        const [type, tableOf] = format
+        return ok(tableOf(page.items), { 'content-type': `${type}; charset=utf-8`, ...next })
       },
     }),
   ]

@@ -1,0 +1,87 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import type { LiveEvent } from '../../../api/event-stream.ts'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import type { Tone } from '../../../parts/status-badge.tsx'
+import { call, live } from '../platform.ts'
+
+export type Payment = AnswerOf<'getPayment'>
+export type PaymentChange = AnswerOf<'getPaymentHistory'>['items'][number]
+export type Refund = AnswerOf<'listRefunds'>['items'][number]
+
+const STATUSES = ['creating', 'open', 'paid', 'closed', 'failed'] as const
+const ATTENTIONS = ['any', 'late', 'duplicate', 'amount_mismatch', 'unknown_order'] as const
+
+export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
+  creating: 'warning',
+  open: 'active',
+  paid: 'good',
+  closed: 'quiet',
+  failed: 'danger',
+}
+
+export const REFUND_TONES: Readonly<Record<Refund['status'], Tone>> = {
+  pending: 'active',
+  succeeded: 'good',
+  failed: 'danger',
+}
+
+const PAGE_LENGTH = 50
+const PREFIX = 'payment.'
+
+/** The payments, as the filters of the address say. */
+export const paymentList: ListSource<Payment> = {
+  filters: [
+    { name: 'attention', kind: 'choice', values: ATTENTIONS },
+    { name: 'status', kind: 'choice', values: STATUSES },
+    { name: 'channel', kind: 'text' },
+    { name: 'order_id', kind: 'text' },
+    { name: 'created_from', kind: 'time' },
+    { name: 'created_to', kind: 'time' },
+  ],
+  live,
+  prefix: PREFIX,
+  read: (query, signal) => call('listPayments', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: () => 'changed',
+}
+
+/** The payments that need a person, newest first. */
+export const attentionPayments: ResourceSource<{ readonly items: readonly Payment[] }> = {
+  live,
+  prefix: PREFIX,
+  read: (_, signal) => call('listPayments', { query: { attention: 'any', limit: PAGE_LENGTH } }, signal),
+  isAbout: () => true,
+}
+
+/** One payment. */
+export const paymentResource: ResourceSource<Payment> = {
+  live,
+  prefix: PREFIX,
+  read: (id, signal) => call('getPayment', { path: { id } }, signal),
+  isAbout: (event, id) => paymentIn(event)?.id === id,
+}
+
+export const paymentHistory: ResourceSource<AnswerOf<'getPaymentHistory'>> = {
+  ...paymentResource,
+  read: (id, signal) => call('getPaymentHistory', { path: { id } }, signal),
+}
+
+export const paymentRefunds: ResourceSource<AnswerOf<'listRefunds'>> = {
+  ...paymentResource,
+  read: (id, signal) => call('listRefunds', { path: { id }, query: { limit: PAGE_LENGTH } }, signal),
+}
+
+/** The payments of an order, newest first. */
+export const orderPayments: ResourceSource<AnswerOf<'listPaymentsOfOrder'>> = {
+  live,
+  prefix: PREFIX,
+  read: (order_id, signal) =>
+    call('listPaymentsOfOrder', { path: { order_id }, query: { limit: PAGE_LENGTH } }, signal),
+  isAbout: (event, id) => paymentIn(event)?.order_id === id,
+}
+
+/** The payment that an event is about; an event of a reconciliation has none. */
+function paymentIn({ data }: LiveEvent): Payment | null {
+  return typeof data === 'object' && data !== null && 'order_id' in data ? (data as Payment) : null
+}

@@ -1,0 +1,97 @@
+import { localAmount, localTime } from '../../../i18n/local.ts'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { pathOf, type ViewProps } from '../view.ts'
+import { PaymentDrawer } from './drawer.tsx'
+import { attentionPayments, PAYMENT_TONES, paymentList, type Payment } from './model.ts'
+import { paymentWords } from './words.ts'
+
+export const PAYMENTS_PATH = pathOf({ name: 'payments' })
+
+/** The payments: first those that need a person, then the list, and beside it the payment that the address names. */
+export function PaymentsPage({ id }: ViewProps) {
+  const words = paymentWords()
+  return (
+    <ObjectsPage
+      path={PAYMENTS_PATH}
+      source={paymentList}
+      words={words}
+      labelOf={(name, value) => labelOf(name, value)}
+      columns={paymentColumns(words)}
+      icon="payments"
+      id={id}
+      summary={<NeedAPerson />}
+      detail={(detail) => <PaymentDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+    />
+  )
+}
+
+function labelOf(name: string, value: string): string {
+  const { statuses, attentions, anyAttention } = paymentWords()
+  const names: Readonly<Record<string, string>> =
+    name === 'status' ? statuses : { any: anyAttention, ...attentions }
+  return names[value] ?? value
+}
+
+/** Nothing while no payment needs a person. */
+function NeedAPerson() {
+  const words = paymentWords()
+  const model = useResource(attentionPayments, '')
+  const items = model.value.value?.items ?? []
+  if (items.length === 0) return null
+  return (
+    <section>
+      <h2 class="section-title">{words.needPerson}</h2>
+      <ul>
+        {items.map((payment) => (
+          <li key={payment.id}>
+            <a class="mark-link" href={`${PAYMENTS_PATH}/${payment.id}`}>
+              {attentionText(payment)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function attentionText({ attention, order_id, amount_cents, channel }: Payment): string {
+  const { attentions, noOrder } = paymentWords()
+  const reason = attention === null ? '' : attentions[attention]
+  return `${reason}: ${order_id ?? noOrder}, ${localAmount(amount_cents)}, ${channel}`
+}
+
+function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableColumn<Payment>[] {
+  const { fields, statuses, noOrder } = words
+  return [
+    {
+      key: 'order_id',
+      title: fields.order_id,
+      cell: ({ order_id }) => <bdi class="mono">{order_id ?? noOrder}</bdi>,
+    },
+    {
+      key: 'status',
+      title: fields.status,
+      cell: (payment) => <StatusBadge tone={toneOf(payment)} label={statuses[payment.status]} />,
+    },
+    {
+      key: 'amount_cents',
+      title: fields.amount_cents,
+      isNumeric: true,
+      cell: ({ amount_cents }) => localAmount(amount_cents),
+    },
+    { key: 'channel', title: fields.channel, isWideOnly: true, cell: ({ channel }) => <bdi>{channel}</bdi> },
+    {
+      key: 'created_at',
+      title: fields.created_at,
+      isFromMedium: true,
+      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+    },
+  ]
+}
+
+function toneOf({ status, attention }: Payment) {
+  return attention === null ? PAYMENT_TONES[status] : 'danger'
+}

@@ -1,0 +1,218 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { BODIES } from '../../../api/generated.ts'
+import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
+import { localAmount, localNumber, localTime } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
+import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import type { ListSource } from '../../../parts/list/use-list.ts'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
+import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
+import { call, live, session } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
+import { pathOf, type ViewProps } from '../view.ts'
+import { reconciliationWords } from './words.ts'
+
+type Reconciliation = AnswerOf<'getReconciliation'>
+type Difference = AnswerOf<'listPaymentDifferences'>['items'][number]
+
+const PATH = pathOf({ name: 'reconciliations' })
+const PAGE_LENGTH = 50
+const EVERY_MS = 15_000
+const MOST_SHOWN = 100
+
+const TONES: Readonly<Record<Reconciliation['status'], Tone>> = {
+  running: 'active',
+  matched: 'good',
+  differs: 'danger',
+  failed: 'warning',
+}
+
+const PREFIX = 'payment.reconciled'
+
+const reconciliationList: ListSource<Reconciliation> = {
+  filters: [],
+  live,
+  prefix: PREFIX,
+  read: (query, signal) => call('listReconciliations', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  keyOf: ({ id }) => id,
+  fromEvent: () => 'changed',
+  everyMs: EVERY_MS,
+  isUnsettled: ({ status }) => status === 'running',
+}
+
+const reconciliationResource: ResourceSource<Reconciliation> = {
+  live,
+  prefix: PREFIX,
+  read: (id, signal) => call('getReconciliation', { path: { id } }, signal),
+  isAbout: () => true,
+}
+
+/** The comparisons with the books of the providers, and beside them the differences of the one that the address names. */
+export function ReconciliationsPage({ id }: ViewProps) {
+  const words = reconciliationWords()
+  return (
+    <ObjectsPage
+      path={PATH}
+      source={reconciliationList}
+      words={words}
+      columns={reconciliationColumns(words)}
+      icon="reconciliations"
+      id={id}
+      newItem={
+        session.may('reconcilePayments') && {
+          title: words.reconcile,
+          dialog: (dialog) => <NewReconciliation {...dialog} />,
+        }
+      }
+      detail={(detail) => <ReconciliationDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+    />
+  )
+}
+
+function reconciliationColumns(
+  words: ReturnType<typeof reconciliationWords>,
+): readonly TableColumn<Reconciliation>[] {
+  const { fields, statuses } = words
+  return [
+    { key: 'date', title: fields.date, cell: ({ date }) => date },
+    { key: 'channel', title: fields.channel, cell: ({ channel }) => <bdi>{channel}</bdi> },
+    {
+      key: 'status',
+      title: fields.status,
+      cell: ({ status }) => <StatusBadge tone={TONES[status]} label={statuses[status]} />,
+    },
+    {
+      key: 'differences',
+      title: fields.differences,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ differences }) => localNumber(differences),
+    },
+    {
+      key: 'created_at',
+      title: fields.created_at,
+      isFromMedium: true,
+      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+    },
+  ]
+}
+
+function NewReconciliation({ onClose, onCreated }: NewItemDialog) {
+  const words = reconciliationWords()
+  const { channel, date } = words.fields
+  return (
+    <CreateDialog
+      title={words.reconcile}
+      schema={BODIES.reconcilePayments}
+      labels={{ channel, date }}
+      hints={words.hints}
+      action={words.reconcile}
+      create={(body) => call('reconcilePayments', { body: body as BodyOf<'reconcilePayments'> })}
+      doneOf={() => words.requested}
+      onCreated={({ id }) => onCreated(id)}
+      onClose={onClose}
+    />
+  )
+}
+
+function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { fields, statuses } = reconciliationWords()
+  const model = useResource(reconciliationResource, id)
+  return (
+    <ResourceDrawer
+      id={id}
+      model={model}
+      titleOf={({ channel, date }) => `${channel} ${date}`}
+      onClose={onClose}
+    >
+      {(run) => (
+        <>
+          <ObjectActions status={{ tone: TONES[run.status], label: statuses[run.status] }} actions={[]} />
+          <FactList
+            facts={[
+              [fields.matched, localNumber(run.matched)],
+              [fields.differences, localNumber(run.differences)],
+              [fields.error, run.error],
+              [fields.created_at, localTime(run.created_at)],
+              [fields.finished_at, run.finished_at && localTime(run.finished_at)],
+              [fields.requested_by, userLabel(run.requested_by)],
+            ]}
+          />
+          {run.differences > 0 && <Differences id={id} />}
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+const KINDS = ['missing_here', 'missing_there', 'amount_differs', 'status_differs'] as const
+type Kind = (typeof KINDS)[number]
+
+/** The first differences of a kind, or of all, with both sides of each. */
+function Differences({ id }: { readonly id: string }) {
+  const words = reconciliationWords()
+  const kind = useSignal<Kind | undefined>(undefined)
+  const found = useSignal<AnswerOf<'listPaymentDifferences'> | null>(null)
+  const read = async () => {
+    const query = { limit: MOST_SHOWN, ...(kind.value && { kind: kind.value }) }
+    const result = await call('listPaymentDifferences', { path: { id }, query })
+    if (result.ok) found.value = result.value
+    else reportFailure(result.failure)
+  }
+  useEffect(() => void read(), [id, kind.value])
+  const items = found.value?.items ?? []
+  return (
+    <Section title={words.fields.differences}>
+      <label>
+        {words.kind}{' '}
+        <select
+          value={kind.value ?? ''}
+          onChange={({ currentTarget }) => (kind.value = KINDS.find((each) => each === currentTarget.value))}
+        >
+          <option value="">{words.all}</option>
+          {KINDS.map((each) => (
+            <option key={each} value={each}>
+              {words.kinds[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {found.value && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
+      {items.map((difference) => (
+        <DifferenceFacts key={`${difference.number} ${difference.kind}`} difference={difference} />
+      ))}
+      {found.value?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
+    </Section>
+  )
+}
+
+function DifferenceFacts({ difference }: { readonly difference: Difference }) {
+  const words = reconciliationWords()
+  const { kind, type, number, payment_id } = difference
+  const title = `${words.kinds[kind]} · ${words.types[type]}`
+  const name = <bdi class="mono">{number}</bdi>
+  return (
+    <FactList
+      facts={[
+        [
+          title,
+          payment_id === null ? name : <a href={`${pathOf({ name: 'payments' })}/${payment_id}`}>{name}</a>,
+        ],
+        [words.here, sideText(difference.here_status, difference.here_cents)],
+        [words.there, sideText(difference.there_status, difference.there_cents)],
+      ]}
+    />
+  )
+}
+
+function sideText(status: string | null, cents: number | null): string {
+  return status === null ? reconciliationWords().nothing : `${status}, ${localAmount(cents ?? 0)}`
+}

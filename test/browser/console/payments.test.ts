@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { DAY } from '../../../src/kernel/time.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/loopback.ts'
+import { startMockProgram } from '../../support/mock-program.ts'
+import { runPlatform, temporaryDirectory } from '../../support/platform.ts'
+import { assertLook, assertLooks, consoleWorld } from './console-world.ts'
+
+const resources = new AsyncDisposableStack()
+after(() => resources.disposeAsync())
+const { path: directory } = resources.use(temporaryDirectory())
+const port = await freePort()
+const publicUrl = `http://127.0.0.1:${port}`
+const secrets = join(directory, 'secrets')
+const mock = resources.use(
+  await startMockProgram('mock-pay', {
+    cwd: directory,
+    env: {
+      MOCK_PAY_PORT: '0',
+      MOCK_PAY_SECRETS_DIR: secrets,
+      MOCK_PAY_CALLBACK_URL: `${publicUrl}/payments/callbacks`,
+      MOCK_PAY_SCENARIOS: JSON.stringify([{ channel: 'stripe', on: 'callback', kind: 'wrong_amount' }]),
+    },
+  }),
+)
+
+const CHANNELS = [
+  ['stripe', 'stripe', ''],
+  ['wechat', 'wechatpay', ''],
+] as const
+const tables = CHANNELS.map(
+  ([name, kind, path]) =>
+    `[payments.channels.${name}]\nkind = "${kind}"\nsecrets_file = "${join(secrets, `pay-${kind}.env`)}"\napi_url = "${mock.url}${path}"\n`,
+)
+let dataDir = ''
+const world = consoleWorld(
+  { LISTEN_ADDR: `127.0.0.1:${port}` },
+  {
+    prepare: async (path) => void (dataDir = path),
+    toml: `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`,
+  },
+)
+
+interface Payment {
+  readonly id: string
+  readonly action: { readonly url: string }
+}
+
+async function post<T>(path: string, body: unknown): Promise<T> {
+  return (await (await world.platform.call('POST', path, { body })).json()) as T
+}
+
+const newOrder = (order_id: string) => post('/orders', { order_id, platform: 'live', amount_cents: 4_990 })
+const take = (order: string, channel: string) => post<Payment>(`/orders/${order}/payments`, { channel })
+
+async function pay(url: string): Promise<void> {
+  await fetch(url)
+  await fetch(url, { method: 'POST', body: new URLSearchParams({ action: 'pay' }) })
+}
+
+async function paid(order: string): Promise<string> {
+  await newOrder(order)
+  const { id, action } = await take(order, 'stripe')
+  await pay(action.url)
+  await eventually(`${order} is paid`, async () => (await statusOf(id)) === 'paid')
+  return id
+}
+
+async function statusOf(id: string): Promise<string> {
+  const answer = await world.platform.call('GET', `/payments/${id}`)
+  return ((await answer.json()) as { status: string }).status
+}
+
+test('an order is paid by the code that its page shows; the payment is refunded in part', async (t) => {
+  await newOrder('shown-1')
+  const page = await world.open(t, 'orders/shown-1')
+  await page.getByRole('button', { name: 'Take a payment' }).click()
+  await page.getByLabel('Channel').selectOption('wechat')
+  await page.getByRole('dialog').getByRole('button', { name: 'Take a payment' }).click()
+  await page.getByRole('img', { name: 'QR code for the payer' }).waitFor()
+  await assertLooks(page, 'payment-code')
+  await pay((await page.getByText(`${mock.url}/pay/`).textContent()) ?? '')
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('link', { name: /49\.90 · Paid/ }).click()
+  await page.getByRole('button', { name: 'Refund', exact: true }).click()
+  await page.getByRole('textbox', { name: 'Amount' }).fill('99')
+  await page.getByRole('textbox', { name: 'Reason' }).fill('broken')
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Refund' })
+  await send.click()
+  await page
+    .getByText('The refund is on its way.')
+    .or(page.locator('[aria-invalid="true"], [role=alert]'))
+    .first()
+    .waitFor()
+  assert.equal(await page.getByText('The refund is on its way.').count(), 0)
+  await assertLook(page, 'payment-refund-form')
+  await page.getByRole('textbox', { name: 'Amount' }).fill('9.90')
+  await send.click()
+  await page.getByText(/9\.90 · Refunded/).waitFor()
+  await assertLooks(page, 'payment')
+})
+
+test('the payments that need a person are first, and are resolved', async (t) => {
+  const id = await paid('wrong-1')
+  await paid('fine-1')
+  const page = await world.open(t, 'payments', { language: 'zh' })
+  await page.getByText('fine-1').first().waitFor()
+  await assertLooks(page, 'payments-zh')
+  await page.getByRole('link', { name: /^金额不符: wrong-1/ }).click()
+  await page.getByText(/支付金额与订单不符/).waitFor()
+  assert.ok(page.url().endsWith(id))
+  const overview = await world.open(t, 'overview')
+  await overview.getByText('Payments that need a person').first().waitFor()
+  await page.getByRole('button', { name: '标记为已处理' }).click()
+  await page.getByLabel('处理说明').fill('已与客户核对')
+  await page.getByRole('dialog').getByRole('button', { name: '标记为已处理' }).click()
+  await page.getByText('这笔支付不再需要处理。').waitFor()
+  await page.getByText(/已与客户核对/).waitFor()
+})
+
+/** A report of Stripe with a payment that is not here. */
+const REPORT = `reporting_category,customer_facing_amount,charge_id,source_id,payment_metadata[platform_payment],refund_metadata[platform_refund]
+charge,12.34,ch_1,ch_1,${'0'.repeat(32)},
+`
+
+test('a day is compared, and its page shows both sides of each difference', async (t) => {
+  const page = await world.open(t, 'reconciliations')
+  await page.getByRole('button', { name: 'Reconcile a day' }).click()
+  await page.getByRole('textbox', { name: 'Channel' }).fill('stripe')
+  const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() - DAY)
+  await page.getByRole('textbox', { name: 'Day' }).fill(day)
+  await page.getByRole('dialog').getByRole('button', { name: 'Reconcile a day' }).click()
+  await page.getByRole('heading', { name: `stripe ${day}` }).waitFor()
+  await page.getByText('Matched', { exact: true }).first().waitFor()
+  writeFileSync(join(dataDir, 'report.csv'), REPORT)
+  const given = ['--channel', 'stripe', '--date', day, '--file', 'report.csv']
+  assert.equal((await runPlatform(['payments', 'reconcile', ...given], { dataDir })).code, 1)
+  await page.goto(`${publicUrl}/console/reconciliations`)
+  await page.getByRole('link', { name: day }).first().click()
+  await page.getByText('Missing here · Payment').waitFor()
+  await page.getByText('succeeded, 12.34').waitFor()
+  await assertLooks(page, 'reconciliation')
+})
