@@ -10,7 +10,7 @@ type KeysOf<Item, Titles, Value> = {
 }[keyof Item & keyof Titles & string]
 
 /** The columns of a list that show one field of its items as it is. */
-export function columnsOf<Item, Titles extends Readonly<Record<string, string>>>(titles: Titles) {
+export function fieldColumns<Item, Titles extends Readonly<Record<string, string>>>(titles: Titles) {
   type Column = TableColumn<Item>
   const head = (key: keyof Titles & string, width: Width) => ({ key, title: titles[key] ?? key, ...width })
   return {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
@@ -127,7 +127,6 @@ export const alertsDomain = defineDomain({
 })
 
 const CHANGE_EVERY_MS = 5 * SECOND
-const COUNT_EVERY_MS = 30 * SECOND
 // Small batches let other writes run in between.
 const CHANGE_BATCH = 50
 const PRUNE_BATCH = 100
@@ -176,21 +175,14 @@ export function alertPruneJob(
 
 /** Updates the gauge of alerts. */
 export function alertCountJob(alerts: Pick<Alerts, 'countByStatus'>, metrics: Metrics): Job {
-  const byStatus = metrics.gauge({
-    name: 'alerts',
-    help: 'Alerts by status, counted every 30 s.',
-    labels: ['status'],
-  })
-  return {
+  return countJob(metrics, {
     name: 'alert-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [byStatus],
-    async run() {
-      const rows = await alerts.countByStatus()
-      const counts = new Map(rows.map(({ status, alerts: count }) => [status, count]))
-      for (const status of ALERT_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
-    },
-  }
+    gauge: { name: 'alerts', help: 'Alerts by status, counted every 30 s.' },
+    label: 'status',
+    values: ALERT_STATUSES,
+    count: async () =>
+      (await alerts.countByStatus()).map(({ status, alerts: count }) => [status, count] as const),
+  })
 }
 
 /** The silence and the alert that suppress the notifications of an alert; read in the transaction of its change. */

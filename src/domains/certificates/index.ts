@@ -1,8 +1,7 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { counted } from '../../kernel/counted.ts'
-import type { Job } from '../../kernel/job.ts'
+import { countJob, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { CERTIFICATE_ALERTS } from './alerts.ts'
 import type { CertificateDeps } from './deps.ts'
@@ -56,8 +55,6 @@ function inspectCertificatesCommand(certificates: Pick<Certificates, 'inspect'>)
   })
 }
 
-const COUNT_EVERY_MS = 30 * SECOND
-
 /** Reports certificates that end soon and damaged files (docs/specification.md, Certificates). */
 function certificateInspectionJob(certificates: Certificates, everyMs: number): Job {
   return {
@@ -71,19 +68,12 @@ function certificateInspectionJob(certificates: Certificates, everyMs: number): 
 
 /** Updates the gauge of certificates. */
 function certificateCountJob(certificates: Certificates, metrics: Metrics): Job {
-  const byStatus = metrics.gauge({
-    name: 'certificates',
-    help: 'Certificates by status, counted every 30 s.',
-    labels: ['status'],
-  })
-  return {
+  return countJob(metrics, {
     name: 'certificate-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [byStatus],
-    async run() {
-      const rows = await certificates.countByStatus()
-      const counts = new Map(rows.map(({ status, certificates: count }) => [status, count]))
-      for (const status of CERTIFICATE_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
-    },
-  }
+    gauge: { name: 'certificates', help: 'Certificates by status, counted every 30 s.' },
+    label: 'status',
+    values: CERTIFICATE_STATUSES,
+    count: async () =>
+      (await certificates.countByStatus()).map(({ status, certificates: count }) => [status, count] as const),
+  })
 }

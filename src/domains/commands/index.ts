@@ -1,6 +1,6 @@
 import type { WaitingClock, Clock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
@@ -89,7 +89,6 @@ export const commandsDomain = defineDomain({
 })
 
 const END_EVERY_MS = 2 * SECOND
-const COUNT_EVERY_MS = 30 * SECOND
 const LEFTOVERS_EVERY_MS = 10 * SECOND
 const BATCH = 50
 const PRUNE_BATCH = 100
@@ -131,19 +130,15 @@ const UNFINISHED: readonly ExecutionStatus[] = ['awaiting_approval', 'queued', '
 
 /** Updates the gauge of unfinished executions. */
 function commandCountJob(upkeep: CommandUpkeep, metrics: Metrics): Job {
-  const unfinished = metrics.gauge({
-    name: 'command_executions',
-    help: 'Executions of commands that are not finished, by status, counted every 30 s.',
-    labels: ['status'],
-  })
-  return {
+  return countJob(metrics, {
     name: 'command-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [unfinished],
-    async run() {
-      const rows = await upkeep.countUnfinished()
-      const counts = new Map(rows.map(({ status, executions }) => [status, executions]))
-      for (const status of UNFINISHED) unfinished.set(counts.get(status) ?? 0, { status })
+    gauge: {
+      name: 'command_executions',
+      help: 'Executions of commands that are not finished, by status, counted every 30 s.',
     },
-  }
+    label: 'status',
+    values: UNFINISHED,
+    count: async () =>
+      (await upkeep.countUnfinished()).map(({ status, executions }) => [status, executions] as const),
+  })
 }

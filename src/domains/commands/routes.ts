@@ -1,7 +1,7 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
@@ -283,5 +283,5 @@ function cancelledAnswer({ requestedBy, commandId }: ExecutionView): Answer {
 }
 
 function policyAnswer(policy: Policy): Answer {
-  return ok(new JsonText(encodePolicy(policy)), { etag: `"${policy.revision}"` })
+  return ok(new JsonText(encodePolicy(policy)), entityTag(policy.revision))
 }

@@ -4,7 +4,7 @@ import { ROLES, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { checked, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
@@ -117,10 +117,6 @@ function onlyItem({ items }: { readonly items: readonly object[] }): string | nu
 function requireAdmin({ roles }: Identity): void {
   if (roles.includes('admin')) return
   throw new AppError('forbidden', 'forbidden', 'Only an admin can read disabled menus.')
-}
-
-function entityTag(revision: number): Record<string, string> {
-  return { etag: `"${revision}"` }
 }
 
 const Id = PathName('A-Za-z0-9._-', 64, {

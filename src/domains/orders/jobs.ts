@@ -1,8 +1,8 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
 import { counted } from '../../kernel/counted.ts'
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { MINUTE } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
@@ -11,7 +11,6 @@ import type { Orders } from './service.ts'
 const EXPIRY_BATCH = 50
 const ARCHIVE_BATCH = 100
 const ARCHIVE_EVERY_MS = 10 * MINUTE
-const COUNT_EVERY_MS = 30 * SECOND
 
 /** Expires overdue pending orders (docs/specification.md, Orders). */
 export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
@@ -49,10 +48,12 @@ export function orderArchiveJob(orders: Orders, archiveAfterMs: number): Job {
 
 /** Updates the gauges of orders. */
 export function orderCountJob(orders: Orders, metrics: Metrics): Job {
-  const byStatus = metrics.gauge({
-    name: 'orders',
-    help: 'Orders by status, counted every 30 s.',
-    labels: ['status'],
+  const counting = countJob(metrics, {
+    name: 'order-count',
+    gauge: { name: 'orders', help: 'Orders by status, counted every 30 s.' },
+    label: 'status',
+    values: ORDER_STATUSES,
+    count: async () => (await orders.countByStatus()).map(({ status, orders: count }) => [status, count]),
   })
   const overdue = metrics.gauge({
     name: 'orders_overdue_seconds',
@@ -61,14 +62,11 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   // The metric is absent until the first run has read the value.
   overdue.clear()
   return {
-    name: 'order-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [overdue, byStatus],
-    async run() {
+    ...counting,
+    gauges: [overdue, ...counting.gauges],
+    async run(signal) {
       overdue.set((await orders.longestOverdueMs()) / 1_000)
-      const rows = await orders.countByStatus()
-      const counts = new Map(rows.map(({ status, orders: count }) => [status, count]))
-      for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
+      await counting.run(signal)
     },
   }
 }

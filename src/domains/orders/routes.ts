@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -54,7 +54,7 @@ export function orderRoutes(orders: Orders): Route[] {
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
-        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order))
+        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order.version))
       },
     }),
     route({
@@ -121,15 +121,11 @@ export function orderRoutes(orders: Orders): Route[] {
 }
 
 function orderAnswer(order: Order): Answer {
-  return ok(orderText(order), entityTag(order))
+  return ok(orderText(order), entityTag(order.version))
 }
 
 function orderText(order: Order): JsonText {
   return new JsonText(encodeOrder(order))
-}
-
-function entityTag({ version }: Order): Record<string, string> {
-  return { etag: `"${version}"` }
 }
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')

@@ -1,7 +1,6 @@
 import { ROLES } from '../../kernel/identity.ts'
-import type { Job } from '../../kernel/job.ts'
+import { countJob, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TICKET_EVENTS, TICKET_LEVELS } from './model.ts'
 import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
@@ -30,23 +29,14 @@ export const ticketsDomain = defineDomain({
   },
 })
 
-const COUNT_EVERY_MS = 30 * SECOND
-
 /** Updates the gauge of tickets. */
 function ticketCountJob(tickets: Tickets, metrics: Metrics): Job {
-  const unclosed = metrics.gauge({
-    name: 'tickets_unclosed',
-    help: 'Tickets that are not closed, by level, counted every 30 s.',
-    labels: ['level'],
-  })
-  return {
+  return countJob(metrics, {
     name: 'ticket-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [unclosed],
-    async run() {
-      const rows = await tickets.countUnclosed()
-      const counts = new Map(rows.map(({ level, tickets: count }) => [level, count]))
-      for (const level of TICKET_LEVELS) unclosed.set(counts.get(level) ?? 0, { level })
-    },
-  }
+    gauge: { name: 'tickets_unclosed', help: 'Tickets that are not closed, by level, counted every 30 s.' },
+    label: 'level',
+    values: TICKET_LEVELS,
+    count: async () =>
+      (await tickets.countUnclosed()).map(({ level, tickets: count }) => [level, count] as const),
+  })
 }

@@ -1,7 +1,7 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -54,7 +54,9 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       audit: { kind: 'ticket', changesWith: [201] },
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
-        return outcome === 'created' ? created(ticketText(ticket), entityTag(ticket)) : ticketAnswer(ticket)
+        return outcome === 'created'
+          ? created(ticketText(ticket), entityTag(ticket.version))
+          : ticketAnswer(ticket)
       },
     }),
     route({
@@ -147,13 +149,9 @@ export function ticketRoutes(tickets: Tickets): Route[] {
 }
 
 function ticketAnswer(ticket: TicketDetails): Answer {
-  return ok(ticketText(ticket), entityTag(ticket))
+  return ok(ticketText(ticket), entityTag(ticket.version))
 }
 
 function ticketText(ticket: TicketDetails): JsonText {
   return new JsonText(encodeTicketDetails(ticket))
-}
-
-function entityTag({ version }: TicketDetails): Record<string, string> {
-  return { etag: `"${version}"` }
 }

@@ -1,7 +1,7 @@
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -243,16 +243,12 @@ function accepted(body: string): Answer {
 }
 
 function webhookAnswer(webhook: Webhook): Answer {
-  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook))
+  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook.version))
 }
 
 function withSecret(webhook: StoredWebhook, answer: typeof ok): Answer {
   return {
-    ...answer(new JsonText(encodeNewWebhook(webhook)), entityTag(webhook)),
+    ...answer(new JsonText(encodeNewWebhook(webhook)), entityTag(webhook.version)),
     storedBody: new JsonText(encodeKnownWebhook(webhook)),
   }
-}
-
-function entityTag({ version }: Webhook): Record<string, string> {
-  return { etag: `"${version}"` }
 }

@@ -23,9 +23,11 @@ import {
   type AlertChange,
   type AlertDecision,
   type SilenceFor,
+  alertDecisions,
+  alertHistory,
+  alertResource,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
-import { alertDecisions, alertHistory, alertResource } from './source.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertDrawerProps {

@@ -9,7 +9,7 @@ import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
@@ -32,9 +32,9 @@ import {
   SEVERITY_TONES,
   type Alert,
   type SilenceFor,
+  alertList,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
-import { alertList } from './source.ts'
 import { alertWords } from './words.ts'
 
 const PATH = pathOf({ name: 'alerts' })
@@ -93,7 +93,7 @@ function alertColumns(
   silenceFor: SilenceFor,
 ): readonly TableColumn<Alert>[] {
   const { fields, statuses, severities, silenced } = words
-  const column = columnsOf<Alert, typeof fields>(fields)
+  const column = fieldColumns<Alert, typeof fields>(fields)
   return [
     {
       key: 'title',

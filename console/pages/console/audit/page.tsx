@@ -1,7 +1,7 @@
 import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
@@ -31,7 +31,7 @@ export function AuditTrailPage({ id }: ViewProps) {
 
 function rowColumns(): readonly TableColumn<AuditRow>[] {
   const { fields, outcomes } = auditWords()
-  const column = columnsOf<AuditRow, typeof fields>(fields)
+  const column = fieldColumns<AuditRow, typeof fields>(fields)
   return [
     { key: 'actor', title: fields.actor, cell: ({ actor }) => <bdi>{actor.name}</bdi> },
     column.text('operation'),

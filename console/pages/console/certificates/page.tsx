@@ -4,7 +4,7 @@ import { isolated } from '../../../i18n/isolated.ts'
 import { localDays } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -53,7 +53,7 @@ export function CertificatesPage({ id }: ViewProps) {
 function certificateColumns({
   fields,
 }: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
-  const column = columnsOf<Certificate, typeof fields>(fields)
+  const column = fieldColumns<Certificate, typeof fields>(fields)
   return [
     column.text('name'),
     {

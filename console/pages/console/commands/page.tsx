@@ -5,7 +5,7 @@ import { localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -51,7 +51,7 @@ export function CommandsPage({ id }: ViewProps) {
 
 function commandColumns(words: ReturnType<typeof commandWords>): readonly TableColumn<Command>[] {
   const { fields, approvals } = words
-  const column = columnsOf<Command, typeof fields>(fields)
+  const column = fieldColumns<Command, typeof fields>(fields)
   return [
     column.text('title'),
     column.code('id', { isWideOnly: true }),

@@ -3,7 +3,7 @@ import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localSize, localTime, localNumber } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -59,7 +59,7 @@ function backupColumns({
   fields,
   statuses,
 }: ReturnType<typeof dataBackupWords>): readonly TableColumn<DataBackup>[] {
-  const column = columnsOf<DataBackup, typeof fields>(fields)
+  const column = fieldColumns<DataBackup, typeof fields>(fields)
   return [
     column.time('created_at'),
     column.status('status', BACKUP_TONES, statuses),

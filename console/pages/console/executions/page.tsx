@@ -5,7 +5,7 @@ import { toHttp } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -56,7 +56,7 @@ function executionColumns({
   fields,
   statuses,
 }: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
-  const column = columnsOf<Execution, typeof fields>(fields)
+  const column = fieldColumns<Execution, typeof fields>(fields)
   return [
     {
       key: 'command_id',

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { localTime, localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -48,7 +48,7 @@ export function HeartbeatsPage({ id }: ViewProps) {
 
 function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
   const { fields, statuses, never } = words
-  const column = columnsOf<Heartbeat, typeof fields>(fields)
+  const column = fieldColumns<Heartbeat, typeof fields>(fields)
   return [
     column.code('name'),
     column.status('status', HEARTBEAT_TONES, statuses),

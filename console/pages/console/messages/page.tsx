@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { JsonView } from '../../../parts/json-view.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -67,7 +67,7 @@ function messageColumns({
   fields,
   statuses,
 }: ReturnType<typeof messageWords>): readonly TableColumn<Message>[] {
-  const column = columnsOf<Message, typeof fields>(fields)
+  const column = fieldColumns<Message, typeof fields>(fields)
   return [
     column.code('subject'),
     column.status('status', MESSAGE_TONES, statuses),

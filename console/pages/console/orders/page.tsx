@@ -4,7 +4,7 @@ import type { BodyOf } from '../../../api/operations.ts'
 import { localAmount } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter, type ListQuery } from '../../../parts/list/list-query.ts'
@@ -57,7 +57,7 @@ function endsNever({ status, ended_from, ended_to }: ListQuery): boolean {
 }
 
 function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
-  const column = columnsOf<Order, typeof fields>(fields)
+  const column = fieldColumns<Order, typeof fields>(fields)
   return [
     column.code('order_id'),
     column.status('status', ORDER_TONES, statuses),

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -50,7 +50,7 @@ export function SilencesPage({ id }: ViewProps) {
 
 function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
   const { fields, states, matchers } = words
-  const column = columnsOf<Silence, typeof fields>(fields)
+  const column = fieldColumns<Silence, typeof fields>(fields)
   return [
     column.text('reason'),
     column.status('state', SILENCE_TONES, states),

@@ -1,7 +1,7 @@
 import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime, localDistance } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -33,7 +33,7 @@ export function TelemetryPage({ id }: ViewProps) {
 }
 
 function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
-  const column = columnsOf<Agent, typeof fields>(fields)
+  const column = fieldColumns<Agent, typeof fields>(fields)
   return [
     column.code('agent_id'),
     {

@@ -26,8 +26,8 @@ import {
   type Ticket,
   type TicketStatus,
   type TicketDetails,
+  boardList,
 } from './model.ts'
-import { boardList } from './source.ts'
 import { ticketWords } from './words.ts'
 
 export interface TicketBoardProps {

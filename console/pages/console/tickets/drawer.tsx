@@ -28,8 +28,10 @@ import {
   type TicketDetails,
   type Comment,
   type TicketEdit,
+  ticketHistory,
+  ticketResource,
+  readComments,
 } from './model.ts'
-import { ticketHistory, ticketResource, readComments } from './source.ts'
 import { ticketWords } from './words.ts'
 
 export interface TicketDrawerProps {

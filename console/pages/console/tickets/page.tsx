@@ -4,7 +4,7 @@ import type { BodyOf } from '../../../api/operations.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
@@ -18,8 +18,7 @@ import { withAssignees } from './assignees.ts'
 import { TicketBoard } from './board.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import { assigneeLabel, levelLabel, valueLabel } from './labels.ts'
-import { LEVEL_TONES, TICKET_TONES, type Ticket } from './model.ts'
-import { ticketList } from './source.ts'
+import { LEVEL_TONES, TICKET_TONES, type Ticket, ticketList } from './model.ts'
 import { ticketWords } from './words.ts'
 
 const PATH = pathOf({ name: 'tickets' })
@@ -107,7 +106,7 @@ function TicketList({ path, id }: TicketListProps) {
 
 function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
   const { fields, levels, statuses } = words
-  const column = columnsOf<Ticket, typeof fields>(fields)
+  const column = fieldColumns<Ticket, typeof fields>(fields)
   return [
     column.text('title'),
     column.status('level', LEVEL_TONES, levels),

@@ -7,7 +7,7 @@ import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -55,7 +55,7 @@ export function UsersPage({ id }: ViewProps) {
 
 function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<User>[] {
   const { fields, states, roles: labels, never } = words
-  const column = columnsOf<User, typeof fields>(fields)
+  const column = fieldColumns<User, typeof fields>(fields)
   return [
     column.text('name'),
     {

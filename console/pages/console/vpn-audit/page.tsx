@@ -1,7 +1,7 @@
 import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
@@ -65,7 +65,7 @@ function auditColumns({
   events,
   unknown,
 }: ReturnType<typeof vpnAuditWords>): readonly TableColumn<AuditEntry>[] {
-  const column = columnsOf<AuditEntry, typeof fields>(fields)
+  const column = fieldColumns<AuditEntry, typeof fields>(fields)
   return [
     {
       key: 'user',

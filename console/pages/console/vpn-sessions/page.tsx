@@ -1,6 +1,6 @@
 import { localNumber } from '../../../i18n/local.ts'
 import { formatRtt, formatShare } from '../../../parts/format.ts'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { poolTone } from '../../../parts/pool-tone.ts'
@@ -41,7 +41,7 @@ export function VpnSessionsPage({ id }: ViewProps) {
 function vpnSessionColumns({
   fields,
 }: ReturnType<typeof vpnSessionWords>): readonly TableColumn<VpnSession>[] {
-  const column = columnsOf<VpnSession, typeof fields>(fields)
+  const column = fieldColumns<VpnSession, typeof fields>(fields)
   return [
     { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
     column.code('virtual_ip'),

@@ -4,7 +4,7 @@ import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
-import { columnsOf } from '../../../parts/list/columns.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -53,7 +53,7 @@ export function WebhooksPage({ id }: ViewProps) {
 
 function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableColumn<Webhook>[] {
   const { fields, states, never } = words
-  const column = columnsOf<Webhook, typeof fields>(fields)
+  const column = fieldColumns<Webhook, typeof fields>(fields)
   return [
     column.code('url'),
     {
