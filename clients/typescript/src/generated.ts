@@ -67,7 +67,7 @@ export interface Operations {
   /** List orders, newest first. */
   listOrders: { path: undefined; query: { readonly "status"?: "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "platform"?: string; readonly "archived"?: boolean; readonly "id_prefix"?: string; readonly "ended_from"?: string; readonly "ended_to"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Order'])[]; readonly "next_cursor": string | null } }
   /** Read one order. */
-  getOrder: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Order'] }
+  getOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['Order'] }
   /** Move an order to another status. */
   moveOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired" }; answer: Schemas['Order'] }
   /** Every change of one order, oldest first. */
@@ -231,7 +231,7 @@ export interface Operations {
   /** List tickets, newest first. */
   listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed" | "unclosed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
   /** Read one ticket with its description and its newest comments. */
-  getTicket: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['TicketDetails'] }
+  getTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['TicketDetails'] }
   /** Change a ticket, or comment on it. */
   editTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "title"?: string; readonly "comment"?: string; readonly "assignee"?: string | null }; answer: Schemas['TicketDetails'] }
   /** Every comment of one ticket, newest first. */
@@ -239,7 +239,7 @@ export interface Operations {
   /** Every change of one ticket, oldest first. */
   getTicketHistory: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "actor": string; readonly "changes": { readonly [name: string]: readonly (string | null)[] } })[]; readonly "next_cursor": string | null } }
   /** Read the tree of menus. */
-  getMenus: { path: undefined; query: { readonly "all"?: boolean; readonly "flat"?: boolean }; headers: undefined; body: undefined; answer: Schemas['MenuTree'] }
+  getMenus: { path: undefined; query: { readonly "all"?: boolean; readonly "flat"?: boolean }; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['MenuTree'] }
   /** Create, change, move and delete menus. */
   editMenus: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "items": readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly (unknown)[] })[] })[] })[] })[] })[] })[] })[] })[] })[]; readonly "replace"?: boolean; readonly "dry_run"?: boolean }; answer: Schemas['MenuChange'] }
   /** Delete one node of the menus, which has no children. */
@@ -265,7 +265,7 @@ export interface Operations {
   /** Delete a backup and its file. */
   deleteDataBackup: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Download the file of a completed backup. */
-  getDataBackupFile: { path: { readonly "id": string }; query: undefined; headers: { readonly "Range"?: string; readonly "If-Range"?: string; readonly "If-Match"?: string }; body: undefined; answer: ReadableStream<Uint8Array> }
+  getDataBackupFile: { path: { readonly "id": string }; query: undefined; headers: { readonly "Range"?: string; readonly "If-Range"?: string; readonly "If-Match"?: string; readonly "If-None-Match"?: string }; body: undefined; answer: ReadableStream<Uint8Array> }
   /** Delete all but the newest completed backups. */
   pruneDataBackups: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "keep": number }; answer: { readonly "removed": readonly (string)[]; readonly "kept": readonly (string)[] } }
   /** Send one item of an agent, or a batch. */
@@ -293,7 +293,7 @@ export interface Operations {
   /** Reject the request of another person. */
   rejectExecution: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "comment"?: string } | undefined; answer: Schemas['Execution'] }
   /** Read who may run which command. */
-  getCommandPolicy: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['CommandPolicy'] }
+  getCommandPolicy: { path: undefined; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['CommandPolicy'] }
   /** Replace the whole policy. */
   setCommandPolicy: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }; answer: Schemas['CommandPolicy'] }
   /** Every change of the policy, newest first. */
@@ -303,7 +303,7 @@ export interface Operations {
   /** List webhooks, newest first. */
   listWebhooks: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Webhook'])[]; readonly "next_cursor": string | null } }
   /** Read a webhook. */
-  getWebhook: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Webhook'] }
+  getWebhook: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['Webhook'] }
   /** Change, enable or disable a webhook. */
   editWebhook: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "url"?: string; readonly "subjects"?: readonly (string)[]; readonly "description"?: string; readonly "ordered"?: boolean; readonly "enabled"?: boolean }; answer: Schemas['Webhook'] }
   /** Delete a webhook with its deliveries. */

@@ -55,6 +55,7 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     version: VERSION,
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
+    corsOrigins: config.api.corsOrigins,
   }
 }
 

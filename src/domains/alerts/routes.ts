@@ -50,7 +50,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       prepare: ({ body }) => fromReportBody(body),
       change: async (tx, { identity }, report) => {
         const { alert, outcome } = await alerts.report(tx, report, identity.id)
-        return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))
+        return outcome === 'new' ? created('/alerts', alert.id, textOf(alert)) : ok(textOf(alert))
       },
     }),
     route({

@@ -99,9 +99,8 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       access: ADMIN,
       params: IdParams,
       answers: {
-        200: { description: 'The file.', schema: FileBytes, contentType: BYTES },
-        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES },
-        304: { description: 'The client has the file: its `ETag` is in `If-None-Match`.' },
+        200: { description: 'The file.', schema: FileBytes, contentType: BYTES, hasTag: true },
+        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES, hasTag: true },
       },
       errors: { backup_not_found, backup_file_not_found, precondition_failed, range_not_satisfiable },
       read: async ({ params }) => {

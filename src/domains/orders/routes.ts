@@ -47,14 +47,14 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       body: NewOrderBody,
       answers: {
-        201: { description: 'The new order, pending.', schema: CreatedOrderSchema },
-        200: { description: 'The same order exists already.', schema: OrderSchema },
+        201: { description: 'The new order, pending.', schema: CreatedOrderSchema, hasTag: true },
+        200: { description: 'The same order exists already.', schema: OrderSchema, hasTag: true },
       },
       errors: { order_exists },
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
-        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order))
+        return created('/orders', order.orderId, new JsonText(encodeCreatedOrder(order)), entityTag(order))
       },
     }),
     route({
@@ -80,7 +80,9 @@ export function orderRoutes(orders: Orders): Route[] {
       summary: 'Read one order',
       access: ORDER_READERS,
       params: OrderParams,
-      answers: { 200: { description: 'The order; `ETag` names its version.', schema: OrderSchema } },
+      answers: {
+        200: { description: 'The order; `ETag` names its version.', schema: OrderSchema, hasTag: true },
+      },
       errors: { order_not_found },
       read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
     }),
@@ -109,7 +111,7 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       params: OrderParams,
       body: MoveBody,
-      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema } },
+      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema, hasTag: true } },
       errors: { order_not_found, invalid_transition, precondition_failed },
       change: async (tx, { params, body, identity, headers }) =>
         orderAnswer(

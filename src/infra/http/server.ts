@@ -26,6 +26,7 @@ import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
+import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
@@ -63,6 +64,8 @@ export interface HttpServerOptions {
   readonly upgrades?: UpgradeOptions
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
+  /** Origins whose pages may call the server; by default none. */
+  readonly corsOrigins?: readonly string[]
   readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
   /** Without it the server speaks plain HTTP. */
   readonly tls?: TlsContext | undefined
@@ -147,6 +150,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     runInTrace(request.trace, () => done(fault))
   })
   recordRequests(app, { ...options, limits, countFault })
+  allowOrigins(app, options.corsOrigins ?? [])
   app.addHook('onSend', (request, { raw }, payload, done) => {
     limits.hold(raw, memoryOf(payload))
     endBehindLongBody(request.raw, raw)

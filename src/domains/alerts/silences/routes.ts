@@ -42,8 +42,10 @@ export function silenceRoutes(silences: Silences): Route[] {
       errors: { forbidden_variable },
       prepare: ({ body }) => fromSilenceBody(body),
       audit: { kind: 'silence' },
-      change: async (tx, { identity }, wanted) =>
-        created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
+      change: async (tx, { identity }, wanted) => {
+        const silence = await silences.create(tx, wanted, identity.id)
+        return created('/alerts/silences', silence.id, new JsonText(encodeSilence(silence)))
+      },
     }),
     route({
       method: 'GET',
