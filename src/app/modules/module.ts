@@ -8,7 +8,7 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
-import { runnersOf } from '../domains.ts'
+import { ERROR_CODES, EVENT_TYPES, runnersOf } from '../domains.ts'
 import { isPlainForOthers } from '../plain-listener.ts'
 import { VERSION } from '../version.ts'
 import { LISTEN_FAILURES } from './listen-failures.ts'
@@ -56,6 +56,7 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
     corsOrigins: config.api.corsOrigins,
+    documentFacts: { errorCodes: Object.keys(ERROR_CODES), events: EVENT_TYPES },
   }
 }
 

@@ -16,11 +16,11 @@ import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
-import { encodeAlert, fromReportBody } from './schemas.ts'
+import { AlertSchema, encodeAlert, fromReportBody } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { SILENCE_ALERTS, SILENCE_EVENTS } from './silences/events.ts'
 import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
-import { encodeSilence } from './silences/schemas.ts'
+import { encodeSilence, SilenceSchema } from './silences/schemas.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
 import { names as silenceTables } from './silences/tables.ts'
 import { createSuppressions } from './suppressions.ts'
@@ -62,6 +62,7 @@ export const alertsDomain = defineDomain({
   name: 'alerts',
   tables: [...names, ...silenceTables, ...notificationTables],
   events: { ...ALERT_EVENTS, ...SILENCE_EVENTS },
+  eventSchemas: { 'alert.*': AlertSchema, 'silence.*': SilenceSchema },
   eventReaders: ALERT_READERS,
   eventReadersOf: {
     [SILENCE_EVENTS.silenceCreated]: SILENCE_READERS,

@@ -5,7 +5,7 @@ import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { certificateCountJob, certificateInspectionJob } from './jobs.ts'
 import { CERTIFICATE_ERRORS, CERTIFICATE_READERS, certificateRoutes } from './routes.ts'
-import { encodeCertificateEvent } from './schemas.ts'
+import { CertificateChangeSchema, CertificateEndingSchema, encodeCertificateEvent } from './schemas.ts'
 import { Certificates } from './service.ts'
 import { names } from './tables.ts'
 
@@ -19,6 +19,10 @@ export const certificatesDomain = defineDomain({
   name: 'certificates',
   tables: names,
   events: CERTIFICATE_EVENTS,
+  eventSchemas: {
+    [CERTIFICATE_EVENTS.expiring]: CertificateEndingSchema,
+    'certificate.*': CertificateChangeSchema,
+  },
   eventReaders: CERTIFICATE_READERS,
   errors: CERTIFICATE_ERRORS,
   alerts: CERTIFICATE_ALERTS,

@@ -5,7 +5,7 @@ import { DATA_BACKUP_EVENTS } from './events.ts'
 import { BackupFiles } from './files.ts'
 import { backupGaugesJob, backupMaintenanceJob } from './jobs.ts'
 import { BACKUP_OPERATORS, DATA_BACKUP_ERRORS, dataBackupRoutes } from './routes.ts'
-import { encodeBackup } from './schemas.ts'
+import { BackupSchema, encodeBackup } from './schemas.ts'
 import { DataBackups, type DataBackupDeps } from './service.ts'
 import { names } from './tables.ts'
 import { BackupWorker } from './worker.ts'
@@ -19,6 +19,7 @@ export const dataBackupsDomain = defineDomain({
   name: 'data-backups',
   tables: names,
   events: DATA_BACKUP_EVENTS,
+  eventSchemas: { 'data.backup.*': BackupSchema },
   eventReaders: BACKUP_OPERATORS,
   errors: DATA_BACKUP_ERRORS,
   alerts: DATA_BACKUP_ALERTS,

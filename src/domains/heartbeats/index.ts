@@ -3,7 +3,7 @@ import { HEARTBEAT_ALERTS } from './alerts.ts'
 import { HEARTBEAT_EVENTS } from './events.ts'
 import { heartbeatCheckJob } from './jobs.ts'
 import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
-import { encodeHeartbeat } from './schemas.ts'
+import { encodeHeartbeat, HeartbeatSchema } from './schemas.ts'
 import { Heartbeats, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -15,6 +15,7 @@ export const heartbeatsDomain = defineDomain({
   name: 'heartbeats',
   tables: names,
   events: HEARTBEAT_EVENTS,
+  eventSchemas: { 'heartbeat.*': HeartbeatSchema },
   eventReaders: HEARTBEAT_READERS,
   errors: HEARTBEAT_ERRORS,
   alerts: HEARTBEAT_ALERTS,

@@ -2,7 +2,7 @@ import { ROLES } from '../../kernel/identity.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { MENU_EVENTS } from './events.ts'
 import { MENU_ERRORS, menuRoutes } from './routes.ts'
-import { encodeMenuEvent } from './schemas.ts'
+import { encodeMenuEvent, MenuEventSchema } from './schemas.ts'
 import { Menus, type MenuDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -15,6 +15,7 @@ export const menusDomain = defineDomain({
   name: 'menus',
   tables: names,
   events: MENU_EVENTS,
+  eventSchemas: { 'menu.*': MenuEventSchema },
   eventReaders: ROLES,
   errors: MENU_ERRORS,
   encodeEvent: encodeMenuEvent,

@@ -112,6 +112,10 @@ export const encodeMenuTree = encoderOf(MenuTreeSchema)
 export const encodeMenuChange = encoderOf(MenuChangeSchema)
 
 /** A change in its event. */
-export const encodeMenuEvent = encoderOf(
-  Fields({ ...CHANGED, deleted: Ids, truncated: Type.Optional(Type.Literal(true)) }),
-)
+export const MenuEventSchema = Fields({
+  ...CHANGED,
+  deleted: Ids,
+  truncated: Type.Optional(Type.Literal(true)),
+})
+
+export const encodeMenuEvent = encoderOf(MenuEventSchema)

@@ -3,7 +3,7 @@ import { disconnectUserCommand } from './commands.ts'
 import { SESSION_EVENTS } from './events.ts'
 import { sessionPruneJob, sessionUpkeepJob } from './jobs.ts'
 import { SESSION_ERRORS, SESSION_READERS, sessionRoutes } from './routes.ts'
-import { encodeAudit } from './schemas.ts'
+import { AuditSchema, encodeAudit } from './schemas.ts'
 import { Sessions, type SessionDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -16,6 +16,7 @@ export const sessionsDomain = defineDomain({
   name: 'sessions',
   tables: names,
   events: SESSION_EVENTS,
+  eventSchemas: { 'vpn.audit.*': AuditSchema },
   eventReaders: SESSION_READERS,
   errors: SESSION_ERRORS,
   encodeEvent: encodeAudit,

@@ -69,7 +69,7 @@ export const SessionQuery = Fields({
   ...TimedPageQuery,
 })
 
-const AuditSchema = Fields(
+export const AuditSchema = Fields(
   {
     id: Id,
     at: Timestamp,

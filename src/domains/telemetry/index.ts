@@ -7,7 +7,7 @@ import { TELEMETRY_EVENTS } from './events.ts'
 import { telemetryAlertJob, telemetryPruneJob } from './jobs.ts'
 import { TelemetryOutbox } from './outbox.ts'
 import { TELEMETRY_ERRORS, telemetryRoutes } from './routes.ts'
-import { encodeEvent } from './schemas.ts'
+import { encodeEvent, ItemEvent } from './schemas.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -21,6 +21,7 @@ export const telemetryDomain = defineDomain({
   name: 'telemetry',
   tables: names,
   events: TELEMETRY_EVENTS,
+  eventSchemas: { 'telemetry.agent.*': ItemEvent },
   eventReaders: ['admin', 'service', 'devops'],
   errors: TELEMETRY_ERRORS,
   alerts: TELEMETRY_ALERTS,

@@ -3,7 +3,7 @@ import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TICKET_EVENTS } from './events.ts'
 import { ticketCountJob } from './jobs.ts'
 import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
-import { encodeTicketDetails } from './schemas.ts'
+import { encodeTicketDetails, TicketDetailsSchema } from './schemas.ts'
 import { Tickets, type TicketDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -15,6 +15,7 @@ export const ticketsDomain = defineDomain({
   name: 'tickets',
   tables: names,
   events: TICKET_EVENTS,
+  eventSchemas: { 'ticket.*': TicketDetailsSchema },
   eventReaders: ROLES,
   errors: TICKET_ERRORS,
   encodeEvent: encodeTicketDetails,

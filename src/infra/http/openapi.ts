@@ -1,5 +1,6 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
+import type { DocumentFacts, EventType } from '../../wire/domain.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import {
   isChange,
@@ -16,7 +17,11 @@ import { ErrorBody } from '../../wire/schemas.ts'
 const REFERENCE = '#/components/schemas/'
 
 /** The OpenAPI 3.1 document of these routes, as data that is ready to be written as JSON. */
-export function createOpenApiDocument(routes: readonly Route[], version: string) {
+export function createOpenApiDocument(
+  routes: readonly Route[],
+  version: string,
+  { errorCodes, events }: DocumentFacts = { errorCodes: [], events: [] },
+) {
   return {
     openapi: '3.1.0',
     info: {
@@ -38,9 +43,10 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
           description: 'With X-User-Roles; only from a trusted peer on the same host.',
         },
       },
-      schemas: namedSchemas(routes),
+      schemas: withCodes(namedSchemas(routes, events), errorCodes),
     },
     paths: pathsOf(routes),
+    ...(events.length > 0 && { webhooks: webhooksOf(events) }),
   }
 }
 
@@ -158,8 +164,8 @@ function hasEvents({ answers }: Route): boolean {
   return answers[200]?.contentType === EVENT_STREAM
 }
 
-/** The schemas of responses that have a name, each once; other schemas refer to them. */
-function namedSchemas(routes: readonly Route[]): Record<string, object> {
+/** The schemas of responses and events that have a name, each once; other schemas refer to them. */
+function namedSchemas(routes: readonly Route[], events: readonly EventType[]): Record<string, object> {
   const byName: Record<string, object> = {}
   const collect = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
@@ -167,8 +173,51 @@ function namedSchemas(routes: readonly Route[]): Record<string, object> {
     Object.values(schema).forEach(collect)
   }
   for (const { answers } of routes) for (const { schema } of Object.values(answers)) collect(schema)
+  for (const { schema } of events) collect(schema)
   collect(ErrorBody)
   return byName
+}
+
+/** A later release may have more of them. */
+function withCodes(schemas: Record<string, object>, codes: readonly string[]): Record<string, object> {
+  if (codes.length === 0) return schemas
+  const error = schemas['Error'] as { readonly properties: { readonly code: object } }
+  const code = { ...error.properties.code, enum: codes.toSorted() }
+  return { ...schemas, Error: { ...error, properties: { ...error.properties, code } } }
+}
+
+const TEXT = { type: 'string' }
+
+/** What a webhook gets for each event, which is also what is on the bus and on the live stream. */
+function webhooksOf(events: readonly EventType[]): Record<string, object> {
+  const bodyOf = ({ subject, source, schema }: EventType) => ({
+    type: 'object',
+    required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'data'],
+    properties: {
+      specversion: { const: '1.0' },
+      id: { ...TEXT, description: 'Of the event; the same at each delivery.' },
+      source: { const: source },
+      type: subject.endsWith('*')
+        ? { ...TEXT, pattern: `^${subject.slice(0, -1).replaceAll('.', '\\.')}` }
+        : { const: subject },
+      subject: { ...TEXT, description: 'Id of the object.' },
+      time: { ...TEXT, format: 'date-time' },
+      datacontenttype: { const: 'application/json' },
+      traceparent: { ...TEXT, description: 'Of the request that has caused it (W3C Trace Context).' },
+      tracestate: TEXT,
+      data: referring(schema),
+    },
+  })
+  const post = (event: EventType) => ({
+    summary: `The event ${event.subject}`,
+    description: 'A CloudEvents 1.0 envelope, signed as a Standard Webhook.',
+    requestBody: {
+      required: true,
+      content: { 'application/cloudevents+json': { schema: bodyOf(event) } },
+    },
+    responses: { '2XX': { description: 'The event was taken; anything else is tried again.' } },
+  })
+  return Object.fromEntries(events.map((event) => [event.subject, { post: post(event) }]))
 }
 
 function withoutName(schema: NamedSchema): object {

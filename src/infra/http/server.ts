@@ -16,6 +16,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
+import type { DocumentFacts } from '../../wire/domain.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { ConnectionLimits, type ConnectionLimitOptions } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
@@ -64,6 +65,7 @@ export interface HttpServerOptions {
   readonly upgrades?: UpgradeOptions
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
+  readonly documentFacts?: DocumentFacts
   /** Origins whose pages may call the server; by default none. */
   readonly corsOrigins?: readonly string[]
   readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
@@ -161,7 +163,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
   const { pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
-  const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
+  const routes = api
+    ? options.routes
+    : [...options.routes, ...docsRoutes(options.routes, version, options.documentFacts), ...pages]
   const methodsAt = methodTable(routes)
   refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
   const routeOptions = { ...options, countRefusal, longResponses }

@@ -56,6 +56,7 @@ export interface OpenApiDocument {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, object>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
