@@ -28,6 +28,7 @@ test('without a file and an environment everything has its default', () => {
       listen: { host: '127.0.0.1', port: 9600 },
       tls: {},
       localListen: { host: '127.0.0.1', port: 0 },
+      corsOrigins: [],
       rateLimitPerMinute: 600_000,
     },
     gateway: {
@@ -166,6 +167,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: '[::1]:2',
     beside: 'api.tls.cert_file = "/srv/cert"\napi.tls.key_file = "/srv/key"',
   },
+  'api.cors_origins': { toml: '["https://a.example"]', env: 'https://a.example,http://b.example:8080' },
   'api.rate_limit': { toml: '0', env: '7' },
   'gateway.listen': { toml: '"localhost:1"', env: '127.0.0.1:0' },
   'gateway.tls.cert_file': {

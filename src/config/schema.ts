@@ -2,6 +2,7 @@ import { DAY, MINUTE, SECOND } from '../kernel/time.ts'
 import {
   busServers,
   cidrList,
+  originList,
   databaseLocation,
   httpUrl,
   ipPool,
@@ -110,6 +111,11 @@ const SETTINGS = {
     needs: 'api.tls.cert_file',
     expectedBeside: (value) =>
       isLoopbackHost((value as ListenAddress).host) ? undefined : 'a loopback address such as 127.0.0.1:9601',
+  }),
+  'api.cors_origins': setting(originList, {
+    description:
+      'Origins whose pages may call the api and the gateway, with a token of their own. `none` allows no page of another origin.',
+    default: 'none',
   }),
   'api.rate_limit': setting(integerWithin({ minimum: 0, maximum: 1_000_000_000 }), {
     description: 'Requests per minute and caller; above that the answer is 429. 0 sets no limit.',

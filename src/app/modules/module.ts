@@ -8,7 +8,7 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
-import { runnersOf } from '../domains.ts'
+import { ERROR_CODES, EVENT_TYPES, runnersOf } from '../domains.ts'
 import { isPlainForOthers } from '../own-listeners.ts'
 import { VERSION } from '../version.ts'
 
@@ -54,6 +54,8 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     version: VERSION,
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
+    corsOrigins: config.api.corsOrigins,
+    documentFacts: { errorCodes: Object.keys(ERROR_CODES), events: EVENT_TYPES },
   }
 }
 

@@ -18,7 +18,7 @@ import {
 } from './model.ts'
 import { alertmanagerRoutes } from './alertmanager/routes.ts'
 import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
-import { ALERT_ERRORS, encodeAlert, fromReportBody } from './schemas.ts'
+import { ALERT_ERRORS, AlertSchema, encodeAlert, fromReportBody } from './schemas.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
 import { explainAlert, explainReport, type RouteExplanation } from './notifications/explain.ts'
@@ -29,7 +29,7 @@ import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
 import { Alerts, type AlertDeps } from './service.ts'
 import { SILENCE_ALERTS, SILENCE_EVENTS, silenceOf } from './silences/model.ts'
-import { SILENCE_READERS, silenceRoutes, encodeSilence } from './silences/routes.ts'
+import { SILENCE_READERS, silenceRoutes, encodeSilence, SilenceSchema } from './silences/routes.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
 import { listActive } from './silences/store.ts'
 import { names as silenceTables } from './silences/tables.ts'
@@ -72,6 +72,7 @@ export const alertsDomain = defineDomain({
   name: 'alerts',
   tables: [...names, ...silenceTables, ...notificationTables],
   events: { ...ALERT_EVENTS, ...SILENCE_EVENTS },
+  eventSchemas: { 'alert.*': AlertSchema, 'silence.*': SilenceSchema },
   eventReaders: ALERT_READERS,
   eventReadersOf: {
     [SILENCE_EVENTS.silenceCreated]: SILENCE_READERS,

@@ -52,7 +52,7 @@ export function alertRoutes(alerts: Alerts): Route[] {
       touches: (_request, report) => reportedRows(report),
       change: async (tx, { identity }, report) => {
         const { alert, outcome } = await alerts.report(tx, report, identity.id)
-        return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))
+        return outcome === 'new' ? created('/alerts', alert.id, textOf(alert)) : ok(textOf(alert))
       },
     }),
     route({

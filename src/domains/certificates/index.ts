@@ -8,7 +8,7 @@ import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { CERTIFICATE_STATUSES } from './model.ts'
 import { CERTIFICATE_ERRORS, CERTIFICATE_READERS, certificateRoutes } from './routes.ts'
-import { encodeCertificateEvent } from './schemas.ts'
+import { CertificateChangeSchema, CertificateEndingSchema, encodeCertificateEvent } from './schemas.ts'
 import { Certificates } from './service.ts'
 import { names } from './tables.ts'
 
@@ -22,6 +22,10 @@ export const certificatesDomain = defineDomain({
   name: 'certificates',
   tables: names,
   events: CERTIFICATE_EVENTS,
+  eventSchemas: {
+    [CERTIFICATE_EVENTS.expiring]: CertificateEndingSchema,
+    'certificate.*': CertificateChangeSchema,
+  },
   eventReaders: CERTIFICATE_READERS,
   errors: CERTIFICATE_ERRORS,
   alerts: CERTIFICATE_ALERTS,

@@ -15,7 +15,7 @@ import { CommandJournal, type CommandEventData, type JournalDeps } from './journ
 import { COMMAND_ALERTS, COMMAND_EVENTS, type ExecutionStatus } from './model.ts'
 import { OutputStreams } from './output-stream.ts'
 import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
-import { encodeCommandEvent } from './schemas.ts'
+import { encodeCommandEvent, ExecutionSchema, PolicyChangeSchema } from './schemas.ts'
 import { SecretBox } from './secret-box.ts'
 import { Commands, type CommandDeps } from './service.ts'
 import { StartRules, type StartRulesDeps } from './start-rules.ts'
@@ -57,6 +57,7 @@ export const commandsDomain = defineDomain({
   tables: names,
   events: COMMAND_EVENTS,
   // Others may read executions only as far as the policy lets them.
+  eventSchemas: { [COMMAND_EVENTS.policyChanged]: PolicyChangeSchema, 'command.*': ExecutionSchema },
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,
   alerts: COMMAND_ALERTS,

@@ -230,7 +230,9 @@ function policyRoutes(commands: Commands): Route[] {
       tag: TAG,
       summary: 'Read who may run which command',
       access: POLICY_READERS,
-      answers: { 200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema } },
+      answers: {
+        200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema, hasTag: true },
+      },
       read: async () => policyAnswer(await commands.policy()),
     }),
     route({
@@ -242,7 +244,7 @@ function policyRoutes(commands: Commands): Route[] {
       description: 'It applies to every later call. With `If-Match` only that revision is replaced.',
       access: ['admin'],
       body: PolicyBody,
-      answers: { 200: { description: 'The new policy.', schema: PolicySchema } },
+      answers: { 200: { description: 'The new policy.', schema: PolicySchema, hasTag: true } },
       errors: { precondition_failed },
       audit: { kind: 'policy', before: (tx) => commands.policy(tx) },
       change: async (tx, { body, identity, headers }) => {

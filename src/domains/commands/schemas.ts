@@ -200,7 +200,7 @@ export const PolicySchema = Fields({ revision: Revision, rules: Rules }, { $id: 
 
 export const PolicyBody = Fields({ rules: Rules })
 
-const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
+export const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
 
 export const PolicyHistory = PageOf(PolicyChangeSchema)
 

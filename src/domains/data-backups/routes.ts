@@ -100,9 +100,8 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       access: ADMIN,
       params: IdParams,
       answers: {
-        200: { description: 'The file.', schema: FileBytes, contentType: BYTES },
-        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES },
-        304: { description: 'The client has the file: its `ETag` is in `If-None-Match`.' },
+        200: { description: 'The file.', schema: FileBytes, contentType: BYTES, hasTag: true },
+        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES, hasTag: true },
       },
       errors: { backup_not_found, backup_file_not_found, precondition_failed, range_not_satisfiable },
       read: async ({ params }) => {
@@ -149,7 +148,7 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
 
 const Note = Text({ maxLength: 1_000, description: 'For people.', examples: ['before the upgrade'] })
 
-const BackupSchema = Fields(
+export const BackupSchema = Fields(
   {
     id: Id,
     status: OneOf(BACKUP_STATUSES, 'A requested backup is `running` until it has ended.'),

@@ -4,7 +4,7 @@ import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { HEARTBEAT_ALERTS, HEARTBEAT_EVENTS } from './model.ts'
 import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
-import { encodeHeartbeat } from './schemas.ts'
+import { encodeHeartbeat, HeartbeatSchema } from './schemas.ts'
 import { Heartbeats, CHECK_EVERY_MS, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -16,6 +16,7 @@ export const heartbeatsDomain = defineDomain({
   name: 'heartbeats',
   tables: names,
   events: HEARTBEAT_EVENTS,
+  eventSchemas: { 'heartbeat.*': HeartbeatSchema },
   eventReaders: HEARTBEAT_READERS,
   errors: HEARTBEAT_ERRORS,
   alerts: HEARTBEAT_ALERTS,

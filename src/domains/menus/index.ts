@@ -1,7 +1,7 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { MENU_EVENTS } from './model.ts'
-import { MENU_ERRORS, menuRoutes, encodeMenuEvent } from './routes.ts'
+import { MENU_ERRORS, menuRoutes, encodeMenuEvent, MenuEventSchema } from './routes.ts'
 import { Menus, type MenuDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -14,6 +14,7 @@ export const menusDomain = defineDomain({
   name: 'menus',
   tables: names,
   events: MENU_EVENTS,
+  eventSchemas: { 'menu.*': MenuEventSchema },
   eventReaders: ROLES,
   errors: MENU_ERRORS,
   encodeEvent: encodeMenuEvent,

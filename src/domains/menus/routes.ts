@@ -52,7 +52,9 @@ export function menuRoutes(menus: Menus): Route[] {
       description: 'Without disabled nodes and what is below them.',
       access: ROLES,
       query: MenuQuery,
-      answers: { 200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema } },
+      answers: {
+        200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema, hasTag: true },
+      },
       read: async ({ query: { all = false, flat = false }, identity }) => {
         if (all) requireAdmin(identity)
         const { revision, nodes } = await menus.read()
@@ -76,6 +78,7 @@ export function menuRoutes(menus: Menus): Route[] {
         200: {
           description: 'What has changed, as lists of ids; `ETag` is the revision of the tree.',
           schema: MenuChangeSchema,
+          hasTag: true,
         },
       },
       errors: { menu_cycle, precondition_failed },
@@ -228,6 +231,10 @@ const encodeMenuTree = encoderOf(MenuTreeSchema)
 const encodeMenuChange = encoderOf(MenuChangeSchema)
 
 /** A change in its event. */
-export const encodeMenuEvent = encoderOf(
-  Fields({ ...CHANGED, deleted: Ids, truncated: Type.Optional(Type.Literal(true)) }),
-)
+export const MenuEventSchema = Fields({
+  ...CHANGED,
+  deleted: Ids,
+  truncated: Type.Optional(Type.Literal(true)),
+})
+
+export const encodeMenuEvent = encoderOf(MenuEventSchema)

@@ -46,15 +46,20 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       body: NewOrderBody,
       answers: {
-        201: { description: 'The new order, pending.', schema: CreatedOrderSchema },
-        200: { description: 'The same order exists already.', schema: OrderSchema },
+        201: { description: 'The new order, pending.', schema: CreatedOrderSchema, hasTag: true },
+        200: { description: 'The same order exists already.', schema: OrderSchema, hasTag: true },
       },
       errors: { order_exists },
       touches: ({ body }) => [orderRow(body.order_id)],
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
-        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order.version))
+        return created(
+          '/orders',
+          order.orderId,
+          new JsonText(encodeCreatedOrder(order)),
+          entityTag(order.version),
+        )
       },
     }),
     route({
@@ -80,7 +85,9 @@ export function orderRoutes(orders: Orders): Route[] {
       summary: 'Read one order',
       access: ORDER_READERS,
       params: OrderParams,
-      answers: { 200: { description: 'The order; `ETag` names its version.', schema: OrderSchema } },
+      answers: {
+        200: { description: 'The order; `ETag` names its version.', schema: OrderSchema, hasTag: true },
+      },
       errors: { order_not_found },
       read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
     }),
@@ -109,7 +116,7 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       params: OrderParams,
       body: MoveBody,
-      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema } },
+      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema, hasTag: true } },
       errors: { order_not_found, invalid_transition, precondition_failed },
       touches: ({ params }) => [orderRow(params.order_id)],
       change: async (tx, { params, body, identity, headers }) =>
@@ -141,7 +148,7 @@ const Platform = Text({
 })
 const AmountCents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [4990] })
 
-const OrderSchema = Fields(
+export const OrderSchema = Fields(
   {
     order_id: OrderId,
     platform: Platform,

@@ -5,7 +5,7 @@ import { runBatches, type Job } from '../../kernel/job.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { SESSION_EVENTS } from './model.ts'
-import { SESSION_ERRORS, SESSION_READERS, sessionRoutes, encodeAudit } from './routes.ts'
+import { SESSION_ERRORS, SESSION_READERS, sessionRoutes, encodeAudit, AuditSchema } from './routes.ts'
 import { Sessions, type SessionDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -18,6 +18,7 @@ export const sessionsDomain = defineDomain({
   name: 'sessions',
   tables: names,
   events: SESSION_EVENTS,
+  eventSchemas: { 'vpn.audit.*': AuditSchema },
   eventReaders: SESSION_READERS,
   errors: SESSION_ERRORS,
   encodeEvent: encodeAudit,

@@ -147,7 +147,7 @@ const SessionQuery = Fields({
   ...TimedPageQuery,
 })
 
-const AuditSchema = Fields(
+export const AuditSchema = Fields(
   {
     id: Id,
     at: Timestamp,

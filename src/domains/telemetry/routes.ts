@@ -108,7 +108,7 @@ const UploadBody = Fields({
 const AcceptedSchema = Fields({ accepted: Type.Integer({ description: 'How many items.' }) })
 
 /** The `data` of an event. */
-const ItemEvent = Fields({ agent_id: AgentId, at: Timestamp, data: Data })
+export const ItemEvent = Fields({ agent_id: AgentId, at: Timestamp, data: Data })
 
 const ItemSchema = Fields({ at: Timestamp, data: Data })
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TICKET_EVENTS, TICKET_LEVELS } from './model.ts'
 import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
-import { encodeTicketDetails } from './schemas.ts'
+import { encodeTicketDetails, TicketDetailsSchema } from './schemas.ts'
 import { Tickets, type TicketDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -16,6 +16,7 @@ export const ticketsDomain = defineDomain({
   name: 'tickets',
   tables: names,
   events: TICKET_EVENTS,
+  eventSchemas: { 'ticket.*': TicketDetailsSchema },
   eventReaders: ROLES,
   errors: TICKET_ERRORS,
   encodeEvent: encodeTicketDetails,

@@ -48,14 +48,18 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       access: WRITERS,
       body: NewTicketBody,
       answers: {
-        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema },
-        200: { description: 'The unclosed ticket with this `dedup_key`.', schema: TicketDetailsSchema },
+        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema, hasTag: true },
+        200: {
+          description: 'The unclosed ticket with this `dedup_key`.',
+          schema: TicketDetailsSchema,
+          hasTag: true,
+        },
       },
       audit: { kind: 'ticket', changesWith: [201] },
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
         return outcome === 'created'
-          ? created(ticketText(ticket), entityTag(ticket.version))
+          ? created('/tickets', ticket.id, ticketText(ticket), entityTag(ticket.version))
           : ticketAnswer(ticket)
       },
     }),
@@ -79,7 +83,13 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       summary: 'Read one ticket with its description and its newest comments',
       access: ROLES,
       params: IdParams,
-      answers: { 200: { description: 'The ticket; `ETag` names its version.', schema: TicketDetailsSchema } },
+      answers: {
+        200: {
+          description: 'The ticket; `ETag` names its version.',
+          schema: TicketDetailsSchema,
+          hasTag: true,
+        },
+      },
       errors: { ticket_not_found },
       read: async ({ params }) => ticketAnswer(await tickets.get(params.id)),
     }),
@@ -128,7 +138,9 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       body: TicketEditBody,
       // Each comment is added.
       isRepeatable: false,
-      answers: { 200: { description: 'The ticket after the change.', schema: TicketDetailsSchema } },
+      answers: {
+        200: { description: 'The ticket after the change.', schema: TicketDetailsSchema, hasTag: true },
+      },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       audit: {
         kind: 'ticket',

@@ -10,6 +10,7 @@ import { FileContent } from '../../wire/file-content.ts'
 import {
   ANONYMOUS,
   isChange,
+  isConditional,
   isPolicy,
   isStream,
   maxBodyBytes,
@@ -28,6 +29,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
+import { matchesTag } from './entity-tags.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import type { LongResponses } from './long-responses.ts'
@@ -180,8 +182,21 @@ function responder(route: Answered, options: RouteOptions): Respond {
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    return sendAnswer(reply, given)
+    return isConditional(route) && isKnownTo(request, given)
+      ? sendNotModified(reply, given)
+      : sendAnswer(reply, given)
   }
+}
+
+/** Whether the client has what it asks for (RFC 9110, section 13.1.2). */
+function isKnownTo({ headers }: FastifyRequest, { status, headers: given }: Answer): boolean {
+  const known = headers['if-none-match']
+  const tag = given?.['etag']
+  return known !== undefined && status === 200 && tag !== undefined && matchesTag(known, tag, 'weak')
+}
+
+function sendNotModified(reply: FastifyReply, { headers = {} }: Answer): FastifyReply {
+  return reply.code(304).headers(headers).send()
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {

@@ -165,6 +165,7 @@ interface GatewayServerOptions extends GatewayBaseOptions {
   readonly signature: IdentitySignature
   /** Health, metrics and the page: what the gateway answers itself. */
   readonly routes: readonly Route[]
+  readonly corsOrigins?: readonly string[]
   /** See {@link GatewayRouteOptions.tunnels}. */
   readonly tunnels: GatewayRouteOptions['tunnels']
   /** For a standby: the copy of the users that its sessions go by. */
@@ -201,6 +202,7 @@ export async function createGatewayServer(options: GatewayServerOptions): Promis
     rateLimitPerMinute: 0,
     passOn: api,
     tls: options.tls,
+    ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     upgrades: gateway.upgrades,
     headerLimit: HEADER_LIMIT_BYTES,
   })

@@ -38,8 +38,10 @@ export function silenceRoutes(silences: Silences): Route[] {
       errors: { forbidden_variable },
       prepare: ({ body }) => fromSilenceBody(body),
       audit: { kind: 'silence' },
-      change: async (tx, { identity }, wanted) =>
-        created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
+      change: async (tx, { identity }, wanted) => {
+        const silence = await silences.create(tx, wanted, identity.id)
+        return created('/alerts/silences', silence.id, new JsonText(encodeSilence(silence)))
+      },
     }),
     route({
       method: 'GET',
@@ -145,7 +147,7 @@ const LabelMatchers = Type.Array(
 const Time = (description: string) => Type.String({ format: 'date-time', maxLength: 64, description })
 const Reason = Text({ minLength: 1, maxLength: 1_024, examples: ['Planned maintenance'] })
 
-const SilenceSchema = Fields(
+export const SilenceSchema = Fields(
   {
     id: Id,
     matchers: Fields(MATCHERS, {

@@ -57,7 +57,7 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       change: async (tx, { params, body, identity }) => {
         const token = await tokens.create(tx, params.id, fromTokenBody(body), identity)
         return {
-          ...created(new JsonText(encodeNewToken(token))),
+          ...created(`/users/${params.id}/tokens`, token.id, new JsonText(encodeNewToken(token))),
           storedBody: new JsonText(encodeKnownToken(token)),
         }
       },
