@@ -270,6 +270,7 @@ describe('the log of a start', { concurrency: 2 }, () => {
     const platform = await serve({ WORKER_LISTEN_ADDR: '127.0.0.1:0' })
     const lineOf = (message: string) => platform.logs().find((line) => line.message === message)
     assert.equal(lineOf('starting')?.['read_only'], false)
+    assert.equal(lineOf('migrated the schema')?.['steps'], MIGRATIONS.map(({ name }) => name).join(' '))
     const { url: api, gatewayUrl: gateway, workerUrl: worker } = platform
     assert.deepEqual(lineOf('started')?.['addresses'], { api, gateway, worker })
     for (const url of [api, gateway, worker]) assert.equal((await fetch(`${url}/health`)).status, 200)

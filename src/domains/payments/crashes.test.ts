@@ -46,7 +46,7 @@ function processOf(w: World, life: Life): Process {
       const call = member.bind(target) as (...given: unknown[]) => Promise<unknown>
       return CALLS.includes(name) ? (...given: unknown[]) => life.step(() => call(...given)) : call
     },
-  }) as MemoryChannel
+  })
   return paymentProcess({ ...w, store: { ...w.store, write }, channel, refundLate: false })
 }
 
