@@ -89,7 +89,12 @@ export function paymentProcess(parts: ProcessParts) {
     wake: () => undefined,
   })
   const { write } = repeatingStore(store)
-  const claimOf = () => ({ ...NOTHING_LEFT, holder: 'test', now: clock.now(), until: clock.now() + 30 * SECOND })
+  const claimOf = () => ({
+    ...NOTHING_LEFT,
+    holder: 'test',
+    now: clock.now(),
+    until: clock.now() + 30 * SECOND,
+  })
   return {
     ...base,
     orders,

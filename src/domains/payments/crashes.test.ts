@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MemoryChannel } from '../../../test/support/memory-channel.ts'
 import { WANTED } from '../../../test/support/orders.ts'
 import { paymentProcess, paymentWorld } from '../../../test/support/payments.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
@@ -46,7 +45,7 @@ function processOf(w: World, life: Life): Process {
       const call = member.bind(target) as (...given: unknown[]) => Promise<unknown>
       return CALLS.includes(name) ? (...given: unknown[]) => life.step(() => call(...given)) : call
     },
-  }) as MemoryChannel
+  })
   return paymentProcess({ ...w, store: { ...w.store, write }, channel, refundLate: false })
 }
 
