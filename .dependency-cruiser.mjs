@@ -35,7 +35,7 @@ const FOLDERS = [
     name: 'kernel',
     comment: 'Shared types and pure functions: no I/O, no npm package, no other folder.',
     path: KERNEL,
-    mayImport: [KERNEL, '^(node:)?(crypto|util|perf_hooks|timers/promises)$'],
+    mayImport: [KERNEL, '^(node:)?(async_hooks|crypto|util|perf_hooks|timers/promises)$'],
     noOtherNodeModules: true,
   },
   {
@@ -109,7 +109,7 @@ const FOLDERS = [
     mayImport: [
       '^console/',
       CLIENT_IN_BROWSER,
-      packages('preact', 'preact-iso', '@preact/signals', 'lucide'),
+      packages('preact', 'preact-iso', '@preact/signals', 'lucide', 'uqr'),
     ],
     noOtherNodeModules: true,
   },
@@ -127,6 +127,7 @@ const RESTRICTED_PACKAGES = [
   { to: '^(node:)?sqlite$', name: 'sqlite', only: ['^src/store/dialects/'] },
   { to: packages('pg', '@types/pg'), name: 'pg', only: ['^src/store/dialects/'] },
   { to: packages('@nats-io/[^/]+'), name: 'nats', only: ['^src/infra/bus/'] },
+  { to: packages('@opentelemetry/[^/]+'), name: 'opentelemetry', only: ['^src/infra/traces/'] },
   { to: packages('openid-client'), name: 'openid-client', only: ['^src/infra/oidc/'] },
   { to: packages('ws', '@types/ws'), name: 'ws', only: ['^src/infra/ws/', VPN_CLIENT] },
   { to: packages('fastify', '@fastify/[^/]+'), name: 'fastify', only: ['^src/infra/http/', '^src/app/'] },

@@ -5,7 +5,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { WebSocketServer } from 'ws'
-import { GroupCommit, openDurable } from '../support/group-commit.ts'
+import { GroupCommit, newTraceparent, openDurable } from '../support/group-commit.ts'
 import { bearerOf, verifyToken } from '../support/tokens.ts'
 
 interface Session {
@@ -89,6 +89,7 @@ function eventJson(eventId: string, { id, at, sessionId, userId, virtualIp, remo
     subject: sessionId,
     time,
     datacontenttype: 'application/json',
+    traceparent: newTraceparent(),
     data: {
       id,
       at: time,

@@ -3,7 +3,7 @@
 // turn of the event loop share a commit and its fsync, and are answered after it.
 import { randomUUIDv7 } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
-import { GroupCommit, openDurable } from '../support/group-commit.ts'
+import { GroupCommit, newTraceparent, openDurable } from '../support/group-commit.ts'
 
 interface NewOrder {
   readonly order_id: string
@@ -71,6 +71,7 @@ function eventJson(id: string, subject: string, at: number, data: string): strin
     subject,
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
+    traceparent: newTraceparent(),
   }
   return `${JSON.stringify(attributes).slice(0, -1)},"data":${data}}`
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 
 /** A migrated database, opened for writes that are on disk when their commit returns. */
@@ -5,6 +6,12 @@ export function openDurable(file: string): DatabaseSync {
   const database = new DatabaseSync(file)
   database.exec('pragma journal_mode = wal; pragma synchronous = full')
   return database
+}
+
+/** The `traceparent` of a new trace (W3C Trace Context). */
+export function newTraceparent(): string {
+  const digits = randomBytes(24).toString('hex')
+  return `00-${digits.slice(0, 32)}-${digits.slice(32)}-00`
 }
 
 export interface GroupCommitOptions<T> {

@@ -16,7 +16,17 @@ export function processorSeconds(pid: number): number {
 export function familySeconds(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
   const own = secondsOf(pid, [...OWN_TIMES, ...TIMES_OF_ENDED_CHILDREN])
-  return children.reduce((sum, child) => sum + processorSeconds(Number(child)), own)
+  return children.reduce((sum, child) => sum + secondsIfRunning(Number(child)), own)
+}
+
+/** A process of the database may end while the others are read. */
+function secondsIfRunning(pid: number): number {
+  try {
+    return processorSeconds(pid)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
+  }
 }
 
 export function parentOf(pid: number): number {

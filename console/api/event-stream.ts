@@ -8,6 +8,12 @@ export interface LiveEvent {
   readonly data: unknown
 }
 
+/** Finds the object that an event is about: that which has this member. */
+export const eventObject =
+  <T extends object>(member: keyof T & string) =>
+  ({ data }: LiveEvent): T | null =>
+    typeof data === 'object' && data !== null && member in data ? (data as T) : null
+
 export function liveEventOf({ event, data }: StreamEvent): LiveEvent {
   return { subject: event, data: dataOf(data) }
 }

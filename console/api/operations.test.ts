@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mayCall } from './access.ts'
+import { mayCall } from './session.ts'
 import { createCaller, toHttp } from './operations.ts'
 
 test('a call has its parameters in path and query, its body as JSON, and the version that it is for', () => {

@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals'
-import { mayCall } from './access.ts'
+import { OPERATIONS } from './generated.ts'
 import type { OperationName } from './operations.ts'
 import { readBearer, type Bearer } from './token.ts'
 
@@ -95,4 +95,12 @@ export class ConsoleSession {
 
 function identityOf({ id, roles }: Bearer): string {
   return [id, ...roles].join(' ')
+}
+
+type Access = 'public' | 'authenticated' | 'policy' | readonly string[]
+
+/** Whether callers with these roles may call the operation. One that a policy decides on is allowed here. */
+export function mayCall(roles: readonly string[], name: OperationName): boolean {
+  const access: Access = OPERATIONS[name].access
+  return typeof access === 'string' || access.some((role) => roles.includes(role))
 }

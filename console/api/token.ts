@@ -4,6 +4,8 @@ export interface Bearer {
   readonly id: string
   readonly name: string
   readonly roles: readonly string[]
+  /** Whether an OpenID provider has signed the bearer in. */
+  readonly isByProvider?: boolean
 }
 
 /** A token that can't be read has a bearer without a name. */
@@ -11,11 +13,12 @@ export function readBearer(token: string): Bearer {
   const claims = claimsOf(token)
   const id = claims['sub']
   const name = claims['name'] ?? id
-  const roles = claims['roles']
+  const { roles, amr: methods } = claims
   return {
     id: typeof id === 'string' ? id : '',
     name: typeof name === 'string' ? name : '',
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    ...(Array.isArray(methods) && methods.includes('oidc') && { isByProvider: true }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { isRedirectUri, withQuery } from './addresses.ts'
-import { redirectTo, errorAnswer, type Answer, type Refusal } from './answers.ts'
+import { emptyAnswer, errorAnswer, redirectTo, type Answer, type Refusal } from './answers.ts'
 import type { Authorization } from './grants.ts'
 import { parseForm, type Parameters } from './parameters.ts'
 import { formOf, type EndpointRequest, type Provider } from './provider.ts'
@@ -139,4 +139,25 @@ function errorRedirect(redirectUri: string, { refusal, reason }: Problem, state:
     ['state', state],
   ] as const
   return redirectTo(withQuery(redirectUri, parameters), refusal)
+}
+
+const KNOWN_AT_END: ReadonlySet<string> = new Set([
+  'id_token_hint',
+  'client_id',
+  'post_logout_redirect_uri',
+  'state',
+])
+
+/** `/end_session` (OpenID Connect RP-Initiated Logout 1.0, section 2): this provider has no sessions, so it only leads back. */
+export function endSession(_provider: Provider, request: EndpointRequest): Answer {
+  const { values } = parseForm(formOf(request) ?? request.query, KNOWN_AT_END)
+  const uri = values.get('post_logout_redirect_uri')
+  if (uri === undefined) return emptyAnswer(204, {})
+  if (!isRedirectUri(uri))
+    return errorAnswer(
+      400,
+      { check: 'post_logout_redirect_uri', error: 'invalid_request' },
+      'it must be an absolute http or https URL without a fragment',
+    )
+  return redirectTo(withQuery(uri, [['state', values.get('state')]]))
 }

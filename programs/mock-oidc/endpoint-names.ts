@@ -5,6 +5,7 @@ export const PATHS = {
   token: '/token',
   userinfo: '/userinfo',
   jwks: '/jwks',
+  end_session: '/end_session',
 } as const
 
 export type EndpointName = keyof typeof PATHS

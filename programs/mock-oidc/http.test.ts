@@ -26,6 +26,7 @@ test('discovery lists the endpoints with the issuer as prefix', async () => {
     ['token_endpoint', '/token'],
     ['userinfo_endpoint', '/userinfo'],
     ['jwks_uri', '/jwks'],
+    ['end_session_endpoint', '/end_session'],
   ] as const) {
     assert.equal(document[key], `http://203.0.113.10:8088${path}`)
   }
@@ -121,6 +122,7 @@ test('Allow lists the methods of an endpoint', async () => {
     ['/authorize', 'GET, HEAD, POST, OPTIONS'],
     ['/userinfo', 'GET, HEAD, POST, OPTIONS'],
     ['/jwks', 'GET, HEAD, OPTIONS'],
+    ['/end_session', 'GET, HEAD, POST, OPTIONS'],
     ['/.well-known/openid-configuration', 'GET, HEAD, OPTIONS'],
   ] as const
   for (const [path, allow] of methods) {

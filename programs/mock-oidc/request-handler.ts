@@ -1,13 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestLog } from '../mock-server/request-log.ts'
 import type { ScenarioQueue, ScriptedScenario } from '../mock-server/scenario-script.ts'
 import { errorAnswer, type Answer } from './answers.ts'
-import { BODY_LIMIT_BYTES, readBody, type BodyResult } from './body.ts'
 import type { EndpointName } from './endpoint-names.ts'
 import type { EndpointRequest, Provider } from './provider.ts'
-import type { RequestLog } from '../mock-server/request-log.ts'
 import type { Endpoint, Router } from './router.ts'
 import { SCENARIOS, type Outcome, type Scenario, type ScenarioName } from './scenarios.ts'
 import { expirePresentedCode } from './token.ts'
+
+/** docs/specification.md, Mock provider */
+const BODY_LIMIT_BYTES = 64 * 1_024
+
+/** `too_large`: the rest is read and discarded. `aborted`: the connection closed before the end of the body. */
+type BodyResult = Buffer | 'too_large' | 'aborted'
+
+/** Calls `done` exactly once. */
+function readBody(request: IncomingMessage, done: (body: BodyResult) => void): void {
+  let chunks: Buffer[] = []
+  let bytes = 0
+  let isDone = false
+  const finish = (body: BodyResult) => {
+    if (isDone) return
+    isDone = true
+    done(body)
+  }
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= BODY_LIMIT_BYTES) {
+      chunks.push(chunk)
+      return
+    }
+    chunks = []
+    finish('too_large')
+  })
+  request.once('end', () => finish(concatChunks(chunks)))
+  request.once('close', () => finish('aborted'))
+  if (request.destroyed) finish('aborted')
+}
+
+function concatChunks(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
+}
 
 /** What the handler needs for every request. */
 export interface HandlerContext {

@@ -1,10 +1,10 @@
-import { emptyAnswer, errorAnswer, type Answer } from './answers.ts'
-import { authorize } from './authorize.ts'
-import { discovery, jwks } from './discovery.ts'
+import { emptyAnswer, errorAnswer, cacheableJson, noStoreJson, type Answer } from './answers.ts'
+import { authorize, endSession } from './authorize.ts'
 import { PATHS, type EndpointName } from './endpoint-names.ts'
-import type { EndpointRequest, Provider } from './provider.ts'
+import { parseForm } from './parameters.ts'
+import { formOf, type EndpointRequest, type Provider } from './provider.ts'
+import { GRANT_TYPES } from './token-exchange.ts'
 import { token } from './token.ts'
-import { userinfo } from './userinfo.ts'
 
 export interface Endpoint {
   readonly name: EndpointName
@@ -22,6 +22,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'token', methods: ['POST'], answer: token },
   { name: 'userinfo', methods: READ_OR_POST, answer: userinfo },
   { name: 'jwks', methods: READ, answer: jwks },
+  { name: 'end_session', methods: READ_OR_POST, answer: endSession },
 ]
 
 /** The endpoint of a request, or the error answer if none takes it. */
@@ -68,3 +69,73 @@ const NOT_FOUND = errorAnswer(
   { check: 'path', error: 'not_found' },
   `the paths are ${Object.values(PATHS).join(', ')}`,
 )
+
+/** `GET /.well-known/openid-configuration` (OIDC Discovery, section 3). */
+function discovery({ issuer }: Provider): Answer {
+  const at = (path: string) => `${issuer.replace(/\/$/, '')}${path}`
+  return cacheableJson(
+    JSON.stringify({
+      issuer,
+      authorization_endpoint: at(PATHS.authorize),
+      token_endpoint: at(PATHS.token),
+      userinfo_endpoint: at(PATHS.userinfo),
+      jwks_uri: at(PATHS.jwks),
+      end_session_endpoint: at(PATHS.end_session),
+      scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: GRANT_TYPES,
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      code_challenge_methods_supported: ['S256'],
+      claims_supported: ['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'at_hash'],
+    }),
+  )
+}
+
+/** `GET /jwks`: the public keys of the id_tokens. */
+async function jwks({ keys }: Provider): Promise<Answer> {
+  return cacheableJson(await keys.jwks())
+}
+
+// RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1)
+const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i
+
+// docs/specification.md, Mock provider
+const MISS_HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'WWW-Authenticate': 'Bearer error="invalid_token"',
+}
+const MISS_CODE = 20005
+
+const STATES = {
+  unknown: 'unknown access token',
+  expired: 'this access token has expired',
+} as const
+
+const FORM_PARAMETERS: ReadonlySet<string> = new Set(['access_token'])
+
+/** `/userinfo`: the identity, for a valid access token in the header or, by POST, in a form (RFC 6750, section 2.2). */
+function userinfo({ grants, userJson }: Provider, request: EndpointRequest): Answer {
+  const { authorization } = request.headers
+  const inForm = parseForm(formOf(request) ?? '', FORM_PARAMETERS)
+  const formToken = inForm.repeated.size === 0 ? inForm.values.get('access_token') : undefined
+  if (authorization === undefined && formToken === undefined)
+    return miss('the Authorization header is missing')
+  const accessToken = authorization === undefined ? formToken : BEARER.exec(authorization)?.[1]
+  if (accessToken === undefined)
+    return miss('the Authorization header must be Bearer, one space and an access token')
+  const state = grants.accessTokenState(accessToken)
+  return state === 'good' ? noStoreJson(userJson) : miss(STATES[state])
+}
+
+function miss(reason: string): Answer {
+  return {
+    status: 401,
+    headers: MISS_HEADERS,
+    body: JSON.stringify({ code: MISS_CODE, msg: `access_token: ${reason}` }),
+    refusal: { check: 'access_token', error: 'invalid_token', code: MISS_CODE },
+  }
+}

@@ -11,7 +11,7 @@ import {
   type Fields,
   type RawAnswer,
 } from '../../test/support/mock-oidc.ts'
-import { TOKEN_CHECKS } from './token-checks.ts'
+import { TOKEN_CHECKS } from './token.ts'
 
 interface Row {
   readonly name: string

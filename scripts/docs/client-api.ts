@@ -10,6 +10,7 @@ import {
 export const GENERATED_NOTE =
   '// Generated from the OpenAPI document of the platform. Run `node scripts/docs.ts` to write it again.'
 const JSON_TYPE = 'application/json'
+const EVENT_TYPE = 'application/cloudevents+json'
 // RFC 9110, section 9.2.2
 const IDEMPOTENT_METHODS = ['GET', 'PUT', 'DELETE']
 
@@ -19,6 +20,7 @@ export function clientApi(document: OpenApiDocument): string {
   return [
     GENERATED_NOTE,
     `export interface Schemas {\n${members(document.components.schemas)}\n}`,
+    ...eventTypes(document),
     `export interface Operations {\n${operations.map(operationType).join('\n')}\n}`,
     `export const OPERATIONS = ${operationTable(operations, callOf)} as const\n`,
   ].join('\n\n')
@@ -106,6 +108,15 @@ function answerType(operation: PlacedOperation): string {
     return answer.type ?? typeOf(schema)
   })
   return [...new Set(types)].join(' | ') || 'undefined'
+}
+
+function eventTypes({ webhooks }: OpenApiDocument): string[] {
+  if (!webhooks) return []
+  const lines = Object.entries(webhooks).map(([subject, { post }]) => {
+    const { data = {} } = post.requestBody?.content[EVENT_TYPE]?.schema?.properties ?? {}
+    return `  ${JSON.stringify(subject)}: ${typeOf(data)}`
+  })
+  return [`/** The data of each event, by its subject. */\nexport interface Events {\n${lines.join('\n')}\n}`]
 }
 
 function members(schemas: Readonly<Record<string, Schema>>): string {

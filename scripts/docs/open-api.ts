@@ -34,6 +34,7 @@ export interface Operation {
 /** The parts of the OpenAPI document that the reference, the client and the console are made from. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks?: Readonly<Record<string, { readonly post: Pick<Operation, 'requestBody'> }>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 

@@ -30,6 +30,7 @@ import { openCurrentDatabase } from './database.ts'
 import { openChannels } from './payment-channels.ts'
 import { createDomains, eventSubjects, type Domains } from './domains.ts'
 import { hasSigningKey, openSigningKeys } from './signing-keys.ts'
+import { openSpans } from './spans.ts'
 import { COMMIT, VERSION } from './version.ts'
 
 /** The parts that all modules share; created once, and closed in reverse order. */
@@ -62,6 +63,7 @@ export async function openBase(
   hasSigningKey(config)
   const { metrics, expose, close } = createMetrics({ logger })
   resources.defer(close)
+  resources.use(await openSpans(config, 'platform'))
   exposeProcess(metrics, config)
   exposeDisk(metrics, config)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })

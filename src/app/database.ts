@@ -59,7 +59,8 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
       await requireCurrentSchema(store)
     } else {
       const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
-      if (steps.length > 0) logger.info({ steps }, 'migrated the schema')
+      // One text: in a list the name after `…-api-tokens` would be taken for a token.
+      if (steps.length > 0) logger.info({ steps: steps.join(' ') }, 'migrated the schema')
       if (backup !== undefined) logger.info({ backup }, `kept the database from before; ${wayBack(backup)}`)
     }
     await reportLateClock(store, logger)

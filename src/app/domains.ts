@@ -52,8 +52,9 @@ import type { Delivery } from '../ports/outbox.ts'
 import type { PaymentChannel } from '../ports/payment-channel.ts'
 import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
-import type { Domain, DomainParts } from '../wire/domain.ts'
-import { EventSubjects, type DeclaredSubject } from '../kernel/event-subjects.ts'
+import type { Domain, DomainParts, EventType } from '../wire/domain.ts'
+import { eventSource } from '../kernel/cloud-event.ts'
+import { EventSubjects, matchesPattern, type DeclaredSubject } from '../kernel/event-subjects.ts'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCodes } from '../wire/error-codes.ts'
 import { createOverview } from './overview.ts'
 import { openReceivers } from './receivers.ts'
@@ -100,6 +101,15 @@ export const DECLARED_ALERTS: AlertTable = Object.assign(
   ...DOMAINS.map(({ alerts = {} }: Domain) => alerts),
   BACKUP_ALERTS,
   TICKET_NOTIFY_ALERTS,
+)
+
+/** The subject of each event with the schema of its data. */
+export const EVENT_TYPES: readonly EventType[] = DOMAINS.flatMap(
+  ({ name, events, eventSchemas = {} }: Domain) =>
+    Object.values(events).flatMap((subject) => {
+      const [, schema] = Object.entries(eventSchemas).find(([each]) => matchesPattern(each, subject)) ?? []
+      return schema ? [{ subject, source: eventSource(name), schema }] : []
+    }),
 )
 
 type DomainName = (typeof DOMAINS)[number]['name']
@@ -221,7 +231,7 @@ export function createDomains(options: DomainsOptions) {
   const telemetry = telemetryDomain.create({
     ...platform,
     delivery: waking(telemetryDelivery),
-    newestMessage: (queries) => messages.messages.newest(queries),
+    newestMessage: messages.messages.newestNumber,
     alerts: alerts.alerts,
     deadLetters: messages.messages,
     ...config.telemetry,

@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
 import { HOUR, SECOND } from '../kernel/time.ts'
+import { newTrace, runInTrace } from '../kernel/trace.ts'
 
 export interface JobRunner {
   /** Asks the current runs to stop; no other one starts. */
@@ -53,7 +54,7 @@ async function loop(
 ) {
   let failures = 0
   while (!signal.aborted) {
-    const hasSucceeded = await record(job, () => job.run(signal))
+    const hasSucceeded = await runInTrace(newTrace(false), () => record(job, () => job.run(signal)))
     failures = hasSucceeded ? 0 : failures + 1
     await sleep(pauseMs(job, failures), undefined, { signal, ref: false }).catch(() => undefined)
   }

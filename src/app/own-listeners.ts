@@ -3,6 +3,8 @@ import { get as getOverTls } from 'node:https'
 import { json } from 'node:stream/consumers'
 import type { ListenAddress } from '../config/address-types.ts'
 import type { Config } from '../config/config.ts'
+import type { ModuleName } from '../config/value-types.ts'
+import { isLoopbackHost } from '../kernel/loopback-host.ts'
 
 /** Where a module of this configuration listens. */
 export interface OwnListener {
@@ -46,4 +48,11 @@ export async function readOwn(
   const options = { rejectUnauthorized: false, agent: false, signal }
   const [response] = await once(getOverTls(url.replace('http:', 'https:'), options), 'response')
   return json(response)
+}
+
+/** Whether passwords and tokens of other hosts reach the module without TLS, and no proxy that ends it is configured. */
+export function isPlainForOthers({ proxy, ...config }: Config, module: ModuleName): boolean {
+  if (module === 'worker' || proxy.clientAddressFrom.length > 0) return false
+  const { listen, tls } = config[module]
+  return tls.certFile === undefined && !isLoopbackHost(listen.host)
 }

@@ -7,3 +7,9 @@ export const VERSION = manifest.version
 
 /** The commit that a release was built from; undefined in a checkout. */
 export const COMMIT = manifest.gitHead
+
+/** The output of `platform version` and `platform --version`. */
+export function versionText(): string {
+  const commit = COMMIT === undefined ? '' : `commit ${COMMIT}, `
+  return `platform ${VERSION} (${commit}Node.js ${process.version})`
+}

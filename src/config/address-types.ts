@@ -77,6 +77,19 @@ export const cidrList = valueType<readonly Cidr[]>({
   format: (cidrs) => cidrs.map(({ text }) => text).join(',') || 'none',
 })
 
+/** Origins as browsers send them (RFC 6454, section 6.1). */
+export const originList = valueType<readonly string[]>({
+  name: 'list of origins',
+  expected: 'a list of origins such as https://shop.example.org, without a path, or none',
+  toml: 'list',
+  parse: (text) => (text === 'none' || text === '' ? [] : parseList(text, parseOrigin)),
+  format: (origins) => origins.join(',') || 'none',
+})
+
+function parseOrigin(text: string): string | undefined {
+  return parseUrl(text, HTTP)?.origin === text ? text : undefined
+}
+
 function parseCidr(text: string): Cidr | undefined {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = versionOf(address)

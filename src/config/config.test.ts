@@ -28,6 +28,7 @@ test('without a file and an environment everything has its default', () => {
       listen: { host: '127.0.0.1', port: 9600 },
       tls: {},
       localListen: { host: '127.0.0.1', port: 0 },
+      corsOrigins: [],
       rateLimitPerMinute: 600_000,
     },
     gateway: {
@@ -166,6 +167,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     env: '[::1]:2',
     beside: 'api.tls.cert_file = "/srv/cert"\napi.tls.key_file = "/srv/key"',
   },
+  'api.cors_origins': { toml: '["https://a.example"]', env: 'https://a.example,http://b.example:8080' },
   'api.rate_limit': { toml: '0', env: '7' },
   'gateway.listen': { toml: '"localhost:1"', env: '127.0.0.1:0' },
   'gateway.tls.cert_file': {
@@ -237,6 +239,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
     beside: `${ISSUER}\nauth.oidc.client_id = "c"`,
   },
   'auth.oidc.redirect_uri': { toml: '"https://a.example/auth/oauth/callback"', env: 'http://b.example/c' },
+  'auth.oidc.post_logout_redirect_uri': { toml: '"https://a.example/console/"', env: 'https://b.example/c' },
   'auth.oidc.scopes': { toml: '["openid", "groups"]', fileText: 'openid groups', env: 'openid' },
   'auth.oidc.user_claim': { toml: '"email"', env: 'preferred_username' },
   'auth.oidc.roles_claim': { toml: '"groups"', env: 'realm_access.roles', beside: PROVIDER },
@@ -263,6 +266,7 @@ const SAMPLES: Partial<Record<SettingKey, Sample>> = {
   'messages.keep': { toml: '"1d"', env: '2d' },
   'telemetry.max_pending': { toml: '1', env: '2' },
   'telemetry.rate': { toml: '1', env: '2' },
+  'telemetry.otlp_endpoint': { toml: '"http://127.0.0.1:4318"', env: 'https://collector.example.org' },
   'worker.listen': { toml: '"127.0.0.1:1"', env: '127.0.0.1:2' },
   'worker.order_scan': { toml: '"1s"', env: '2s' },
   'worker.certificate_scan': { toml: '"1s"', env: '2s' },

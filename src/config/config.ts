@@ -10,10 +10,9 @@ import { ConfigError, type Problem } from './config-error.ts'
 import { channelProblems, type PaymentChannelConfig } from './payments.ts'
 import { unknownReceivers, type ReceiverConfig, type RouteConfig } from './receivers.ts'
 import { Secret } from '../kernel/secret.ts'
-import { resolveSettings, type ResolveOptions } from './resolve.ts'
+import { resolveSettings, type ResolveOptions, readFirstFile, unknownMembers } from './resolve.ts'
 import { SETTING_TABLE, type SettingKey, type Settings } from './schema.ts'
 import type { Setting } from './setting.ts'
-import { readFirstFile, unknownMembers } from './sources.ts'
 
 type ValueOf<S> = S extends { type: { parse(text: string, cwd: string): infer T } }
   ? Exclude<T, undefined> | (S extends { default: infer D } ? UnsetOf<D> : undefined)

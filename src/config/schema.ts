@@ -2,6 +2,7 @@ import { DAY, MINUTE, SECOND } from '../kernel/time.ts'
 import {
   busServers,
   cidrList,
+  originList,
   databaseLocation,
   httpUrl,
   ipPool,
@@ -110,6 +111,11 @@ const SETTINGS = {
     needs: 'api.tls.cert_file',
     expectedBeside: (value) =>
       isLoopbackHost((value as ListenAddress).host) ? undefined : 'a loopback address such as 127.0.0.1:9601',
+  }),
+  'api.cors_origins': setting(originList, {
+    description:
+      'Origins whose pages may call the api and the gateway, with a token of their own. `none` allows no page of another origin.',
+    default: 'none',
   }),
   'api.rate_limit': setting(integerWithin({ minimum: 0, maximum: 1_000_000_000 }), {
     description: 'Requests per minute and caller; above that the answer is 429. 0 sets no limit.',
@@ -256,6 +262,11 @@ const SETTINGS = {
       'is reached. With the default the api listens on this address too.',
     default: DEFAULT_REDIRECT_URI,
   }),
+  'auth.oidc.post_logout_redirect_uri': setting(exactHttpUrl, {
+    description:
+      'Where the provider sends the browser after a sign-out, such as `https://shop.example.org/console/`. The provider must know ' +
+      'it. Unset, the browser stays with the provider.',
+  }),
   'auth.oidc.scopes': setting(scopeList, {
     description: 'What the platform asks the provider for. Without `openid` it needs a `userinfo` endpoint.',
     default: 'openid profile email',
@@ -342,6 +353,12 @@ const SETTINGS = {
       'Items per second of one agent, and five times as many at once; above that the answer is 429.',
     default: '100',
     property: 'telemetry.ratePerSecond',
+  }),
+  'telemetry.otlp_endpoint': setting(httpUrl, {
+    description:
+      'Where spans of requests, transactions, deliveries, commands and nights go: the address of an OpenTelemetry collector ' +
+      'that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Unset, none are made. Its headers, such as a token, come from ' +
+      'the environment variable `OTEL_EXPORTER_OTLP_HEADERS`.',
   }),
   'worker.listen': setting(listenAddress, {
     description: 'Where the worker answers `/health` and `/metrics`. Unset, it does not listen.',

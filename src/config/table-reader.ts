@@ -1,5 +1,4 @@
-import { describeValue, type Problem } from './config-error.ts'
-import { didYouMean } from './suggestions.ts'
+import { describeValue, type Problem, didYouMean } from './config-error.ts'
 import type { KeyPath } from './toml-lines.ts'
 
 /** Where an entry of the file is, for a message. */

@@ -5,9 +5,8 @@ import { parseTemplate, type TemplateText } from './backup-templates.ts'
 import { parseCommand } from './commands.ts'
 import { parsePaymentChannel, type PaymentChannelConfig } from './payments.ts'
 import { parseReceiver, parseRoutes, type ReceiverConfig, type RouteConfig } from './receivers.ts'
-import type { Problem } from './config-error.ts'
+import { type Problem, didYouMean } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
-import { didYouMean } from './suggestions.ts'
 import { locateKeys, type KeyPath } from './toml-lines.ts'
 
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */

@@ -4,6 +4,8 @@ export interface BusMessage {
   readonly subject: string
   readonly payload: string
   readonly headers: Readonly<Record<string, string>>
+  /** Further headers: of the trace that it belongs to, unless `headers` names one. */
+  readonly traceHeaders?: Readonly<Record<string, string>>
 }
 
 /**

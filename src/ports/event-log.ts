@@ -35,6 +35,8 @@ export interface LoggedMessage extends LoggedEvent {
   readonly isEvent: boolean
   /** Epoch milliseconds. */
   readonly createdAt: number
+  /** Of a message of a user (`storedTrace`); an event has it in its payload. */
+  readonly trace: string | null
 }
 
 /** The log of the events with the messages of users. */

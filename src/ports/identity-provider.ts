@@ -34,4 +34,9 @@ export interface IdentityProvider {
     answer: URLSearchParams,
     binding: SignInBinding,
   ): Promise<{ readonly outcome: 'identified'; readonly claims: Claims } | ProviderFailure>
+  /**
+   * Where a browser ends its session with the provider (OpenID Connect RP-Initiated Logout); undefined if the provider has no
+   * such address, or cannot be asked. May ask the provider first, for a bounded time. Never rejects.
+   */
+  endSessionUrl(): Promise<string | undefined>
 }

@@ -1,4 +1,5 @@
 import type { RateLimit } from '../kernel/token-bucket.ts'
+import type { Tx } from '../store/store.ts'
 
 /** Where a message leads: to the alert in the console, to its runbook, or to what else it is about. */
 export interface MessageLink {
@@ -65,4 +66,23 @@ export interface NotificationChannel {
   fits(message: ChannelMessage): boolean
   /** Sends a message that fits, in one request of limited duration. Never rejects; may be called again for a message. */
   send(message: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome>
+}
+
+/** A message to people that is not about an alert. */
+export interface Notice {
+  /** The same for each attempt to say the same: while one with the key waits for a receiver, another is not queued. */
+  readonly key: string
+  readonly title: string
+  readonly text: string
+  /** Where it leads, such as a page of the console. */
+  readonly url?: string
+}
+
+/** Where a domain tells the configured receivers something (docs/specification.md, Alert notifications). */
+export interface Notices {
+  /**
+   * Queues one message to each of the receivers in the caller's transaction; it is sent after the commit, and retried for
+   * 24 hours. A name that is not configured is left out.
+   */
+  tell(tx: Tx, receivers: readonly string[], notice: Notice): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import { encodeValue } from './parameter.ts'
+import { encodeValue } from './statement.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
 export interface Codec<Value, Stored> {

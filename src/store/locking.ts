@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
-import type { Tx } from './store.ts'
+import type { TouchedRow, Tx } from './store.ts'
 
 export interface LockOptions {
   /** Leaves out rows that another transaction has locked, instead of waiting for them. */
@@ -24,6 +24,16 @@ export function lockRows(
     const locked = share ? query.forShare() : query.forUpdate()
     return skipLocked ? locked.skipLocked() : locked
   }
+}
+
+/** For {@link WriteOptions.touches}. */
+export function touchedRow(table: string, ...key: readonly string[]): TouchedRow {
+  return { table, key }
+}
+
+/** One text for each row. */
+export function touchedName({ table, key }: TouchedRow): string {
+  return JSON.stringify([table, ...key])
 }
 
 /**

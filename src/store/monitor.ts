@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { SECOND } from '../kernel/time.ts'
+import { bindWork, runInPart } from '../kernel/trace.ts'
 import { statement } from './tables.ts'
 import type { Store, TransactionCallback, WriteOptions } from './store.ts'
 import { withTimeout } from './timeout.ts'
@@ -45,6 +46,8 @@ const probe = statement<{ now: number; filler: string }>((db, value) =>
     ),
 )
 
+const TRANSACTION = { name: 'transaction', kind: 'internal' } as const
+
 /**
  * The same store with metrics and a log of its outages. Its check covers writes, too: a database on a full disk answers
  * every query and takes no change. It writes once after the first write of the process, which may have started on a full
@@ -54,7 +57,8 @@ export function monitorStore(store: Store, options: MonitorOptions): Store {
   const monitor = new StoreMonitor(store, options)
   return {
     ...store,
-    write: (work, writeOptions) => monitor.write(work, writeOptions),
+    // A group of writes runs outside of the traces of those that it contains.
+    write: (work, writeOptions) => runInPart(TRANSACTION, () => monitor.write(bindWork(work), writeOptions)),
     check: () => monitor.check(),
   }
 }

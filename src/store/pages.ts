@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder, SelectQueryBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import {
   NEWEST_FIRST,
   pageOf,
@@ -197,5 +197,16 @@ function rangeConditions(column: string): Conditions<AnyQuery> {
     firstSeq: (query, seq: number) => query.where('seq', '>=', seq),
     createdTo: (query, time: number) => query.where(column, '<', time),
     endSeq: (query, seq: number) => query.where('seq', '<', seq),
+  }
+}
+
+/**
+ * The condition of a list that one of the columns contains a text. Capital and small letters of ASCII are the same; others as
+ * the database compares them. No index helps: the list reads rows until its page is full, so it is read with `readsAside`.
+ */
+export function contains(...columns: readonly string[]) {
+  return (query: AnyQuery, text: string, { positionIn }: Capabilities) => {
+    const found = columns.map((column) => sql`${positionIn}(lower(${sql.ref(column)}), lower(${text})) > 0`)
+    return query.where(sql<boolean>`(${sql.join(found, sql` or `)})`)
   }
 }

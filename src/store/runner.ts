@@ -4,6 +4,7 @@ import type { Counter, Metrics } from '../kernel/metrics.ts'
 import { createOutage, type Outage } from '../kernel/outage.ts'
 import { backoffMs, type Backoff } from '../kernel/retry.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND } from '../kernel/time.ts'
+import { continuedTrace, runInSpan } from '../kernel/trace.ts'
 import { newHolder } from './holder.ts'
 import type { Store, Tx } from './store.ts'
 
@@ -14,6 +15,8 @@ export interface WorkItem {
   readonly attempts: number
   /** When it was queued, in epoch milliseconds. */
   readonly queuedAt: number
+  /** Of the request that queued it (`storedTrace`); null if there was none. */
+  readonly trace: string | null
 }
 
 /** The lease of a holder on a row. */
@@ -167,7 +170,9 @@ export class Runner<Item extends WorkItem, Result> {
   }
 
   #begin(item: Item, since: number): void {
-    const run = this.#process(item, since).finally(() => {
+    const span = { name: `work ${this.#options.name}`, kind: 'internal' } as const
+    const work = () => this.#process(item, since)
+    const run = runInSpan(continuedTrace(item.trace), span, work).finally(() => {
       this.#running.delete(item.id)
       this.wake()
     })

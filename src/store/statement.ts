@@ -1,6 +1,5 @@
 import type { Compilable, CompiledQuery, DeleteResult, InsertResult, Kysely, UpdateResult } from 'kysely'
 import { CAPABILITIES, type Capabilities, type DialectName } from './dialects/capabilities.ts'
-import { Parameter } from './parameter.ts'
 
 /** The query builder without the types of tables: those belong to the domains (`schemaOf`). */
 // oxlint-disable-next-line typescript/no-explicit-any -- any table
@@ -58,4 +57,29 @@ export function statement<P extends object, R = never>(build: Build<P, R>): Stat
 // The query builder passes an unknown object through as a value, so a placeholder can have the type of its value.
 function placeholder<T>(name: string): T {
   return new Parameter(name) as T
+}
+
+/** Stands for a value in a statement that is compiled before its values are known. */
+class Parameter {
+  readonly #name: string
+  readonly #encode: ((value: unknown) => unknown) | undefined
+
+  constructor(name: string, encode?: (value: unknown) => unknown) {
+    this.#name = name
+    this.#encode = encode
+  }
+
+  valueIn(parameters: object): unknown {
+    const value = (parameters as Record<string, unknown>)[this.#name]
+    return this.#encode ? this.#encode(value) : value
+  }
+
+  encoded(encode: (value: unknown) => unknown): Parameter {
+    return new Parameter(this.#name, encode)
+  }
+}
+
+/** The encoded value; a parameter is encoded when it is bound. */
+export function encodeValue(value: unknown, encode: (value: unknown) => unknown): unknown {
+  return value instanceof Parameter ? value.encoded(encode) : encode(value)
 }

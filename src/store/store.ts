@@ -28,9 +28,30 @@ export interface Tx extends Queries {
 /** The callback of one transaction. It may run more than once, so it changes nothing but the database. */
 export type TransactionCallback<T> = (tx: Tx) => Promise<T>
 
-export interface WriteOptions {
+/** A row that a write locks, or that must not change between its statements. There may be no such row yet. */
+export interface TouchedRow {
+  readonly table: string
+  /** The texts by which the statements find it. */
+  readonly key: readonly string[]
+}
+
+export type WriteOptions = AloneOptions | SharedOptions
+
+interface AloneOptions {
   /** For changes of the schema: without the time limit for transactions. */
   readonly longRunning?: boolean
+  readonly touches?: undefined
+}
+
+interface SharedOptions {
+  readonly longRunning?: false
+  /**
+   * Lets the write share a transaction with others on an engine with concurrent writers, whose locks do not hold between
+   * them. These are the rows that it locks, or that must not change between its statements; of two writes that touch the
+   * same row, one runs after the other. Other changes must be single statements that hold whatever others do: an insertion,
+   * or compare-and-set. A write that says nothing has its transaction for itself.
+   */
+  readonly touches: readonly TouchedRow[]
 }
 
 /**

@@ -30,27 +30,37 @@ export async function withTimeout<T>(limitMs: number, work: Promise<T>, expired:
   }
 }
 
-/** A timeout for works that run one after the other. They share one timer: restarting one costs next to nothing. */
+/**
+ * A timeout for works that run one after the other, or of which several wait for answers in their order: then it is for the
+ * next answer. They share one timer: restarting one costs next to nothing.
+ */
 export class ReusableTimeout {
   readonly #limitMs: number
+  readonly #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
-  #expire: (() => void) | undefined
+  // Grows with each start of a wait and each end of a work.
+  #activity = 0
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** The work's outcome, or a rejection with `expired()`. Only one at a time. */
+  /** How many works have neither ended nor expired. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** The work's outcome, or a rejection with `expired()`. */
   race<T>(work: Promise<T>, expired: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#timer = this.#timer?.refresh() ?? setTimeout(this.#onTimer, this.#limitMs)
+      if (this.#waiting.size === 0) this.#restart()
       const expire = () => reject(expired())
-      this.#expire = expire
+      this.#waiting.add(expire)
       const settleBy =
         <A>(settle: (outcome: A) => void) =>
         (outcome: A) => {
-          // A work that has expired may still settle while the next one runs.
-          if (this.#expire === expire) this.#expire = undefined
+          // A work that has expired may still settle while another one runs.
+          if (this.#waiting.delete(expire)) this.#restart()
           settle(outcome)
         }
       work.then(settleBy(resolve), settleBy(reject))
@@ -63,11 +73,19 @@ export class ReusableTimeout {
     this.#timer = undefined
   }
 
+  #restart(): void {
+    this.#activity++
+    this.#timer = this.#timer?.refresh() ?? setTimeout(this.#onTimer, this.#limitMs)
+  }
+
   readonly #onTimer = () => {
-    const overdue = this.#expire
+    const seen = this.#activity
     // A process that was suspended first handles the answers that have arrived meanwhile.
     setImmediate(() => {
-      if (overdue === this.#expire) overdue?.()
+      if (seen !== this.#activity) return
+      const overdue = [...this.#waiting]
+      this.#waiting.clear()
+      for (const expire of overdue) expire()
     })
   }
 }

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from './columns.ts'
+import { storedTrace } from '../kernel/trace.ts'
 import { lockRows } from './locking.ts'
 import type { WorkClaim, WorkLease, WorkItem } from './runner.ts'
 import { statement, type Database, type Statement } from './statement.ts'
@@ -12,11 +13,12 @@ export const WORK_COLUMNS = {
   leaseHolder: text().nullable(),
   attempts: integer(),
   queuedAt: integer(),
+  trace: text().nullable(),
 }
 
 /** The values of those columns in a row that is due at once. */
 export function queuedWork(now: number) {
-  return { dueAt: now, leaseHolder: null, attempts: 0, queuedAt: now }
+  return { dueAt: now, leaseHolder: null, attempts: 0, queuedAt: now, trace: storedTrace() }
 }
 
 type WorkDeclaration = Declaration & typeof WORK_COLUMNS & { id: Column<string, string> }

@@ -3,6 +3,7 @@ import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/retry.ts'
+import { bindTrace } from '../kernel/trace.ts'
 import { callListeners } from './listeners.ts'
 import type { Tx, TransactionCallback, WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
@@ -238,7 +239,9 @@ export class WriteQueue {
   async #run(job: Job): Promise<void> {
     const listeners: (() => void)[] = []
     job.listeners = listeners
-    const { tx, end } = this.#options.connection.transaction((listener) => listeners.push(listener))
+    const { tx, end } = this.#options.connection.transaction((listener) =>
+      listeners.push(bindTrace(listener)),
+    )
     try {
       await (job.longRunning ? job.run(tx) : this.#limit(job.run(tx)))
     } finally {

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { BuiltInCommand } from '../kernel/command.ts'
 import type { AlertTable } from '../kernel/declared-alerts.ts'
 import type { Role } from '../kernel/identity.ts'
@@ -16,6 +17,8 @@ export interface Domain {
   readonly tables: readonly string[]
   /** The subject of each event, by what has happened. A subject that ends in `.*` has a variable last part. */
   readonly events: Readonly<Record<string, string>>
+  /** What the data of its events are, by their subjects: exact, or a prefix that ends in `*`; the first that matches. */
+  readonly eventSchemas?: Readonly<Record<string, TSchema>>
   /** The roles that may read its events on the live stream. Left out where there are no events. */
   readonly eventReaders?: readonly Role[]
   /** The subjects that other roles may follow, because their objects have a list of their own. */
@@ -24,6 +27,22 @@ export interface Domain {
   readonly errors: ErrorCodes
   /** The alerts that it raises. */
   readonly alerts?: AlertTable
+}
+
+/** An event in the document of the API. */
+export interface EventType {
+  /** Ends in `.*` if its last part is variable. */
+  readonly subject: string
+  readonly source: string
+  /** Of `data`. */
+  readonly schema: TSchema
+}
+
+/** What the document of the API has besides its operations. */
+export interface DocumentFacts {
+  /** Every code of an error body, in any order. */
+  readonly errorCodes: readonly string[]
+  readonly events: readonly EventType[]
 }
 
 /** What a domain contributes to a process. */

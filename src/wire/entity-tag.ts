@@ -17,3 +17,8 @@ export function parseIfMatch(header: string | undefined): readonly number[] | un
   const tags = header.match(ENTITY_TAG) ?? []
   return tags.map((tag) => Number(OWN_TAG.exec(tag)?.[1] ?? 0))
 }
+
+/** The `ETag` header of a version (RFC 9110, section 8.8.3). */
+export function entityTag(version: number): { readonly etag: string } {
+  return { etag: `"${version}"` }
+}

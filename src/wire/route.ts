@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Identity, Role, TokenPurpose } from '../kernel/identity.ts'
 import { JsonText } from '../kernel/json-text.ts'
-import type { Tx } from '../store/store.ts'
+import type { TouchedRow, Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
 import type { StreamBody } from './stream.ts'
 
@@ -57,6 +57,8 @@ export interface AnswerSchema {
   readonly schema?: TSchema
   /** Type of the body; `application/json` when left out. */
   readonly contentType?: string
+  /** Whether its `ETag` names the version; a `GET` is answered 304 when its `If-None-Match` names it. */
+  readonly hasTag?: true
 }
 
 /** What the audit trail records of an operation (docs/specification.md, Audit); the server records the rest. */
@@ -137,6 +139,11 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
   /** Left out where the operation is not recorded in the audit trail. */
   readonly audit?: AuditRule<P, Q, B>
+  /** The rows that let `change` share a transaction with other writes; left out, it has one for itself. */
+  readonly touches?: (
+    request: RouteRequest<Static<P>, Static<Q>, Static<B>>,
+    prepared: T,
+  ) => readonly TouchedRow[]
   /** Runs in the transaction, which may be repeated as a whole. */
   readonly change: (
     tx: Tx,
@@ -179,6 +186,11 @@ export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, T
   return 'change' in route
 }
 
+/** Whether a client that has the object already is told so. */
+export function isConditional({ method, answers }: Pick<Route, 'method' | 'answers'>): boolean {
+  return method === 'GET' && answers[200]?.hasTag === true
+}
+
 /** Whether the response of the operation is streamed. */
 export function isStream(route: Route): route is StreamRoute<TSchema, TSchema> {
   return 'stream' in route
@@ -203,8 +215,18 @@ export function ok<B>(body: B, ...[headers]: HeadersOf<B>): Answer {
   return headers ? { status: 200, body, headers } : { status: 200, body }
 }
 
-export function created<B>(body: B, ...[headers]: HeadersOf<B>): Answer {
-  return headers ? { status: 201, body, headers } : { status: 201, body }
+/** `collection`: the path of its list; with the id it is where the new object is read. */
+export function created(
+  collection: string,
+  id: string,
+  body: object,
+  headers: Answer['headers'] = {},
+): Answer {
+  return { status: 201, body, headers: { ...headers, location: locationOf(collection, id) } }
+}
+
+export function locationOf(collection: string, id: string): string {
+  return `${collection}/${encodeURIComponent(id)}`
 }
 
 /** The body of an answer as data, even if it is JSON text or was stored. */

@@ -508,6 +508,7 @@ async function createTable({ capabilities, write }: Store): Promise<void> {
       .addColumn('lease_holder', 'text')
       .addColumn('attempts', integer, (column) => column.notNull())
       .addColumn('queued_at', integer, (column) => column.notNull())
+      .addColumn('trace', 'text')
       .modifyEnd(tableSuffix)
       .execute(),
   )

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { VARIABLE_NAMES } from '../../programs/mock-oidc/env.ts'
 import { SCENARIO_NAMES } from '../../programs/mock-oidc/scenarios.ts'
-import { TOKEN_CHECKS } from '../../programs/mock-oidc/token-checks.ts'
+import { TOKEN_CHECKS } from '../../programs/mock-oidc/token.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { startTestProvider } from '../support/mock-oidc.ts'
 

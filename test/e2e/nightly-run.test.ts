@@ -1,48 +1,25 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { driveWorld, writeTokenFile } from '../support/drive-world.ts'
-import { DRIVE_CLIENT_ID, DRIVE_CLIENT_SECRET } from '../support/mock-drive.ts'
+import { driveWorld } from '../support/drive-world.ts'
+import { DRIVE_CLIENT_SECRET } from '../support/mock-drive.ts'
+import { CLEANERS, writeNightFiles } from '../support/night-files.ts'
 import { PROGRAM, runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 
 const skip = process.getuid?.() !== 0 && 'the backup needs root'
 
 const RECORDER = join(import.meta.dirname, '../support/recorded-programs.ts')
-const CLEANERS = ['apt-get', 'docker', 'podman', 'journalctl']
-
-/** A directory of programs that do nothing. */
-function makeIdlePrograms(directory: string): string {
-  mkdirSync(directory)
-  for (const name of CLEANERS) writeFileSync(join(directory, name), '#!/bin/sh\n', { mode: 0o755 })
-  return directory
-}
-
 /** A server with a platform, a log, and the files of its drive. */
 async function server() {
   const directory = temporaryDirectory()
   const drives = await driveWorld()
-  const root = join(directory.path, 'server')
-  const [tokenFile, secretsFile] = [join(root, 'certs/backend/drive-token.json'), join(root, 'backup.env')]
-  mkdirSync(join(root, 'certs/backend'), { recursive: true })
-  mkdirSync(join(root, 'logs/web'), { recursive: true })
-  writeFileSync(join(root, 'logs/web/access.log'), 'GET /health\n')
-  writeTokenFile(tokenFile)
-  writeFileSync(
-    secretsFile,
-    `DRIVE_CLIENT_ID=${DRIVE_CLIENT_ID}\nDRIVE_CLIENT_SECRET=${DRIVE_CLIENT_SECRET}\n`,
-    { mode: 0o600 },
-  )
+  const { root, tokenFile, secretsFile, env: night } = writeNightFiles(directory.path, drives.mock.url)
   const platform = await servePlatform({ dataDir: directory.path })
   const env = {
-    BACKUP_INSTALL_ROOT: root,
-    BACKUP_DRIVE_API_URL: drives.mock.url,
-    BACKUP_DRIVE_SECRETS_FILE: secretsFile,
+    ...night,
     BACKUP_PLATFORM_API: platform.url,
-    BACKUP_REBOOT: 'false',
-    BACKUP_CLEAN: 'packages,containers',
-    PATH: makeIdlePrograms(join(directory.path, 'programs')),
     NODE_OPTIONS: `--import=${RECORDER}`,
     RECORDED_PROGRAMS: join(directory.path, 'programs.jsonl'),
     LISTEN_ADDR: platform.url.replace('http://', ''),

@@ -174,6 +174,32 @@ describe('platform serve', { concurrency: 2 }, () => {
     assert.equal(second.stderr(), '')
   })
 
+  test('two that start at once on one new directory share its database, keys and work', async (t) => {
+    const { serve } = await world(t)
+    const both = await Promise.all(
+      ['a', 'b'].map((name) => serve('all', { GATEWAY_NAME: name, ...QUICK_SCAN })),
+    )
+    const [one, other] = both as [ServedPlatform, ServedPlatform]
+    const passwords = both.flatMap((each) => /the password (\S+)/.exec(each.stderr())?.[1] ?? [])
+    assert.equal(passwords.length, 1, 'one of them made the first user')
+    const login = { body: { username: 'admin', password: passwords[0] } }
+    for (const [issuer, judge] of [both, both.toReversed()] as [ServedPlatform, ServedPlatform][]) {
+      const { access_token: token } = await json<{ access_token: string }>(
+        issuer.call('POST', '/auth/login', login),
+      )
+      const headers = { authorization: `Bearer ${token}` }
+      assert.equal((await fetch(`${judge.url}/auth/me`, { headers })).status, 200)
+    }
+    const order = { body: DUE, headers: { 'idempotency-key': 'the same' } }
+    const orders = await Promise.all(
+      both.map((each) => json<OrderAnswer>(each.call('POST', '/orders', order))),
+    )
+    assert.deepEqual(orders[0], orders[1])
+    await eventually('the order to expire', async () => (await orderStatus(one, 'due')) === 'expired')
+    const timeouts = await items(other, '/messages?subject=order.timeout')
+    assert.equal(timeouts.length, 1)
+  })
+
   test('serves only health and metrics on the address of a worker', async (t) => {
     const { serve } = await world(t)
     const worker = await serve('worker', { WORKER_LISTEN_ADDR: '127.0.0.1:0' })

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { MIGRATIONS } from '../../src/store/migrate.ts'
 import { eventually } from '../support/eventually.ts'
 import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
 import {

@@ -9,7 +9,7 @@ import { readableStateAlert, unreadableStateAlert } from '../../programs/ticket-
 import { DECLARED_ALERTS, jobsOf } from '../../src/app/domains.ts'
 import { settingsOf } from '../../src/domains/heartbeats/model.ts'
 import { AddressPool } from '../../src/domains/pool/index.ts'
-import { parseUpload } from '../../src/domains/telemetry/schemas.ts'
+import { parseUpload } from '../../src/domains/telemetry/routes.ts'
 import { DAY, HOUR, MINUTE, toRfc3339 } from '../../src/kernel/time.ts'
 import type { OutboxMessage } from '../../src/ports/outbox.ts'
 import type { Callback } from '../../src/ports/payment-channel.ts'

@@ -80,6 +80,7 @@ function withoutChance(value: object): string {
   return JSON.stringify(value, null, 1)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
+    .replaceAll(/00-[0-9a-f]{32}-[0-9a-f]{16}-00/g, 'TRACE')
     .replaceAll(/bench-\d{5}/g, 'USER')
     .replaceAll(/\b1\d{12}\b/g, 'MILLISECONDS')
 }

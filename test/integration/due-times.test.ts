@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { localTime } from '../../programs/backup/night/local-time.ts'
+import { dueForRetryLoop } from '../../programs/backup/night/schedule.ts'
+import { EMPTY_STATE } from '../../programs/backup/night/state.ts'
 import { afterAttempt, allowedBy } from '../../src/domains/alerts/notifications/health.ts'
 import { judgeTime, withFarTimesDue } from '../../src/domains/alerts/judgement.ts'
 import type { Alert } from '../../src/domains/alerts/model.ts'
@@ -8,10 +12,12 @@ import { isBackupDue } from '../../src/domains/data-backups/model.ts'
 import { bucketSize, takeTokens } from '../../src/domains/telemetry/model.ts'
 import { createLoginThrottle } from '../../src/domains/users/login-throttle.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { TokenBucket } from '../../src/kernel/token-bucket.ts'
 import { alertAfter } from '../support/alert-judgements.ts'
+import { defineColumns, text } from '../../src/store/columns.ts'
 import { createLease } from '../../src/store/lease.ts'
+import { WORK_COLUMNS, WorkQueue } from '../../src/store/work-queue.ts'
 import { scopeOf } from '../support/scope.ts'
 import { testStore } from '../support/store.ts'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
@@ -39,6 +45,8 @@ function alertWith(pauseMs: number, changes: (until: number) => Partial<Alert>):
 
 const PAUSES = { initialMs: MINUTE, maximumMs: MINUTE }
 const LOGINS = 100
+const NIGHT = { timeZone: 'UTC', windowStart: '00:00', windowEnd: '24:00', retryEveryMs: 30 * MINUTE }
+const WORK_ITEMS = new WorkQueue('work_items', defineColumns({ id: text(), ...WORK_COLUMNS }))
 
 /** Silences have no row: they begin and end at times of the wall clock (docs/specification.md, Alerts). */
 const WAITING: Readonly<Record<string, Waiting>> = {
@@ -70,6 +78,39 @@ const WAITING: Readonly<Record<string, Waiting>> = {
     begin(clock) {
       const newest = { status: 'completed', createdAt: clock.now() } as const
       return () => isBackupDue(newest, DAY, clock.now())
+    },
+  },
+  'the next try of a nightly backup that has failed': {
+    pauseMs: NIGHT.retryEveryMs,
+    begin(clock) {
+      const failedAt = clock.now()
+      return () => {
+        const now = clock.now()
+        // The walk may end on another date, whose night has failed as well.
+        const nights = [{ date: localTime(now, NIGHT.timeZone).date, failures: 1 }]
+        return dueForRetryLoop({ ...EMPTY_STATE, nights }, now, NIGHT, failedAt).action === 'retry'
+      }
+    },
+  },
+  'work whose attempt has failed': {
+    pauseMs: MINUTE,
+    async begin(clock, t) {
+      const { store } = scopeOf(t).use(await testStore('sqlite', clock))
+      const longestPauseMs = MINUTE + CLOCK_DIFFERENCE_MS
+      const claim = { holder: 'me', longestPauseMs, limit: 1, except: [] }
+      await store.write(async ({ db }) => {
+        await sql`create table work_items (id text, due_at bigint, lease_holder text, attempts int, queued_at bigint)`.execute(
+          db,
+        )
+        await sql`insert into work_items values ('one', ${clock.now() + MINUTE}, null, 1, ${clock.now()})`.execute(
+          db,
+        )
+      })
+      return async () => {
+        const [now, until] = [clock.now(), clock.now() + MINUTE]
+        const claimed = await store.write((tx) => WORK_ITEMS.claim(tx, { ...claim, now, until }))
+        return claimed.length === 1
+      }
     },
   },
   'the telemetry of an agent above its rate': {

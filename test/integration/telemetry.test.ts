@@ -47,7 +47,7 @@ async function openWorldOn<B extends Bus>(bus: B, dialect: DialectName, deadLett
   const telemetry = new Telemetry({
     ...parts,
     delivery,
-    newestMessage: (queries) => messages.newest(queries),
+    newestMessage: messages.newestNumber,
     maxPending: MAX_PENDING,
     ratePerSecond: 100,
   })

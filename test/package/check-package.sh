@@ -12,7 +12,8 @@ checkout=$(realpath "$(dirname "$0")/../..")
 
 active_version() { shell_inside "curl -fsS http://127.0.0.1:9600/health | grep -F '\"version\":\"$1\"'"; }
 
-version_of() { dpkg-deb --field "$1" Version | tr '~' '-'; }
+# As the program says it: without the commit of a package between two releases.
+version_of() { dpkg-deb --field "$1" Version | sed 's/+git.*//' | tr '~' '-'; }
 
 # Whether a package is of this checkout, whose documents it must match.
 is_own() { grep -qF "\"version\": \"$(version_of "$1")\"" "$checkout/package.json"; }
@@ -34,6 +35,24 @@ touch /root/refused
 while read -r order; do
   curl -fsS -o /dev/null -H "x-user-id: check" -H "x-user-roles: admin" "http://127.0.0.1:9600/orders/$order" || echo "$order"
 done < /root/acknowledged > /root/lost'
+
+# The n-th block of commands of a section of a guide.
+shown_block() {
+  awk -v section="## $2" -v wanted="$3" '/^## / { here = $0 == section } !here { next }
+    /^```/ { isShown = !isShown; if (isShown) number++; next } isShown && number == wanted' "$checkout/docs/guide/$1.md"
+}
+
+# Types what the guide shows, on this server and then on one without its data.
+move_to_new_server() {
+  local order='{"order_id":"moved","platform":"live","amount_cents":100}'
+  shell_inside "curl -fsS -o /dev/null -H @/root/header -H 'content-type: application/json' -d '$order' http://127.0.0.1:9600/orders"
+  shell_inside "$(shown_block data-backups 'Moving to a new server' 1)"
+  shell_inside "find /var/lib/platform -mindepth 1 -delete && rm $config"
+  # The bus of this server is away, so the last line, `platform doctor`, ends with 1.
+  shell_inside "$(shown_block data-backups 'Moving to a new server' 2 | sed 's/^platform doctor .*/{ & || true; }/')"
+  until_true 'the moved platform' shell_inside 'curl -fsS -H @/root/header http://127.0.0.1:9600/orders/moved'
+  shell_inside "runuser -u platform -- platform audit verify --config $config"
+}
 
 acknowledged() { wc -l < "$root/root/acknowledged"; }
 
@@ -77,6 +96,9 @@ if is_own "$older"; then
 
   step 'faults'
   check_faults
+
+  step 'moving to a new server'
+  move_to_new_server
 fi
 
 step 'upgrade under load'

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { readMockConfig, type MockEnvironment } from '../../programs/mock-oidc/env.ts'
-import { startMockOidc } from '../../programs/mock-oidc/server.ts'
+import { startMockOidc } from '../../programs/mock-oidc/index.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { fakeClock } from './clock.ts'
 

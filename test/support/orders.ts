@@ -14,7 +14,7 @@ export const EXPIRY_MS = 15 * MINUTE
 export const WANTED = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
 
 /** A platform without payment channels. */
-const NO_PAYMENTS: OrderPayments = {
+export const NO_PAYMENTS: OrderPayments = {
   orderLeftPending: () => Promise.resolve(),
   askBeforeExpiry: () => Promise.resolve(),
 }

@@ -1,7 +1,7 @@
 import { createDomains, routesOf } from '../../src/app/domains.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { OrderStatus } from '../../src/domains/orders/index.ts'
-import { rollUpJob } from '../../src/domains/overview/jobs.ts'
+import { rollUpJob } from '../../src/domains/overview/index.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'

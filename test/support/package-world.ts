@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { zstdFrames } from '../../programs/backup/package/compression.ts'
 import { encodeManifest, type PackageManifest } from '../../programs/backup/package/manifest.ts'
-import { tarArchive } from '../../programs/backup/package/tar-entries.ts'
-import { unpackPackage } from '../../programs/backup/package/read-package.ts'
 import {
+  tarArchive,
   writePackage,
   type PackageRequest,
   type WrittenPackage,
 } from '../../programs/backup/package/write-package.ts'
+import { unpackPackage } from '../../programs/backup/package/read-package.ts'
 import { readAll } from './drive-world.ts'
 
 export const DESCRIBED = {

@@ -15,7 +15,7 @@ export interface Schemas {
   User: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "created_at": string; readonly "updated_at": string; readonly "last_login_at": string | null }
   Me: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled"?: boolean; readonly "created_at"?: string; readonly "updated_at"?: string; readonly "last_login_at"?: string | null }
   UserNames: { readonly "items": readonly ({ readonly "id": string; readonly "name": string })[] }
-  Error: { readonly "code": string; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "code": string; readonly "values"?: { readonly [name: string]: unknown }; readonly "message": string })[]; readonly "values"?: { readonly [name: string]: unknown } }
+  Error: { readonly "code": "agent_not_found" | "alert_not_found" | "amount_not_payable" | "api_unavailable" | "backup_directory_unavailable" | "backup_file_not_found" | "backup_not_found" | "backup_running" | "bad_signature" | "certificate_busy" | "certificate_exists" | "certificate_file_unavailable" | "certificate_not_found" | "channel_not_found" | "command_not_found" | "delivery_not_found" | "draining" | "execution_not_found" | "forbidden" | "forbidden_variable" | "heartbeat_not_found" | "idempotency_key_reused" | "internal" | "invalid_certificate" | "invalid_credentials" | "invalid_transition" | "last_admin" | "malformed_json" | "menu_cycle" | "menu_has_children" | "menu_not_found" | "message_not_found" | "method_not_allowed" | "mirror_outdated" | "no_longer_allowed" | "no_space" | "not_a_session" | "order_exists" | "order_not_found" | "own_request" | "payload_too_large" | "payment_not_found" | "ping_not_found" | "pool_exhausted" | "pool_overlap" | "precondition_failed" | "private_key_refused" | "range_not_satisfiable" | "rate_limited" | "read_only" | "receiver_not_found" | "reconciliation_not_found" | "reconciliation_running" | "refund_too_large" | "reserved_subject" | "route_not_found" | "session_not_found" | "sign_in_not_configured" | "silence_not_found" | "store_unavailable" | "ticket_not_found" | "token_not_found" | "too_many_streams" | "too_many_tokens" | "too_many_webhooks" | "unauthenticated" | "unsupported_media_type" | "upgrade_required" | "url_refused" | "user_disabled" | "user_exists" | "user_not_found" | "users_mirrored" | "validation_failed" | "webhook_disabled" | "webhook_not_found"; readonly "message": string; readonly "details"?: readonly ({ readonly "path": string; readonly "code": string; readonly "values"?: { readonly [name: string]: unknown }; readonly "message": string })[]; readonly "values"?: { readonly [name: string]: unknown } }
   NewApiToken: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "created_at": string; readonly "expires_at": string; readonly "last_used_at": string | null; readonly "last_used_from": string | null; readonly "token": string | null }
   ApiToken: { readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "created_at": string; readonly "expires_at": string; readonly "last_used_at": string | null; readonly "last_used_from": string | null }
   UserChanges: { readonly "revision": number; readonly "full": boolean; readonly "more": boolean; readonly "pool": string; readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "enabled": boolean; readonly "token_generation": number; readonly "deleted": boolean })[] }
@@ -53,6 +53,53 @@ export interface Schemas {
   Ready: { readonly "status": "ready" | "starting" | "draining" | "failing" }
 }
 
+/** The data of each event, by its subject. */
+export interface Events {
+  "alert.raised": Schemas['Alert']
+  "alert.acknowledged": Schemas['Alert']
+  "alert.recovered": Schemas['Alert']
+  "alert.frozen": Schemas['Alert']
+  "alert.unfrozen": Schemas['Alert']
+  "silence.created": Schemas['Silence']
+  "silence.ended": Schemas['Silence']
+  "order.created": Schemas['Order']
+  "order.paid": Schemas['Order']
+  "order.shipped": Schemas['Order']
+  "order.completed": Schemas['Order']
+  "order.timeout": Schemas['Order']
+  "payment.created": Schemas['Payment']
+  "payment.paid": Schemas['Payment']
+  "payment.failed": Schemas['Payment']
+  "payment.closed": Schemas['Payment']
+  "payment.refunded": Schemas['Payment']
+  "payment.attention": Schemas['Payment']
+  "payment.reconciled": Schemas['Reconciliation']
+  "vpn.audit.session_registered": Schemas['VpnAuditEntry']
+  "vpn.audit.session_closed": Schemas['VpnAuditEntry']
+  "vpn.audit.auth_failed": Schemas['VpnAuditEntry']
+  "telemetry.agent.*": { readonly "agent_id": string; readonly "at": string; readonly "data": { readonly [name: string]: unknown } }
+  "ticket.created": Schemas['TicketDetails']
+  "ticket.updated": Schemas['TicketDetails']
+  "heartbeat.created": Schemas['Heartbeat']
+  "heartbeat.changed": Schemas['Heartbeat']
+  "heartbeat.missed": Schemas['Heartbeat']
+  "heartbeat.recovered": Schemas['Heartbeat']
+  "heartbeat.deleted": Schemas['Heartbeat']
+  "menu.changed": { readonly "revision": number; readonly "created": readonly (string)[]; readonly "updated": readonly (string)[]; readonly "moved": readonly (string)[]; readonly "deleted": readonly (string)[]; readonly "truncated"?: boolean }
+  "certificate.registered": { readonly "certificate": Schemas['Certificate']; readonly "actor": string }
+  "certificate.revoked": { readonly "certificate": Schemas['Certificate']; readonly "actor": string }
+  "certificate.deleted": { readonly "certificate": Schemas['Certificate']; readonly "actor": string }
+  "certificate.expiring": { readonly "certificate": Schemas['Certificate']; readonly "step": 60 | 30 | 14 | 7 | 3 | 1 | 0; readonly "expires_first": string }
+  "data.backup.started": Schemas['DataBackup']
+  "data.backup.completed": Schemas['DataBackup']
+  "data.backup.failed": Schemas['DataBackup']
+  "data.backup.deleted": Schemas['DataBackup']
+  "command.requested": Schemas['Execution']
+  "command.decided": Schemas['Execution']
+  "command.finished": Schemas['Execution']
+  "command.policy_changed": { readonly "revision": number; readonly "at": string; readonly "actor": string; readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }
+}
+
 export interface Operations {
   /** List messages, newest first. */
   listMessages: { path: undefined; query: { readonly "status"?: "pending" | "delivered" | "dead"; readonly "subject"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Message'])[]; readonly "next_cursor": string | null } }
@@ -67,7 +114,7 @@ export interface Operations {
   /** List orders, newest first. */
   listOrders: { path: undefined; query: { readonly "status"?: "pending" | "paid" | "shipped" | "completed" | "expired"; readonly "platform"?: string; readonly "archived"?: boolean; readonly "id_prefix"?: string; readonly "ended_from"?: string; readonly "ended_to"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Order'])[]; readonly "next_cursor": string | null } }
   /** Read one order. */
-  getOrder: { path: { readonly "order_id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Order'] }
+  getOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['Order'] }
   /** Move an order to another status. */
   moveOrder: { path: { readonly "order_id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status": "pending" | "paid" | "shipped" | "completed" | "expired" }; answer: Schemas['Order'] }
   /** Every change of one order, oldest first. */
@@ -142,6 +189,8 @@ export interface Operations {
   finishSignIn: { path: undefined; query: { readonly "code"?: string | readonly (string)[]; readonly "state"?: string | readonly (string)[]; readonly "error"?: string | readonly (string)[]; readonly "error_description"?: string | readonly (string)[]; readonly "iss"?: string | readonly (string)[] }; headers: undefined; body: undefined; answer: undefined }
   /** Get a token for the ticket of a sign-in. */
   redeemTicket: { path: undefined; query: undefined; headers: undefined; body: { readonly "ticket": string }; answer: Schemas['Login'] }
+  /** End the session with the OpenID provider. */
+  endProviderSession: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** How full the address pool is. */
   getVpnPool: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['VpnPool'] }
   /** List sessions, newest first. */
@@ -231,7 +280,7 @@ export interface Operations {
   /** List tickets, newest first. */
   listTickets: { path: undefined; query: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed" | "unclosed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "source"?: string; readonly "assignee"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Ticket'])[]; readonly "next_cursor": string | null } }
   /** Read one ticket with its description and its newest comments. */
-  getTicket: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['TicketDetails'] }
+  getTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['TicketDetails'] }
   /** Change a ticket, or comment on it. */
   editTicket: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "status"?: "open" | "in_progress" | "resolved" | "closed"; readonly "level"?: "critical" | "high" | "medium" | "low" | "info"; readonly "title"?: string; readonly "comment"?: string; readonly "assignee"?: string | null }; answer: Schemas['TicketDetails'] }
   /** Every comment of one ticket, newest first. */
@@ -239,7 +288,7 @@ export interface Operations {
   /** Every change of one ticket, oldest first. */
   getTicketHistory: { path: { readonly "id": string }; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly ({ readonly "at": string; readonly "actor": string; readonly "changes": { readonly [name: string]: readonly (string | null)[] } })[]; readonly "next_cursor": string | null } }
   /** Read the tree of menus. */
-  getMenus: { path: undefined; query: { readonly "all"?: boolean; readonly "flat"?: boolean }; headers: undefined; body: undefined; answer: Schemas['MenuTree'] }
+  getMenus: { path: undefined; query: { readonly "all"?: boolean; readonly "flat"?: boolean }; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['MenuTree'] }
   /** Create, change, move and delete menus. */
   editMenus: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "items": readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly ({ readonly "id": string; readonly "title"?: string; readonly "parent_id"?: string | null; readonly "path"?: string | null; readonly "icon"?: string | null; readonly "position"?: number; readonly "enabled"?: boolean; readonly "children"?: readonly (unknown)[] })[] })[] })[] })[] })[] })[] })[] })[] })[]; readonly "replace"?: boolean; readonly "dry_run"?: boolean }; answer: Schemas['MenuChange'] }
   /** Delete one node of the menus, which has no children. */
@@ -265,7 +314,7 @@ export interface Operations {
   /** Delete a backup and its file. */
   deleteDataBackup: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: undefined }
   /** Download the file of a completed backup. */
-  getDataBackupFile: { path: { readonly "id": string }; query: undefined; headers: { readonly "Range"?: string; readonly "If-Range"?: string; readonly "If-Match"?: string }; body: undefined; answer: ReadableStream<Uint8Array> }
+  getDataBackupFile: { path: { readonly "id": string }; query: undefined; headers: { readonly "Range"?: string; readonly "If-Range"?: string; readonly "If-Match"?: string; readonly "If-None-Match"?: string }; body: undefined; answer: ReadableStream<Uint8Array> }
   /** Delete all but the newest completed backups. */
   pruneDataBackups: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "keep": number }; answer: { readonly "removed": readonly (string)[]; readonly "kept": readonly (string)[] } }
   /** Send one item of an agent, or a batch. */
@@ -293,7 +342,7 @@ export interface Operations {
   /** Reject the request of another person. */
   rejectExecution: { path: { readonly "id": string }; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "comment"?: string } | undefined; answer: Schemas['Execution'] }
   /** Read who may run which command. */
-  getCommandPolicy: { path: undefined; query: undefined; headers: undefined; body: undefined; answer: Schemas['CommandPolicy'] }
+  getCommandPolicy: { path: undefined; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['CommandPolicy'] }
   /** Replace the whole policy. */
   setCommandPolicy: { path: undefined; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "rules": { readonly [name: string]: { readonly "roles": readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approvers"?: readonly ("admin" | "devops" | "service" | "auditor")[]; readonly "approval"?: "none" | "two_person" } } }; answer: Schemas['CommandPolicy'] }
   /** Every change of the policy, newest first. */
@@ -303,7 +352,7 @@ export interface Operations {
   /** List webhooks, newest first. */
   listWebhooks: { path: undefined; query: { readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Webhook'])[]; readonly "next_cursor": string | null } }
   /** Read a webhook. */
-  getWebhook: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Webhook'] }
+  getWebhook: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-None-Match"?: string }; body: undefined; answer: Schemas['Webhook'] }
   /** Change, enable or disable a webhook. */
   editWebhook: { path: { readonly "id": string }; query: undefined; headers: { readonly "If-Match"?: string }; body: { readonly "url"?: string; readonly "subjects"?: readonly (string)[]; readonly "description"?: string; readonly "ordered"?: boolean; readonly "enabled"?: boolean }; answer: Schemas['Webhook'] }
   /** Delete a webhook with its deliveries. */
@@ -381,6 +430,7 @@ export const OPERATIONS = {
   beginSignIn: {"method":"GET","path":"/auth/oauth/login","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   finishSignIn: {"method":"GET","path":"/auth/oauth/callback","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   redeemTicket: {"method":"POST","path":"/auth/oauth/redeem","access":"public","answer":"json","isKeyed":false,"isRepeatable":false},
+  endProviderSession: {"method":"GET","path":"/auth/oauth/logout","access":"public","answer":"none","isKeyed":false,"isRepeatable":true},
   getVpnPool: {"method":"GET","path":"/vpn/pool","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   listVpnSessions: {"method":"GET","path":"/vpn/sessions","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   listVpnTunnels: {"method":"GET","path":"/vpn/tunnels","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},

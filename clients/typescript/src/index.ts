@@ -3,7 +3,7 @@ export { PlatformError, type FieldFault } from './errors.ts'
 export type { StreamEvent } from './event-stream.ts'
 export type { FollowOptions } from './follow.ts'
 export type { CloudEvent, EventsRequest, PlatformEvent } from './live-events.ts'
-export type { Operations, Schemas } from './generated.ts'
+export type { Events, Operations, Schemas } from './generated.ts'
 export type {
   AnswerOf,
   BodyOf,

@@ -16,6 +16,9 @@ export function providerAddress(): string {
   return `/auth/oauth/login?${new URLSearchParams({ return_to: returnTo }).toString()}`
 }
 
+/** Where the session of the browser with the provider ends. */
+export const PROVIDER_SIGN_OUT = '/auth/oauth/logout'
+
 const FRAGMENT = /^#signed-in=([\w-]+)$/
 
 /** Finishes a sign-in with the provider: its ticket is in the fragment, and is removed from the address and the history. False if there is none, or if it is refused. */

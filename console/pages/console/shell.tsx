@@ -1,22 +1,27 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { Route, Router, useLocation } from 'preact-iso/router'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import type { LiveState } from '../../api/live.ts'
+import { localTimeZone } from '../../i18n/local.ts'
 import { KeyHelp } from '../../parts/actions/keys.tsx'
 import { Palette } from '../../parts/actions/palette.tsx'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
+import { Icon } from '../../parts/icon.tsx'
+import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
 import { EmptyState } from '../../parts/states.tsx'
-import { Navigation } from './navigation.tsx'
+import { topBarWords } from '../../parts/top-bar-words.ts'
+import { TopBar } from '../../parts/top-bar.tsx'
+import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
 import { PAGES, type ConsolePage } from './pages.ts'
-import { CONSOLE_PATH, pathOf } from './view.ts'
-import { session } from './platform.ts'
-import { ShellBar } from './shell-bar.tsx'
+import { session, live } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
+import { signOut } from './sign-out.ts'
 import { suggestObjects, suggestSearches } from './suggestions.ts'
-import { useKeptScroll } from './use-kept-scroll.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
+import { CONSOLE_PATH, pathOf, isPathOf } from './view.ts'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
 export function Shell() {
@@ -110,5 +115,145 @@ function NotFound() {
         {toFirstPage}
       </a>
     </EmptyState>
+  )
+}
+
+// As in styles/parts.css: from this width on, an object is beside its list.
+const IS_BESIDE = '(width >= 1100px)'
+
+interface Place {
+  /** The page, and whether it shows an object. */
+  readonly page: string
+  readonly hasObject: boolean
+  /** Where the page of the list begins. */
+  readonly cursor: string | null
+}
+
+/**
+ * Keeps the place in a list while objects of it are shown; the router scrolls to the top for each path. On a narrow screen an
+ * object is shown alone, from its top, and the list gets its place back. Returns what the router calls after a new path.
+ */
+function useKeptScroll(): () => void {
+  const place = useRef(placeOf(location))
+  const top = useRef(0)
+  const listTop = useRef(0)
+  useEffect(() => {
+    // Later than the call of the router: there it is still the position in front of the new path.
+    const onScroll = () => (top.current = scrollY)
+    addEventListener('scroll', onScroll, { passive: true })
+    return () => removeEventListener('scroll', onScroll)
+  }, [])
+  return () => {
+    const from = place.current
+    const to = placeOf(location)
+    place.current = to
+    if (from.page !== to.page) {
+      listTop.current = 0
+      return
+    }
+    if (from.cursor !== to.cursor && !to.hasObject) return scrollTo(0, 0)
+    if (!from.hasObject) listTop.current = top.current
+    const narrowTop = to.hasObject ? 0 : listTop.current
+    scrollTo(0, matchMedia(IS_BESIDE).matches ? top.current : narrowTop)
+  }
+}
+
+/** `/console/PAGE/ID` */
+function placeOf({ pathname, search }: Location): Place {
+  const [, , page = '', id = ''] = pathname.split('/')
+  return { page, hasObject: id !== '', cursor: new URLSearchParams(search).get('cursor') }
+}
+
+/** The top bar, with the buttons of the menu and of the search. */
+function ShellBar({ overlay }: { readonly overlay: Signal<Overlay | null> }) {
+  const words = shellWords()
+  return (
+    <TopBar
+      title={words.console}
+      isHeading={false}
+      liveness={livenessOf(live.state.value)}
+      bearer={session.bearer.value}
+      onSignOut={() => void signOut()}
+      start={
+        <button
+          class="button button-icon menu-button"
+          type="button"
+          aria-label={words.menu}
+          onClick={() => (overlay.value = 'menu')}
+        >
+          <Icon name="menu" />
+        </button>
+      }
+    >
+      <button class="search-button" type="button" onClick={() => (overlay.value = 'palette')}>
+        <Icon name="search" />
+        <span class="search-label">{words.search}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+    </TopBar>
+  )
+}
+
+const TONES: Readonly<Record<LiveState, LivenessTone>> = {
+  connecting: 'waiting',
+  live: 'live',
+  broken: 'stale',
+  off: 'paused',
+}
+
+function livenessOf(state: LiveState): LivenessProps {
+  const words = shellWords()
+  return {
+    tone: TONES[state],
+    text: words.live[state],
+    retry: state === 'broken' && { label: words.reconnect, run: () => live.resume() },
+  }
+}
+
+interface NavigationProps {
+  readonly pages: readonly ConsolePage[]
+  readonly onChoice?: () => void
+}
+
+/** The pages that the user may open. */
+function Navigation({ pages, onChoice }: NavigationProps) {
+  const { path } = useLocation()
+  const marks = useNavigationMarks()
+  const bearer = session.bearer.value
+  return (
+    <nav class="navigation" aria-label={shellWords().navigation}>
+      <ul>
+        {pages.map((page) => (
+          <li key={page.name}>
+            <a
+              class="navigation-link"
+              href={pathOf(page)}
+              onClick={onChoice}
+              {...(isPathOf(page, path) && { 'aria-current': 'page' as const })}
+            >
+              <Icon name={page.icon} />
+              <span class="navigation-title">{page.title()}</span>
+              <Mark mark={marks.get(page.name)} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      {bearer?.name && (
+        <p class="navigation-note navigation-bearer">
+          {topBarWords().signedInAs} <bdi>{bearer.name}</bdi>
+        </p>
+      )}
+      <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
+    </nav>
+  )
+}
+
+function Mark({ mark }: { readonly mark: NavigationMark | undefined }) {
+  if (!mark) return null
+  return (
+    <span class="navigation-mark" title={mark.label}>
+      <span aria-hidden="true">{mark.text}</span>
+      <span class="visually-hidden"> {mark.label}</span>
+    </span>
   )
 }

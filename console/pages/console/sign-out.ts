@@ -5,6 +5,7 @@ import { hasKeptValues } from '../../parts/form/kept-values.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { keptDraft } from './menus/kept-draft.ts'
 import { call, session } from './platform.ts'
+import { PROVIDER_SIGN_OUT } from './provider.ts'
 
 const words = defineWords({
   en: { title: 'Sign out?', text: 'What you have typed and not sent is lost, also the draft of the menus.' },
@@ -18,11 +19,15 @@ export async function signOut(): Promise<void> {
   const { title, text } = words()
   const question = { title, text, action: topBarWords().signOut, isDestructive: true }
   if (isUnsaved() && !(await confirmAction(question))) return
-  const userId = session.bearer.peek()?.id
-  // Nobody waits for it: a token that the platform cannot end now is forgotten here all the same.
-  void call('logout', {})
+  const bearer = session.bearer.peek()
+  // A token that the platform cannot end now is forgotten here all the same.
+  const ended = call('logout', {})
   session.signOut()
-  otherTabs.postMessage(userId)
+  otherTabs.postMessage(bearer?.id)
+  if (bearer?.isByProvider !== true) return
+  // Leaving the page would cut the call off.
+  await ended
+  location.assign(PROVIDER_SIGN_OUT)
 }
 
 /** Ends the session when its user signs out in another tab. What is typed here waits for the next sign-in of the user. */

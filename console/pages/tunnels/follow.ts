@@ -1,11 +1,14 @@
 import { batch, effect } from '@preact/signals'
 import { browserTiming, fetchHere } from '../../api/browser.ts'
+import { callApi, errorMessage, type Fetch } from '../../api/call.ts'
 import { keptToken } from '../../api/kept-token.ts'
-import { startPolling, type Polling, type PollNews } from '../../api/poll.ts'
+import { toFailure } from '../../api/operations.ts'
+import { startPolling, type Polling, type PollNews, type Reading } from '../../api/poll.ts'
 import { signIn, type SignInResult } from '../../api/sign-in.ts'
+import { describeFailure } from '../../parts/failure-words.ts'
 import type { SignOutReason, TunnelsModel } from './model.ts'
-import { readTunnelState } from './read-state.ts'
-import type { TunnelState } from './tunnel-state.ts'
+import { parseTunnelState, type TunnelState } from './tunnel-state.ts'
+import { tunnelWords } from './words.ts'
 
 /** What the reader of the page can do about being signed in. */
 export interface SignInActions {
@@ -58,5 +61,30 @@ export function followTunnels(model: TunnelsModel): SignInActions {
     },
     signOut: () => signOut(null),
     readNow: () => polling?.readNow(),
+  }
+}
+
+/** Asks the gateway for the tunnels as they are now. */
+async function readTunnelState(
+  fetch: Fetch,
+  token: string,
+  signal: AbortSignal,
+): Promise<Reading<TunnelState>> {
+  const result = await callApi(
+    fetch,
+    '/tunnels/state',
+    { headers: { authorization: `Bearer ${token}` } },
+    signal,
+  )
+  if (result.kind === 'unanswered') return { kind: 'failed', reason: tunnelWords().unreachable }
+  const { status, body, retryAfter } = result
+  if (status === 401 || status === 403)
+    return { kind: 'refused', status, message: errorMessage(status, body) }
+  if (status !== 200) return { kind: 'failed', reason: describeFailure(toFailure(status, body, retryAfter)) }
+  try {
+    return { kind: 'answer', value: parseTunnelState(body) }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { kind: 'failed', reason: tunnelWords().unreadable(detail) }
   }
 }

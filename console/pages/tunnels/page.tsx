@@ -1,15 +1,25 @@
 import { useSignalEffect } from '@preact/signals'
+import type { PollNews } from '../../api/poll.ts'
+import { localNumber } from '../../i18n/local.ts'
+import { useActions } from '../../parts/actions/actions.ts'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
+import { CommandLine } from '../../parts/command-line.tsx'
+import { formatDuration } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { focusFindBox } from '../../parts/list/find-box.tsx'
+import type { LivenessProps } from '../../parts/liveness.tsx'
 import { SignInForm } from '../../parts/sign-in-form.tsx'
 import { EmptyState, Loading } from '../../parts/states.tsx'
-import { Empty } from './empty.tsx'
-import { Forbidden } from './forbidden.tsx'
-import { Header } from './header.tsx'
-import type { PageProps } from './page-props.ts'
+import { TopBar } from '../../parts/top-bar.tsx'
+import type { SignInActions } from './follow.ts'
+import { HealthMark } from './health-mark.tsx'
+import { countByHealth, HEALTHS } from './health.ts'
+import type { TunnelsModel } from './model.ts'
 import { Picture } from './picture.tsx'
 import { SessionTable } from './session-table.tsx'
 import { Summary } from './summary.tsx'
-import { Toolbar } from './toolbar.tsx'
+import { toggleHealth } from './table.ts'
+import type { TunnelState } from './tunnel-state.ts'
 import { tunnelWords } from './words.ts'
 
 export function TunnelsPage({ model, session }: PageProps) {
@@ -73,5 +83,123 @@ function Content({ model, session }: PageProps) {
         {!isEmpty && <SessionTable model={model} />}
       </div>
     </>
+  )
+}
+
+/** What to do when there is no session. */
+function Empty() {
+  const words = tunnelWords()
+  return (
+    <EmptyState icon="tunnels" title={words.empty}>
+      <p>{words.emptyHint}</p>
+      <CommandLine
+        label={words.command}
+        command={`platform vpn connect --gateway ${location.origin} --token-file token.txt`}
+      />
+    </EmptyState>
+  )
+}
+
+/** Shown when the user's roles are not sufficient. */
+function Forbidden({ model, session }: PageProps) {
+  const words = tunnelWords()
+  const bearer = model.bearer.value
+  return (
+    <div role="alert">
+      <EmptyState icon="warning" title={words.forbidden}>
+        <p>
+          {words.neededRoles} {bearer?.name && words.signedInAs(bearer.name, bearer.roles.join(', '))}
+        </p>
+        <p>{words.askForRole}</p>
+        <button class="button button-main" type="button" onClick={() => session.signOut()}>
+          {words.otherUser}
+        </button>
+      </EmptyState>
+    </div>
+  )
+}
+
+/** Whether the page is up to date, who is signed in, and the way out. */
+function Header({ model, session }: PageProps) {
+  const { title, tryNow } = tunnelWords()
+  const news = model.news.value
+  return (
+    <TopBar
+      title={title}
+      liveness={{
+        ...livenessOf(news, model.state.value !== null),
+        retry: news?.kind === 'waiting' && { label: tryNow, run: () => session.readNow() },
+      }}
+      bearer={model.bearer.value}
+      onSignOut={() => session.signOut()}
+    />
+  )
+}
+
+function livenessOf(
+  news: PollNews<TunnelState> | null,
+  hasState: boolean,
+): Pick<LivenessProps, 'tone' | 'text'> {
+  const { live, lastAnswer, nextAttempt } = tunnelWords()
+  switch (news?.kind) {
+    case 'answer':
+      return { tone: 'live', text: live.answer }
+    case 'paused':
+      return { tone: 'paused', text: live.paused }
+    case 'refused':
+      return { tone: 'stale', text: live.refused }
+    case 'waiting': {
+      const texts = [news.reason, hasState && lastAnswer, nextAttempt(formatDuration(news.retryInMs))]
+      return { tone: 'stale', text: texts.filter(Boolean).join(' ') }
+    }
+    case undefined:
+      return { tone: 'waiting', text: live.connecting }
+  }
+}
+
+/** What the parts of the page are given that do more than show. */
+interface PageProps {
+  readonly model: TunnelsModel
+  readonly session: SignInActions
+}
+
+/** Narrows picture and table; the buttons are the legend of the picture as well. */
+function Toolbar({ model }: { readonly model: TunnelsModel }) {
+  const { find, findHint, showOnly, healths: healthWords } = tunnelWords()
+  const { words, healths, sessions } = model
+  useActions(() => [{ title: find, keys: '/', run: focusFindBox }])
+  const counts = countByHealth(sessions.value)
+  return (
+    <search class="filters">
+      <label class="find-box">
+        <span class="visually-hidden">{find}</span>
+        <Icon name="search" />
+        <input
+          class="input"
+          type="search"
+          placeholder={findHint}
+          spellcheck={false}
+          autocomplete="off"
+          value={words.value}
+          onInput={(event) => (words.value = event.currentTarget.value)}
+        />
+      </label>
+      <div class="actions" role="group" aria-label={showOnly}>
+        {HEALTHS.map((health) => (
+          <button
+            class="button"
+            type="button"
+            key={health}
+            aria-pressed={healths.value.has(health)}
+            title={healthWords[health].meaning}
+            onClick={() => (healths.value = toggleHealth(healths.value, health))}
+          >
+            <HealthMark health={health} />
+            {healthWords[health].label}
+            <span class="muted">{localNumber(counts[health])}</span>
+          </button>
+        ))}
+      </div>
+    </search>
   )
 }

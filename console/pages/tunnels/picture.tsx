@@ -1,15 +1,15 @@
 import { useComputed, useSignal, type Signal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useEffect, useReducer } from 'preact/hooks'
 import { useActions } from '../../parts/actions/actions.ts'
+import { formatRtt } from '../../parts/format.ts'
 import { Details } from './details.tsx'
 import { sessionKey, type GatewayNode } from './graph.ts'
 import { layoutGraph } from './layout.ts'
-import type { Layout, PlacedNode } from './placed.ts'
 import type { TunnelsModel } from './model.ts'
 import { relatives, stepFor } from './navigation.ts'
-import { Edges } from './picture-edges.tsx'
+import type { Layout, PlacedNode, PlacedEdge } from './placed.ts'
+import { presentItems, type Present } from './presence.ts'
 import { TreeItem, type TreeItemActions } from './tree-item.tsx'
-import { usePresence } from './use-presence.ts'
 import { tunnelWords } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
@@ -173,4 +173,75 @@ function useWidth(place: { readonly current: HTMLElement | null }, width: Signal
     measure()
     return () => observer.disconnect()
   }, [])
+}
+
+// A little longer than the transitions of picture.css.
+const PHASE_MS = 700
+
+/** The items, and for a moment the removed ones, so that their removal can be animated. */
+function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly Present<T>[] {
+  const shown = useRef<readonly Present<T>[]>([])
+  const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
+  shown.current = presentItems(shown.current, next, performance.now(), PHASE_MS)
+  const isChanging = shown.current.some(({ phase }) => phase !== 'here')
+  useEffect(() => {
+    if (!isChanging) return undefined
+    const timer = setTimeout(() => redraw(undefined), PHASE_MS)
+    return () => clearTimeout(timer)
+  })
+  return shown.current
+}
+
+interface EdgeProps {
+  readonly edge: PlacedEdge
+  readonly phase: Present<PlacedEdge>['phase']
+  readonly isFaint: boolean
+}
+
+function EdgeLine({ edge, phase, isFaint }: EdgeProps) {
+  const classes = `edge edge-${edge.health} ${phase}${isFaint ? ' faint' : ''}`
+  return <path class={classes} d={edge.path} stroke-width={thickness(edge.sessions)} />
+}
+
+/** By the logarithm: a hundred sessions are not to look a hundred times as important as one. */
+function thickness(sessions: number): number {
+  return Math.min(4, 1.4 + 0.4 * Math.log2(Math.max(1, sessions)))
+}
+
+interface EdgeTimeProps extends EdgeProps {
+  readonly label: NonNullable<PlacedEdge['label']>
+}
+
+function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
+  return (
+    <text
+      class={`edge-time edge-time-${edge.health} ${phase}${isFaint ? ' faint' : ''}`}
+      style={{ transform: `translate(${label.x}px, ${label.y}px)` }}
+      text-anchor="middle"
+      dy="0.35em"
+    >
+      {formatRtt(label.rttMs)}
+    </text>
+  )
+}
+
+interface EdgesProps {
+  readonly edges: readonly Present<PlacedEdge>[]
+  readonly isFaint: (key: string) => boolean
+}
+
+/** All lines, and the round-trip times on top of them. */
+function Edges({ edges, isFaint }: EdgesProps) {
+  return (
+    <g aria-hidden="true">
+      {edges.map(({ key, value, phase }) => (
+        <EdgeLine key={key} edge={value} phase={phase} isFaint={isFaint(value.to) || isFaint(value.from)} />
+      ))}
+      {edges.map(({ key, value, phase }) =>
+        value.label ? (
+          <EdgeTime key={key} edge={value} label={value.label} phase={phase} isFaint={isFaint(value.to)} />
+        ) : null,
+      )}
+    </g>
+  )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeySequence } from './key-sequence.ts'
+import { KeySequence } from './use-keyboard.ts'
 import { matchActions } from './match.ts'
 
 const KNOWN = ['/', '?', 'g o', 'g a', 'o', 'Ctrl-k']

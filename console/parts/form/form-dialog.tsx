@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals'
+import { useRef, useEffect } from 'preact/hooks'
+import { askBeforeUnload } from '../before-unload.ts'
 import { confirmAction } from '../confirm.tsx'
 import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { SchemaForm, type SchemaFormProps } from './schema-form.tsx'
-import { useUnsavedInput } from './unsaved-input.ts'
 
 export interface FormDialogProps extends Omit<SchemaFormProps, 'onCancel'> {
   readonly title: string
@@ -59,4 +59,43 @@ export function FormDialog({ title, text, onClose, ...form }: FormDialogProps) {
 function mayDiscard(): Promise<boolean> {
   const { discardTitle, discardText, discard: action, keepEditing: cancel } = partWords()
   return confirmAction({ title: discardTitle, text: discardText, action, cancel, isDestructive: true })
+}
+
+interface UnsavedInput {
+  /** Whether something was typed that would be lost. */
+  readonly isUnsaved: ReadonlySignal<boolean>
+  /** Asks the user whether it may be lost. */
+  readonly mayDiscard: () => Promise<boolean>
+  /** Called when it may be lost, before the browser goes to the page that the user wanted. */
+  readonly discard: () => void
+}
+
+// Not every browser has it.
+const navigationApi = 'navigation' in globalThis ? navigation : undefined
+
+/**
+ * As long as the form is shown, the browser loses nothing that was typed without a question: it asks itself before it leaves
+ * the document, and the form asks before Back or Forward within it. Without the Navigation API the latter goes unasked.
+ */
+function useUnsavedInput(input: UnsavedInput): void {
+  const latest = useRef(input)
+  latest.current = input
+  useSignalEffect(() => (input.isUnsaved.value ? askBeforeUnload() : undefined))
+  useEffect(() => {
+    const goAfterQuestion = async (key: string) => {
+      const { mayDiscard, discard } = latest.current
+      if (!(await mayDiscard())) return
+      discard()
+      navigationApi?.traverseTo(key)
+    }
+    const onNavigate = (event: NavigateEvent) => {
+      const { navigationType, cancelable, destination } = event
+      const isStep = navigationType === 'traverse' && destination.sameDocument
+      if (!isStep || !cancelable || !latest.current.isUnsaved.peek()) return
+      event.preventDefault()
+      void goAfterQuestion(destination.key)
+    }
+    navigationApi?.addEventListener('navigate', onNavigate)
+    return () => navigationApi?.removeEventListener('navigate', onNavigate)
+  }, [])
 }

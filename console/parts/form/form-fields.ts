@@ -1,5 +1,4 @@
 import type { FieldFault } from '../../api/operations.ts'
-import { parseAmount } from './amount.ts'
 
 /** A JSON Schema of a request body, as far as a form shows it. */
 export interface FormSchema {
@@ -147,4 +146,31 @@ export function placeFaults(fields: readonly FormField[], faults: readonly Field
     else if (!byPath.has(field.path)) byPath.set(field.path, fault)
   }
   return { byPath, others }
+}
+
+const CENTS = 100
+
+interface Notation {
+  readonly amount: RegExp
+  /** Between the thousands. */
+  readonly group: '' | ',' | '.'
+  readonly decimal: ',' | '.'
+}
+
+/** As people write amounts. `1,250` has thousands, because lists show it so; `1.250` may be meant either way. */
+const NOTATIONS: readonly Notation[] = [
+  { amount: /^\d+(?:\.\d{1,2})?$/, group: '', decimal: '.' },
+  { amount: /^\d+,\d{1,2}$/, group: '', decimal: ',' },
+  { amount: /^\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?$/, group: ',', decimal: '.' },
+  { amount: /^\d{1,3}(?:\.\d{3})+,\d{1,2}$/, group: '.', decimal: ',' },
+]
+
+/** `1,299.00` → 129900. Undefined for what is not clearly an amount of at least 0 with at most two decimals. */
+function parseAmount(text: string): number | undefined {
+  const given = text.trim()
+  const notation = NOTATIONS.find(({ amount }) => amount.test(given))
+  if (!notation) return undefined
+  const number = given.replaceAll(notation.group, '').replace(notation.decimal, '.')
+  const cents = Math.round(Number(number) * CENTS)
+  return Number.isSafeInteger(cents) ? cents : undefined
 }

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { localNumber } from '../../i18n/local.ts'
+import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
@@ -7,9 +10,15 @@ import { EmptyState } from '../states.tsx'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import type { ListModel } from './list-model.ts'
-import { hasEmptyPeriod, isFiltered, textMatchOf, type ListQuery } from './list-query.ts'
+import {
+  hasEmptyPeriod,
+  isFiltered,
+  textMatchOf,
+  isFirstPage,
+  withCursor,
+  type ListQuery,
+} from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
-import { Pager } from './pager.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
 
@@ -102,4 +111,47 @@ interface ToolbarProps<Item> {
 /** It reads the page by itself, so that a change of the page draws only it. */
 function Toolbar<Item>({ model, children }: ToolbarProps<Item>) {
   return <>{children(model.page.value?.items ?? [])}</>
+}
+
+interface PagerProps<Item> {
+  readonly path: string
+  readonly query: ListQuery
+  readonly model: ListModel<Item>
+}
+
+/** Moves through the pages of a list. A cursor knows only what follows, so the way back is the browser's own. */
+function Pager<Item>({ path, query, model }: PagerProps<Item>) {
+  const { back } = useLocation()
+  const page = model.page.value
+  const words = partWords()
+  const shown = useRef(query['cursor'])
+  // Another page is read from its begin; the router scrolls for another path only.
+  useEffect(() => {
+    if (shown.current !== query['cursor']) scrollTo(0, 0)
+    shown.current = query['cursor']
+  }, [query['cursor']])
+  // Also without the page: the address may have a cursor that leads to none.
+  if (isFirstPage(query) && !page?.next_cursor) return null
+  return (
+    <nav class="pager" aria-label={words.pages}>
+      {!isFirstPage(query) && (
+        <>
+          <a class="button" href={withCursor(path, query, null)}>
+            {words.newest}
+          </a>
+          <button class="button" type="button" onClick={back}>
+            <Icon name="newer" />
+            {words.newer}
+          </button>
+        </>
+      )}
+      {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}
+      {page?.next_cursor && (
+        <a class="button" href={withCursor(path, query, page.next_cursor)}>
+          {words.older}
+          <Icon name="older" />
+        </a>
+      )}
+    </nav>
+  )
 }

@@ -1,11 +1,10 @@
 import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import type { Logger } from '../../../src/kernel/logger.ts'
-import { SECOND } from '../../../src/kernel/time.ts'
+import { SECOND, DAY, HOUR } from '../../../src/kernel/time.ts'
 import { alertReport, type NightReport, type ReportOrigin } from './alert-report.ts'
 import { Delivery } from './delivery.ts'
 import type { NightEvent } from './events.ts'
-import { HEARTBEATS, type HeartbeatName } from './heartbeats.ts'
 import type { OutboxRequest, TicketOpening } from './outbox-entry.ts'
 import type { OutboxFiles } from './outbox-files.ts'
 import { Outbox } from './outbox.ts'
@@ -116,3 +115,16 @@ export class NightAlerts {
     return result
   }
 }
+
+const settings = (everyMs: number, graceMs: number) => ({
+  every_seconds: everyMs / SECOND,
+  grace_seconds: graceMs / SECOND,
+})
+
+/** The heartbeats that the routine beats: the platform raises an alert for a night that nobody has run. */
+export const HEARTBEATS = {
+  backup: settings(DAY, 2 * HOUR),
+  'backup-restore-drill': settings(31 * DAY, DAY),
+} as const
+
+type HeartbeatName = keyof typeof HEARTBEATS

@@ -1,9 +1,12 @@
+import { existsSync, chmodSync, mkdirSync, statSync, type Stats } from 'node:fs'
+import { join, dirname } from 'node:path'
 import type { Clock } from '../../../src/kernel/clock.ts'
+import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
+import { readDriveSecrets } from '../drive/secrets-file.ts'
+import { TokenFile } from '../drive/token-file.ts'
 import { linkActivation, systemdActivation, type CommandRunner } from './activation.ts'
-import { createDirectories } from './directories.ts'
 import type { InstalledEntry } from './entry.ts'
 import { nextDrill, nextRun } from './next-run.ts'
-import { requirePrerequisites } from './prerequisites.ts'
 import { backupsDirectory, logDirectory, type InstalledProgram, type InstallSettings } from './settings.ts'
 import type { TargetRoot } from './target-root.ts'
 import { UnitFiles } from './unit-files.ts'
@@ -116,4 +119,91 @@ function keptBy(settings: InstallSettings): string[] {
     `kept: ${directories}, the token file, the secrets, and everything on the drive`,
     'kept: the heartbeats "backup" and "backup-restore-drill" of the platform, which raise an alert when no run beats them; delete them with DELETE /alerts/heartbeats/<name>',
   ]
+}
+
+const ZONES = '/usr/share/zoneinfo'
+
+/** Throws one error with everything that would make each night fail. Nothing may be written before. */
+function requirePrerequisites(settings: InstallSettings, root: TargetRoot): void {
+  const checks = [
+    () => void new TokenFile(existingFile(settings.tokenFile, root)).read(),
+    () => void readDriveSecrets(existingFile(settings.secretsFile, root)),
+    () => requireZone(settings.timeZone, root),
+  ]
+  const problems = checks.flatMap(problemOf)
+  if (problems.length > 0) throw new AppError('invalid', 'backup_not_ready', problems.join('\n'))
+}
+
+/** The file of the image; if the image does not have it yet, the file of this host. */
+function existingFile(path: string, root: TargetRoot): string {
+  const located = root.locate(path)
+  return existsSync(located) ? located : path
+}
+
+/** systemd never starts a timer whose zone it does not know. Some names are in the package tzdata-legacy only. */
+function requireZone(timeZone: string, root: TargetRoot): void {
+  const zones = root.locate(ZONES)
+  const unknown = root.isHost || existsSync(zones)
+  if (timeZone === 'UTC' || !unknown || existsSync(join(zones, timeZone))) return
+  throw new Error(
+    `backup.time_zone: systemd does not know ${timeZone}, which is not in ${zones}; install tzdata or tzdata-legacy, or name another zone`,
+  )
+}
+
+function problemOf(check: () => void): string[] {
+  try {
+    check()
+    return []
+  } catch (error) {
+    return [errorMessage(error)]
+  }
+}
+
+// The umask of a person's shell must not decide about them.
+const PARENT_MODE = 0o755
+const OTHERS = 0o007
+
+/** The directories of the routine. State and staging contain what the database contains, so only root may read them. */
+function createDirectories(settings: InstallSettings, root: TargetRoot): InstalledEntry[] {
+  const modes = new Map([
+    [backupsDirectory(settings), 0o700],
+    [settings.staging, 0o700],
+    [logDirectory(settings), 0o750],
+  ])
+  return [...modes].map(([path, mode]) => createDirectory(root.locate(path), mode))
+}
+
+function createDirectory(path: string, mode: number): InstalledEntry {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats) return inspect(path, stats, mode)
+  const first = mkdirSync(dirname(path), { recursive: true, mode: PARENT_MODE })
+  if (first !== undefined) openParents(dirname(path), first)
+  mkdirSync(path)
+  chmodSync(path, mode)
+  return { path, result: 'created', note: `mode ${octal(mode)}` }
+}
+
+/** A directory that is there keeps its owner and its mode. */
+function inspect(path: string, { uid, mode }: Stats, wanted: number): InstalledEntry {
+  if (uid !== process.getuid?.())
+    return {
+      path,
+      result: 'left',
+      note: `it belongs to the user ${uid}, who can replace what is in it; chown root it`,
+    }
+  if ((mode & OTHERS) === 0) return { path, result: 'unchanged' }
+  return {
+    path,
+    result: 'left',
+    note: `mode ${octal(mode)}: every user may read it; chmod ${octal(wanted)} it`,
+  }
+}
+
+function openParents(path: string, first: string): void {
+  chmodSync(path, PARENT_MODE)
+  if (path !== first) openParents(dirname(path), first)
+}
+
+function octal(mode: number): string {
+  return (mode & 0o777).toString(8)
 }

@@ -1,5 +1,6 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
+import { newTrace, runInPart, runInSpan } from '../../../src/kernel/trace.ts'
 import { isSystemError } from '../../files/system-error.ts'
 import { lostNightTicket } from '../alerts/tickets.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -132,7 +133,9 @@ export class Night {
       context.replaceState(state)
       deps.logger.info({ backup_id: context.run.backupId, resumed: resumed !== undefined }, 'the run begins')
       if (!isRetry && !resumed) await deps.alerts.report('backup_started', context.variables('backup'))
-      return await this.#steps(context)
+      const attributes = { 'backup.id': context.run.backupId }
+      const span = { name: 'night', kind: 'internal', attributes } as const
+      return await runInSpan(newTrace(), span, () => this.#steps(context))
     } finally {
       context.close()
     }
@@ -175,7 +178,7 @@ export class Night {
     try {
       signal?.throwIfAborted()
       context.updateRun({ job: step.name })
-      await step.run(context)
+      await runInPart({ name: `night ${step.name}`, kind: 'internal' }, () => step.run(context))
       const durations = { ...context.run.durations, [step.name]: Math.round(clock.monotonic() - begun) }
       context.updateRun({ reached: step.reaches, durations })
       logger.info({ backup_id: context.run.backupId, duration_ms: durations[step.name] }, step.reaches)

@@ -24,8 +24,7 @@ import { zstdFrames } from './compression.ts'
 import { decompressChunks } from './decompression.ts'
 import { copyLogs } from './log-copies.ts'
 import { PackageError } from './read-package.ts'
-import { tarArchive } from './tar-entries.ts'
-import { packageName } from './write-package.ts'
+import { tarArchive, packageName } from './write-package.ts'
 
 const LONG = `${'directory/'.repeat(20)}${'ü'.repeat(80)}.log`
 const hasZstd = existsSync('/usr/bin/zstd')

@@ -4,14 +4,15 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import type { DatabaseFiles } from '../../../src/ports/database-files.ts'
 import type { Drive } from '../drive/port.ts'
 import { isNoSpace } from '../errors.ts'
+import { transientChunks } from '../package/file-chunks.ts'
 import { readIdentities } from '../package/identity-file.ts'
+import { leftOutText } from '../package/left-out.ts'
 import { encodeManifest, MANIFEST_NAME, type PackageManifest } from '../package/manifest.ts'
 import { PACKAGE_CHECKS, PackageError, unpackPackage } from '../package/read-package.ts'
 import { DATABASE_CHECKS } from './database-checks.ts'
 import type { DrillCheck, DrillCheckName } from './drill-report.ts'
 import { fetchArchive } from './fetch-archive.ts'
 import type { IndexedBackup } from './month-index.ts'
-import { readRestoredLogs } from './restored-logs.ts'
 import { countText, sizeText } from './words.ts'
 import { requireSpaceFor, type Workspace } from './workspace.ts'
 
@@ -221,4 +222,32 @@ function databaseIn({ files, size, sha256 }: PackageManifest): string {
   if (database.size !== size || database.sha256 !== sha256)
     throw new PackageError('manifest', 'the manifest has two sizes or hashes of the database')
   return database.path
+}
+
+const NEWLINE = 0x0a
+
+/** Reads every log of an unpacked package to its end. */
+async function readRestoredLogs(
+  directory: string,
+  { files, left_out: leftOut }: PackageManifest,
+): Promise<string> {
+  const logs = files.filter(({ path }) => path.startsWith('logs/') || path === 'journal.export')
+  let [bytes, lines] = [0, 0]
+  for (const { path } of logs) {
+    for await (const chunk of transientChunks(join(directory, path))) {
+      bytes += chunk.length
+      lines += countOf(chunk, NEWLINE)
+    }
+  }
+  const found =
+    logs.length === 0
+      ? 'the package has no logs'
+      : [countText(logs.length, 'file'), sizeText(bytes), countText(lines, 'line')].join(', ')
+  return leftOut ? `${found}; ${leftOutText(leftOut)}` : found
+}
+
+function countOf(bytes: Uint8Array, byte: number): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++
+  return count
 }

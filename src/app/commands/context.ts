@@ -7,6 +7,7 @@ import type { AuditRecord } from '../../kernel/audit.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import { SECOND } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
 import { openCurrentDatabase, openDatabase } from '../database.ts'
 
@@ -99,4 +100,38 @@ async function useAndClose<T>(store: Store, use: (store: Store) => Promise<T>): 
   } finally {
     await store.close()
   }
+}
+
+const AFTER_MS = 2 * SECOND
+const EVERY_MS = SECOND / 4
+const CLEAR_LINE = '\r\u001b[K'
+
+/** Awaits a step of a command; on a terminal one line shows the step (`what`, asked again each time if it is a function) and its time once it takes longer than two seconds. */
+export async function withProgress<T>(
+  { stderr }: CommandContext,
+  what: string | (() => string),
+  step: Promise<T>,
+): Promise<T> {
+  if (!stderr.isTTY) return step
+  const begin = performance.now()
+  const show = () => {
+    const elapsedMs = performance.now() - begin
+    if (elapsedMs < AFTER_MS) return
+    const text = typeof what === 'string' ? what : what()
+    stderr.write(`${CLEAR_LINE}${text}: ${Math.floor(elapsedMs / SECOND)} s`)
+  }
+  const timer = setInterval(show, EVERY_MS)
+  try {
+    return await step
+  } finally {
+    clearInterval(timer)
+    if (performance.now() - begin >= AFTER_MS) stderr.write(CLEAR_LINE)
+  }
+}
+
+/** Resolves with the first SIGTERM or SIGINT; later ones have no effect. */
+export function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
+  return promise
 }

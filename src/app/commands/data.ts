@@ -21,7 +21,7 @@ import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/snapshots.ts'
 import { hashFile } from '../../store/file-hash.ts'
-import { executionReasons } from '../../store/migrations/0025-execution-reasons.ts'
+import { executionReasons } from '../../store/migrations/0023-alert-told.ts'
 import { requireFormat, restoreTarget } from '../../store/restore.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/verify-snapshot.ts'
@@ -40,9 +40,9 @@ import {
   withStore,
   type CommandContext,
   type ConfigOptions,
+  withProgress,
+  stopSignal,
 } from './context.ts'
-import { withProgress } from './progress.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const PAGE = 1_000
 

@@ -6,8 +6,7 @@ import { alignColumns } from '../../kernel/table.ts'
 import { compareDatabases, copyDatabase, type ComparedTable } from '../../store/copy-database.ts'
 import type { DatabaseAddress } from '../../store/open.ts'
 import { unusableDatabase } from '../database.ts'
-import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
-import { withProgress } from './progress.ts'
+import { configOf, withStore, type CommandContext, type ConfigOptions, withProgress } from './context.ts'
 
 export interface CopyOptions extends ConfigOptions {
   readonly to?: string

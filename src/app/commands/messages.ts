@@ -6,8 +6,14 @@ import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
 import { commandDomains } from './command-domains.ts'
-import { commandRecord, configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
-import { withProgress } from './progress.ts'
+import {
+  commandRecord,
+  configOf,
+  withStore,
+  type CommandContext,
+  type ConfigOptions,
+  withProgress,
+} from './context.ts'
 
 export interface ReplayOptions extends ConfigOptions {
   readonly since: string

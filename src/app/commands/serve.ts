@@ -9,11 +9,10 @@ import type { FirstAdmin } from '../modules/module.ts'
 import { startPlatform, type Platform } from '../platform.ts'
 import { COMMIT, VERSION } from '../version.ts'
 import { busRemedy } from './bus-hint.ts'
-import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
+import { configOf, type CommandContext, type ConfigOptions, stopSignal } from './context.ts'
 import { isJournal } from './journal.ts'
 import { connectServiceManager } from './service-manager.ts'
 import { releaseStartMemory } from './start-memory.ts'
-import { stopSignal } from './stop-signal.ts'
 
 const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s
 const BUS_CONNECT_MS = 2 * SECOND

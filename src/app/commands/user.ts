@@ -1,9 +1,13 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import type { LoadedConfig } from '../../config/config.ts'
 import { tokenLifetime } from '../../config/schema.ts'
 import { usersMirrored, type ApiTokens, type Auth, type User, type Users } from '../../domains/users/index.ts'
 import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
+import { Secret } from '../../kernel/secret.ts'
 import { alignColumns } from '../../kernel/table.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
@@ -19,7 +23,6 @@ import {
   type CommandContext,
   type ConfigOptions,
 } from './context.ts'
-import { readSecret } from './secret-input.ts'
 
 const PAGE = 1_000
 
@@ -207,4 +210,24 @@ function stateOf(user: User | undefined): object | undefined {
 
 function idOf(created: unknown): string | null {
   return typeof created === 'object' && created !== null && 'id' in created ? String(created.id) : null
+}
+
+/** Reads a secret from a prompt without echo, or from the first line of standard input; never from an argument. */
+async function readSecret({ stdin, stderr }: CommandContext, prompt: string): Promise<Secret> {
+  const terminal = stdin.isTTY === true
+  if (terminal) stderr.write(`${prompt}: `)
+  const lines = createInterface({ input: stdin, output: terminal ? discard() : undefined, terminal })
+  try {
+    for await (const line of lines) {
+      if (terminal) stderr.write('\n')
+      return new Secret(line)
+    }
+  } finally {
+    lines.close()
+  }
+  throw new AppError('invalid', 'validation_failed', `${prompt}: standard input is empty.`)
+}
+
+function discard(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

@@ -32,6 +32,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly mirror: MirrorState | undefined
   /** Whether it was served with a signing key; false until the schema is current. */
   readonly hasSigningKey: boolean
+  /** The ids of the keys with which pages of the audit trail were sealed, and which this host does not have. */
+  readonly lostAuditKeys: readonly string[]
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
 }

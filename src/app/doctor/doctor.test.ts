@@ -268,6 +268,17 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   )
 })
 
+test('a lost key of the audit trail is a warning', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec("insert into audit_seals values (1, 1, 1, 'one-key', '', '[[1, \"a code\"]]')")
+  database.close()
+  const [finding] = (await examine()).of('files')
+  assert.deepEqual([finding?.subject, finding?.result], [join(dataDir, 'audit-key'), 'warning'])
+  assert.match(String(finding?.detail), /^does not have the key one-key: /)
+})
+
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   await migrate()

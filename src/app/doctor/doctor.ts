@@ -16,19 +16,9 @@ import { eventSubjects } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
-import { accessCheck } from './checks/access.ts'
-import { backupCheck } from './checks/backup.ts'
-import { busCheck } from './checks/bus.ts'
-import { certificatesCheck } from './checks/certificates.ts'
-import { clockCheck } from './checks/clock.ts'
-import { configurationCheck } from './checks/configuration.ts'
-import { databaseCheck } from './checks/database.ts'
-import { diskCheck } from './checks/disk.ts'
-import { gatewayCheck } from './checks/gateway.ts'
-import { filesCheck } from './checks/files.ts'
-import { portsCheck } from './checks/ports.ts'
-import { tlsCheck } from './checks/tls.ts'
-import { standbyCheck } from './checks/standby.ts'
+import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
+import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
+import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
@@ -89,9 +79,10 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
+    const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys() : []
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
-    return { ...facts, certificates, mirror, hasSigningKey, lastBackupAt }
+    return { ...facts, certificates, mirror, hasSigningKey, lostAuditKeys, lastBackupAt }
   } finally {
     await opened.close()
   }

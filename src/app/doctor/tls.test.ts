@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { CertificateAuthority } from '../../../test/support/certificates.ts'
 import { loadConfig } from '../../config/config.ts'
 import { DAY } from '../../kernel/time.ts'
-import { tlsCheck } from './checks/tls.ts'
+import { tlsCheck } from './checks/network.ts'
 import { doctorParts } from './doctor.ts'
 
 async function findings(env: Record<string, string>, now = Date.now()): Promise<string[]> {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Environment } from '../../config/env.ts'
 import { SETTING_TABLE } from '../../config/schema.ts'
 import { variablesOf } from '../../config/setting.ts'
-import { didYouMean } from '../../config/suggestions.ts'
+import { didYouMean } from '../../config/config-error.ts'
 import { fine, skipped, warning, type CheckFinding } from './check.ts'
 
 /** Beside the configuration; the units load it (EnvironmentFile), other commands do not. docs/guide/installing.md */

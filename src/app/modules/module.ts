@@ -8,10 +8,9 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { Base } from '../base.ts'
-import { runnersOf } from '../domains.ts'
-import { isPlainForOthers } from '../plain-listener.ts'
+import { ERROR_CODES, EVENT_TYPES, runnersOf } from '../domains.ts'
+import { isPlainForOthers } from '../own-listeners.ts'
 import { VERSION } from '../version.ts'
-import { LISTEN_FAILURES } from './listen-failures.ts'
 
 export interface FirstAdmin {
   readonly name: string
@@ -55,6 +54,8 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     version: VERSION,
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
+    corsOrigins: config.api.corsOrigins,
+    documentFacts: { errorCodes: Object.keys(ERROR_CODES), events: EVENT_TYPES },
   }
 }
 
@@ -94,4 +95,24 @@ export function listenFailure(setting: string, wanted: ListenAddress, cause: unk
   }
   const message = `${setting}: cannot listen on ${listenAddress.format(wanted)}: ${reason} (${code}); ${remedy}, or change ${setting}.`
   return new AppError('unavailable', 'listen_failed', message, { cause })
+}
+
+/** Why a server cannot listen, and what to do. */
+interface ListenFailure {
+  readonly reason: string
+  /** Completes the sentence "… or change the setting". */
+  readonly remedy: string
+}
+
+/** By the code of the error. */
+export const LISTEN_FAILURES: Readonly<Record<string, ListenFailure>> = {
+  EADDRINUSE: { reason: 'another program uses this port', remedy: 'end that program (ss -ltnp shows it)' },
+  EADDRNOTAVAIL: {
+    reason: 'this host does not have this address',
+    remedy: 'give the host this address (ip address shows those that it has)',
+  },
+  EACCES: {
+    reason: 'this port needs privileges',
+    remedy: 'let a reverse proxy listen on this port',
+  },
 }

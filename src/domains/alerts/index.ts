@@ -1,35 +1,45 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
+import type { Tx } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { ALERT_READERS } from './access.ts'
+import {
+  ALERT_READERS,
+  weightOf,
+  ALERT_STATUSES,
+  type AlertView,
+  type Alert,
+  ALERT_EVENTS,
+  inhibitorIdOf,
+  inhibitorOf,
+} from './model.ts'
 import { alertmanagerRoutes } from './alertmanager/routes.ts'
 import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
-import { ALERT_ERRORS } from './errors.ts'
-import { ALERT_EVENTS } from './events.ts'
+import { ALERT_ERRORS, AlertSchema, encodeAlert, fromReportBody } from './schemas.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
-import { alertCountJob, alertPruneJob, alertTimeJob, silenceEndJob } from './jobs.ts'
-import { weightOf, type AlertView } from './model.ts'
 import { explainAlert, explainReport, type RouteExplanation } from './notifications/explain.ts'
 import { createNotifications, routingOf, type NotificationDeps } from './notifications/notifications.ts'
 import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { names as notificationTables } from './notifications/tables.ts'
 import { alertRoutes } from './routes.ts'
-import { encodeAlert, fromReportBody } from './schemas.ts'
 import { Alerts, type AlertDeps } from './service.ts'
-import { SILENCE_ALERTS, SILENCE_EVENTS } from './silences/events.ts'
-import { SILENCE_READERS, silenceRoutes } from './silences/routes.ts'
-import { encodeSilence } from './silences/schemas.ts'
+import { SILENCE_ALERTS, SILENCE_EVENTS, silenceOf } from './silences/model.ts'
+import { SILENCE_READERS, silenceRoutes, encodeSilence, SilenceSchema } from './silences/routes.ts'
 import { Silences, type SilenceView } from './silences/service.ts'
+import { listActive } from './silences/store.ts'
 import { names as silenceTables } from './silences/tables.ts'
-import { createSuppressions } from './suppressions.ts'
+import { shareAlert } from './store.ts'
 import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
 export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver } from './notifications/receivers.ts'
-export { encodeAlertRoute } from './notifications/schemas.ts'
+export { encodeAlertRoute } from './notifications/routes.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
 export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
@@ -62,6 +72,7 @@ export const alertsDomain = defineDomain({
   name: 'alerts',
   tables: [...names, ...silenceTables, ...notificationTables],
   events: { ...ALERT_EVENTS, ...SILENCE_EVENTS },
+  eventSchemas: { 'alert.*': AlertSchema, 'silence.*': SilenceSchema },
   eventReaders: ALERT_READERS,
   eventReadersOf: {
     [SILENCE_EVENTS.silenceCreated]: SILENCE_READERS,
@@ -115,3 +126,81 @@ export const alertsDomain = defineDomain({
     }
   },
 })
+
+const CHANGE_EVERY_MS = 5 * SECOND
+// Small batches let other writes run in between.
+const CHANGE_BATCH = 50
+const PRUNE_BATCH = 100
+
+/** Changes alerts whose time has come: acknowledgements lapse, freezes end, alerts expire, also with their groups. */
+export function alertTimeJob(alerts: Pick<Alerts, 'changeDue' | 'pruneGroups'>): Job {
+  return {
+    name: 'alert-time',
+    everyMs: CHANGE_EVERY_MS,
+    async run(signal) {
+      await runBatches(signal, async () => {
+        const { due, changed } = await alerts.changeDue(CHANGE_BATCH)
+        // Alerts that other transactions have locked are left for the next run.
+        return due >= CHANGE_BATCH && changed > 0
+      })
+      if (!signal.aborted) await alerts.pruneGroups()
+    },
+  }
+}
+
+/** Works on silences that have ended. */
+function silenceEndJob(silences: Pick<Silences, 'settleEnded'>): Job {
+  return {
+    name: 'alert-silence-end',
+    everyMs: CHANGE_EVERY_MS,
+    run: (signal) => silences.settleEnded(signal),
+  }
+}
+
+/** Removes recovered alerts and ended silences that are older than `keepMs`. */
+export function alertPruneJob(
+  alerts: Pick<Alerts, 'prune'>,
+  silences: Pick<Silences, 'prune'>,
+  { clock, keepMs }: { readonly clock: Clock; readonly keepMs: number },
+): Job {
+  return {
+    name: 'alert-prune',
+    everyMs: HOUR,
+    async run(signal) {
+      const before = clock.now() - keepMs
+      await runBatches(signal, async () => (await alerts.prune(before, PRUNE_BATCH)) === PRUNE_BATCH)
+      if (!signal.aborted) await silences.prune(before)
+    },
+  }
+}
+
+/** Updates the gauge of alerts. */
+export function alertCountJob(alerts: Pick<Alerts, 'countByStatus'>, metrics: Metrics): Job {
+  return countJob(metrics, {
+    name: 'alert-count',
+    gauge: { name: 'alerts', help: 'Alerts by status, counted every 30 s.' },
+    label: 'status',
+    values: ALERT_STATUSES,
+    count: async () =>
+      (await alerts.countByStatus()).map(({ status, alerts: count }) => [status, count] as const),
+  })
+}
+
+/** The silence and the alert that suppress the notifications of an alert; read in the transaction of its change. */
+export function createSuppressions(clock: Clock) {
+  return {
+    /** The active silence that matches the alert. */
+    async silencedBy(tx: Tx, alert: Alert) {
+      const now = clock.now()
+      return silenceOf(alert, await listActive(tx, now), now)
+    },
+
+    /** The alert that inhibits this one. */
+    async inhibitedBy(tx: Tx, alert: Alert) {
+      const alarmId = inhibitorIdOf(alert)
+      const other = alarmId === undefined ? undefined : await shareAlert(tx, alarmId)
+      const inhibitor = other && inhibitorOf(alert, [other])
+      return inhibitor && { id: inhibitor.id, alarmId: inhibitor.alarmId ?? '' }
+    },
+  }
+}

@@ -1,9 +1,8 @@
 import type { SentenceCause } from '../../kernel/faults.ts'
 import { counted } from '../../kernel/counted.ts'
 import { isDueAt } from '../../kernel/time.ts'
-import type { AlertEvent } from './events.ts'
-import { addSwing, FREEZE_MS, freezeFor, isSwing, prolong } from './freeze.ts'
 import {
+  type AlertEvent,
   levelOf,
   NOTICE_MS,
   RECOVERED,
@@ -14,6 +13,7 @@ import {
   type AlertWeight,
   type Report,
 } from './model.ts'
+import { addSwing, FREEZE_MS, freezeFor, isSwing, prolong } from './freeze.ts'
 import type { AlertOccasion } from './occasion.ts'
 
 /** When something happens to an alert, and who does it. */

@@ -1,5 +1,5 @@
-import type { Severity } from '../../ports/alerts.ts'
 import { HOUR } from '../../kernel/time.ts'
+import type { Severity } from '../../ports/alerts.ts'
 
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'recovered', 'frozen'] as const
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
@@ -209,4 +209,46 @@ export const RECOVERED = { level: GRADES.CLOSE.level, weight: GRADES.CLOSE.weigh
 export function dueAt({ acknowledgedUntil, expiresAt, freeze, repeatAt }: Alert): number | null {
   const times = [acknowledgedUntil, expiresAt, freeze?.until ?? null, repeatAt].filter((at) => at !== null)
   return times.length > 0 ? Math.min(...times) : null
+}
+
+/** The roles that may report alerts. */
+export const ALERT_REPORTERS = ['admin', 'service', 'devops'] as const
+
+/** The roles that may read alerts, their decisions and their events. */
+export const ALERT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
+
+/** The roles that may change alerts and silences. */
+export const ALERT_OPERATORS = ['admin', 'devops'] as const
+
+/** The events of alerts (docs/specification.md, Events); a repeated report emits none. */
+export const ALERT_EVENTS = {
+  raised: 'alert.raised',
+  acknowledged: 'alert.acknowledged',
+  recovered: 'alert.recovered',
+  frozen: 'alert.frozen',
+  unfrozen: 'alert.unfrozen',
+} as const
+
+export type AlertEvent = keyof typeof ALERT_EVENTS
+
+/** An alert whose `alarm_id` ends in this inhibits the one without it (docs/specification.md, Alerts). */
+const ENDING = '.critical'
+
+/** The `alarm_id` of the alert that would inhibit this one. */
+export function inhibitorIdOf({ alarmId }: Pick<Alert, 'alarmId'>): string | undefined {
+  return alarmId === null ? undefined : alarmId + ENDING
+}
+
+/** The `alarm_id` of the alert that this one inhibits while it fires. */
+export function inhibitedIdOf({ alarmId }: Pick<Alert, 'alarmId'>): string | undefined {
+  return alarmId?.endsWith(ENDING) ? alarmId.slice(0, -ENDING.length) : undefined
+}
+
+/** Which of the alerts inhibits this one: it is of the same source, and has not recovered. */
+export function inhibitorOf<T extends Pick<Alert, 'alarmId' | 'source' | 'weight'>>(
+  alert: Pick<Alert, 'alarmId' | 'source'>,
+  others: readonly T[],
+): T | undefined {
+  const id = inhibitorIdOf(alert)
+  return others.find((other) => other.weight > 0 && other.alarmId === id && other.source === alert.source)
 }

@@ -3,9 +3,9 @@ import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Route } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
-import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './access.ts'
-import { ALERT_ERRORS } from './errors.ts'
+import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './model.ts'
 import {
+  ALERT_ERRORS,
   AcknowledgementBody,
   AlertHistoryPage,
   AlertHistoryQuery,
@@ -20,6 +20,7 @@ import {
   ReportBody,
 } from './schemas.ts'
 import type { Alerts } from './service.ts'
+import { reportedRows } from './store.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 
 const textOf = bodyWriter(encodeAlert)
@@ -48,9 +49,10 @@ export function alertRoutes(alerts: Alerts): Route[] {
       },
       errors: { forbidden_variable },
       prepare: ({ body }) => fromReportBody(body),
+      touches: (_request, report) => reportedRows(report),
       change: async (tx, { identity }, report) => {
         const { alert, outcome } = await alerts.report(tx, report, identity.id)
-        return outcome === 'new' ? created(textOf(alert)) : ok(textOf(alert))
+        return outcome === 'new' ? created('/alerts', alert.id, textOf(alert)) : ok(textOf(alert))
       },
     }),
     route({

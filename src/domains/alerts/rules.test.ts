@@ -7,10 +7,9 @@ import { ACKNOWLEDGE_FOR_MS, alertWorld, FAILED, type AlertWorld } from '../../.
 import { anyAlarmId } from '../../../test/support/declared-alerts.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DeclaredAlerts } from '../../kernel/declared-alerts.ts'
-import { alertCountJob, alertPruneJob, alertTimeJob } from './jobs.ts'
+import { alertCountJob, alertPruneJob, alertTimeJob, createSuppressions } from './index.ts'
 import type { HistoryEntry } from './judgement.ts'
 import type { AlertStatus, Report } from './model.ts'
-import { createSuppressions } from './suppressions.ts'
 
 const FIRST_PAGE = { limit: 100 }
 

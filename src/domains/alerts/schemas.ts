@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { encoderOf } from '../../wire/codec.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
 import {
   CauseOf,
@@ -13,7 +15,7 @@ import {
   Text,
   Timestamp,
 } from '../../wire/schemas.ts'
-import { requireAllowedText } from '../../kernel/allowed-text.ts'
+import { NOTE_CAUSES } from './judgement.ts'
 import {
   ALERT_STATUSES,
   BODY_BYTES,
@@ -32,7 +34,6 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import { NOTE_CAUSES } from './judgement.ts'
 import type { AlertFilter } from './store.ts'
 import { alarmIdIn, weightIn } from './text.ts'
 
@@ -208,3 +209,9 @@ function parseSeverity(text: string): Severity {
   if (!isSeverity(name)) throw invalidField('level', 'wrong_type', { expected: LEVEL_WORDS })
   return name
 }
+
+export const ALERT_ERRORS = {
+  alert_not_found: { status: 404, meaning: 'There is no such alert.' },
+  receiver_not_found: { status: 404, meaning: 'No receiver of that name is configured.' },
+  silence_not_found: { status: 404, meaning: 'There is no such silence.' },
+} as const satisfies ErrorCodes

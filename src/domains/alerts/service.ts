@@ -10,9 +10,21 @@ import { CLOCK_DIFFERENCE_MS } from '../../kernel/time.ts'
 import { type Queries, readsAside, type Store, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import { ALERT_EVENTS } from './events.ts'
+import {
+  ALERT_EVENTS,
+  BODY_BYTES,
+  SEVERITIES,
+  severityOf,
+  TITLE_LENGTH,
+  weightsOf,
+  type Alert,
+  type AlertStatus,
+  type AlertView,
+  type Report,
+  type Severity,
+  inhibitedIdOf,
+} from './model.ts'
 import { FREEZE_MS } from './freeze.ts'
-import { inhibitedIdOf } from './inhibition.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
@@ -29,18 +41,6 @@ import {
   type Judgement,
   WORKER,
 } from './judgement.ts'
-import {
-  BODY_BYTES,
-  SEVERITIES,
-  severityOf,
-  TITLE_LENGTH,
-  weightsOf,
-  type Alert,
-  type AlertStatus,
-  type AlertView,
-  type Report,
-  type Severity,
-} from './model.ts'
 import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,

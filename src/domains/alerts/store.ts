@@ -2,12 +2,14 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { mapPage, OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/contains.ts'
-import { lockRows } from '../../store/locking.ts'
+import { contains } from '../../store/pages.ts'
+import { lockRows, touchedRow } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
 import {
   dueAt,
+  inhibitedIdOf,
+  inhibitorIdOf,
   weightsOf,
   type Alert,
   type AlertLevel,
@@ -182,6 +184,12 @@ const firing = statement<{ after: number; limit: number }, AlertView & { seq: nu
     .orderBy('seq')
     .limit(value('limit')),
 )
+
+/** What a report touches: its alert, the one that inhibits it, and the one that it inhibits. */
+export function reportedRows(report: Report): TouchedRow[] {
+  const others = [inhibitorIdOf(report), inhibitedIdOf(report)].filter((id) => id !== undefined)
+  return [identityOf(report), ...others.map(keyOf)].map((identity) => touchedRow('alerts', identity))
+}
 
 /**
  * Returns `false` when an alert of that identity exists. The caller can lock it then, because an insertion waits for a

@@ -15,6 +15,7 @@ import {
 } from './model.ts'
 import {
   newestChangesOf,
+  listSealKeys,
   newestSealPage,
   putSealPage,
   readRows,
@@ -114,6 +115,12 @@ export class AuditSeals {
   async newest(): Promise<AuditSeal | undefined> {
     const page = await newestSealPage(this.#deps.store.read)
     return page && sealOf(page)
+  }
+
+  /** The ids of the keys with which pages were sealed, and which are not in the file of this host. */
+  async lostKeys(): Promise<readonly string[]> {
+    const known = new Set(this.#deps.files.readKeys()?.map(({ id }) => id))
+    return (await listSealKeys(this.#deps.store.read)).filter((id) => !known.has(id))
   }
 
   /** One page, or what the open one still takes; undefined when nothing is left, or another worker was first. */

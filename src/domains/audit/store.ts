@@ -74,6 +74,10 @@ const countSealed = statement<object, { total: number | null }>((on) =>
   on.selectFrom('audit_seals').select('total').orderBy('page', 'desc').limit(1),
 )
 
+const sealKeys = statement<object, { keyId: string }>((on) =>
+  on.selectFrom('audit_seals').select('key_id as keyId').distinct(),
+)
+
 const removeEntries = statement<{ through: number }>((on, value) =>
   on.deleteFrom('audit_entries').where('seq', '<=', value('through')),
 )
@@ -187,6 +191,11 @@ export async function sealPageWith(reads: Reads, total: number): Promise<SealPag
 
 export async function totalSealed(reads: Reads): Promise<number> {
   return (await first(reads, countSealed, {}))?.total ?? 0
+}
+
+/** The ids of the keys of all pages. */
+export async function listSealKeys(reads: Reads): Promise<string[]> {
+  return (await reads.run(sealKeys, {})).map(({ keyId }) => keyId)
 }
 
 /** `false` when another worker was first. */

@@ -1,11 +1,14 @@
-import { CERTIFICATE_ALERTS } from './alerts.ts'
-import { inspectCertificatesCommand } from './commands.ts'
+import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
+import { countJob, type Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
+import { CERTIFICATE_ALERTS } from './alerts.ts'
 import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
-import { certificateCountJob, certificateInspectionJob } from './jobs.ts'
+import { CERTIFICATE_STATUSES } from './model.ts'
 import { CERTIFICATE_ERRORS, CERTIFICATE_READERS, certificateRoutes } from './routes.ts'
-import { encodeCertificateEvent } from './schemas.ts'
+import { CertificateChangeSchema, CertificateEndingSchema, encodeCertificateEvent } from './schemas.ts'
 import { Certificates } from './service.ts'
 import { names } from './tables.ts'
 
@@ -19,6 +22,10 @@ export const certificatesDomain = defineDomain({
   name: 'certificates',
   tables: names,
   events: CERTIFICATE_EVENTS,
+  eventSchemas: {
+    [CERTIFICATE_EVENTS.expiring]: CertificateEndingSchema,
+    'certificate.*': CertificateChangeSchema,
+  },
   eventReaders: CERTIFICATE_READERS,
   errors: CERTIFICATE_ERRORS,
   alerts: CERTIFICATE_ALERTS,
@@ -36,3 +43,41 @@ export const certificatesDomain = defineDomain({
     } satisfies DomainParts & { certificates: Certificates }
   },
 })
+
+/** Inspects all certificates now, instead of at the next scan. */
+function inspectCertificatesCommand(certificates: Pick<Certificates, 'inspect'>): BuiltInCommand {
+  return builtInCommand({
+    id: 'certificates.inspect',
+    title: 'Inspect certificates',
+    description: 'Inspects all certificates and their files now, instead of at the next scan.',
+    async run({ signal, print }) {
+      const { inspected, reported, damagedFiles } = await certificates.inspect(signal)
+      print(
+        `Inspected ${counted(inspected, 'certificate')}: ${reported} reported, ${counted(damagedFiles, 'damaged file')}.`,
+      )
+    },
+  })
+}
+
+/** Reports certificates that end soon and damaged files (docs/specification.md, Certificates). */
+function certificateInspectionJob(certificates: Certificates, everyMs: number): Job {
+  return {
+    name: 'certificate-inspection',
+    everyMs,
+    async run(signal) {
+      await certificates.inspect(signal)
+    },
+  }
+}
+
+/** Updates the gauge of certificates. */
+function certificateCountJob(certificates: Certificates, metrics: Metrics): Job {
+  return countJob(metrics, {
+    name: 'certificate-count',
+    gauge: { name: 'certificates', help: 'Certificates by status, counted every 30 s.' },
+    label: 'status',
+    values: CERTIFICATE_STATUSES,
+    count: async () =>
+      (await certificates.countByStatus()).map(({ status, certificates: count }) => [status, count] as const),
+  })
+}

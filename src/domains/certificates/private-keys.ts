@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/errors.ts'
 import { fieldFault } from '../../kernel/faults.ts'
-import { readElement, TAG } from './der.ts'
+import { readElement, TAG } from './x509.ts'
 
 /** Texts that only private keys have, in the formats of common programs. */
 const MARKS: readonly RegExp[] = [

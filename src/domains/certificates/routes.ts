@@ -79,10 +79,9 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       prepare: ({ body }) => certificates.prepare(decodeNewCertificate(body)),
       audit: { kind: 'certificate' },
       change: async (tx, { identity }, registration) => {
-        const answer = registration.file.isRepair ? ok : created
-        return answer(
-          new JsonText(encodeCertificate(await certificates.register(tx, registration, identity.id))),
-        )
+        const certificate = await certificates.register(tx, registration, identity.id)
+        const body = new JsonText(encodeCertificate(certificate))
+        return registration.file.isRepair ? ok(body) : created('/certificates', certificate.id, body)
       },
     }),
     route({

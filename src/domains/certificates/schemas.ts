@@ -113,15 +113,17 @@ export function fromCertificateQuery({
 
 export const encodeCertificate = encoderOf(CertificateSchema)
 
-const encodeEnding = encoderOf(
-  Fields({
-    certificate: CertificateSchema,
-    step: Type.Integer({ enum: LADDER.map(({ step }) => step) }),
-    expires_first: Fingerprint,
-  }),
-)
+export const CertificateEndingSchema = Fields({
+  certificate: CertificateSchema,
+  step: Type.Integer({ enum: LADDER.map(({ step }) => step) }),
+  expires_first: Fingerprint,
+})
 
-const encodeChange = encoderOf(Fields({ certificate: CertificateSchema, actor: Type.String() }))
+export const CertificateChangeSchema = Fields({ certificate: CertificateSchema, actor: Type.String() })
+
+const encodeEnding = encoderOf(CertificateEndingSchema)
+
+const encodeChange = encoderOf(CertificateChangeSchema)
 
 /** The data of an event. */
 export function encodeCertificateEvent(data: CertificateChange | CertificateEnding): string {

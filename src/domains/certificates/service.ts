@@ -10,9 +10,15 @@ import type { CertificateDeps } from './deps.ts'
 import { CERTIFICATE_EVENTS } from './events.ts'
 import { Inspection, type InspectionResult } from './inspection.ts'
 import type { LadderStep } from './ladder.ts'
-import { viewOf, type Certificate, type CertificateStatus, type CertificateView } from './model.ts'
+import {
+  viewOf,
+  covers,
+  replacementsAmong,
+  type Certificate,
+  type CertificateStatus,
+  type CertificateView,
+} from './model.ts'
 import { refusePrivateKeys } from './private-keys.ts'
-import { updateReplacements } from './replacements.ts'
 import {
   countCertificates,
   deleteCertificate,
@@ -26,7 +32,10 @@ import {
   recordSteps,
   revokeCertificate,
   SOONEST_END_FIRST,
+  listRelatives,
+  setReplacedBy,
   type CertificateFilter,
+  type Relative,
 } from './store.ts'
 
 /** What a client sends to register a certificate. */
@@ -259,4 +268,30 @@ function newCertificate(
 function requireCertificate<T>(certificate: T | undefined, id: string): T {
   if (!certificate) throw notFound('certificate', id)
   return certificate
+}
+
+/** What follows for other certificates when one was registered, revoked or deleted. */
+interface Replacements {
+  /** What replaces the changed certificate itself. */
+  readonly replacedBy: string | null
+  /** The certificates with an alert that are replaced from now on. */
+  readonly replaced: readonly Relative[]
+}
+
+/**
+ * Judges again which certificate replaces which, after one has changed. Only certificates whose names it covers can be
+ * affected. The transaction must have locked all replacements.
+ */
+async function updateReplacements(tx: Tx, changed: Certificate): Promise<Replacements> {
+  const relatives = await listRelatives(tx, changed)
+  const replacements = replacementsAmong(relatives)
+  const replacementOf = ({ id }: Pick<Certificate, 'id'>) => replacements.get(id) ?? null
+  const affected = relatives.filter(
+    (each) => covers(changed, each) && replacementOf(each) !== each.replacedBy,
+  )
+  for (const each of affected) await setReplacedBy(tx, each.id, replacementOf(each))
+  return {
+    replacedBy: replacementOf(changed),
+    replaced: affected.filter((each) => replacementOf(each) !== null && each.alertStep !== null),
+  }
 }

@@ -1,8 +1,8 @@
 import { createHash, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP, SocketAddress } from 'node:net'
-import { readElement, readElements, TAG } from './der.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { fieldFault, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
 import type { CertificateFields } from './model.ts'
-import { invalidBlock } from './pem.ts'
 
 /** One certificate of a bundle. */
 export interface ParsedCertificate extends CertificateFields {
@@ -177,4 +177,101 @@ function childrenOf(content: Buffer | undefined) {
 
 function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** One element of DER (ITU-T X.690, section 8.1). */
+interface DerElement {
+  readonly tag: number
+  /** Shorter than its length says when the bytes are cut. */
+  readonly content: Buffer
+  /** The position behind it. */
+  readonly end: number
+}
+
+export const TAG = { integer: 0x02, octets: 0x04, oid: 0x06, sequence: 0x30, first: 0xa0 } as const
+
+const INDEFINITE = 0x80
+
+/** The element at a position; undefined when there is none. */
+export function readElement(bytes: Buffer, at = 0): DerElement | undefined {
+  const [tag, length] = bytes.subarray(at)
+  if (tag === undefined || length === undefined) return undefined
+  const begin = at + 2
+  if (length < INDEFINITE) return elementAt(bytes, tag, begin, length)
+  // BER, which some files with keys have; the content lasts to the end.
+  if (length === INDEFINITE) return elementAt(bytes, tag, begin, bytes.length - begin)
+  const count = length - INDEFINITE
+  if (count > 4 || begin + count > bytes.length) return undefined
+  return elementAt(bytes, tag, begin + count, bytes.readUIntBE(begin, count))
+}
+
+/** The elements that follow one another in the content of a sequence. */
+function readElements(content: Buffer): DerElement[] {
+  const elements: DerElement[] = []
+  let element = readElement(content)
+  while (element) {
+    elements.push(element)
+    element = readElement(content, element.end)
+  }
+  return elements
+}
+
+function elementAt(bytes: Buffer, tag: number, begin: number, length: number): DerElement {
+  return { tag, content: bytes.subarray(begin, begin + length), end: begin + length }
+}
+
+/** docs/specification.md, Certificates */
+const MAX_CERTIFICATES = 20
+
+const BEGIN = /-----BEGIN ([^\r\n-]*)-----/
+const LABELS = ['CERTIFICATE', 'X509 CERTIFICATE']
+const KNOWN_LABEL = /^[A-Z0-9][A-Z0-9 ]{0,39}$/
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/**
+ * The contents of the certificate blocks of a text in PEM (RFC 7468), in their order. Text between the blocks is ignored.
+ * Throws `invalid_certificate`, which names the block.
+ */
+export function readPem(text: string): Buffer[] {
+  const [, ...parts] = text.split(BEGIN)
+  const blocks = parts.flatMap((label, index) =>
+    index % 2 === 0 ? [{ label, rest: parts[index + 1] ?? '' }] : [],
+  )
+  if (blocks.length === 0) throw invalidCertificate('pem_without_block')
+  if (blocks.length > MAX_CERTIFICATES)
+    throw invalidCertificate('pem_with_many_blocks', { blocks: blocks.length, maximum: MAX_CERTIFICATES })
+  return blocks.map(({ label, rest }, index) => readBlock(index + 1, label, rest))
+}
+
+/** The certificates as PEM, without any text around them. */
+export function writePem(certificates: readonly Buffer[]): string {
+  return certificates.map(writeBlock).join('')
+}
+
+function invalidCertificate(code: FaultCode, values?: ErrorValues): AppError {
+  const detail = fieldFault('pem', code, values)
+  return new AppError('invalid', 'invalid_certificate', detail.message, { details: [detail] })
+}
+
+/** For one block; the first one has the number 1. */
+function invalidBlock(number: number, reason: string): AppError {
+  return invalidCertificate('pem_block', { block: number, reason })
+}
+
+function readBlock(number: number, label: string, rest: string): Buffer {
+  if (!LABELS.includes(label)) {
+    const shown = KNOWN_LABEL.test(label) ? label : 'of an unknown kind'
+    throw invalidBlock(number, `is ${shown}; only blocks with the label CERTIFICATE are allowed`)
+  }
+  const end = rest.indexOf(`-----END ${label}-----`)
+  if (end < 0) throw invalidBlock(number, `has no line -----END ${label}-----`)
+  const encoded = rest.slice(0, end).replaceAll(/\s+/g, '')
+  if (!BASE64.test(encoded) || encoded.length % 4 !== 0)
+    throw invalidBlock(number, 'is not Base64 between its BEGIN and END lines')
+  return Buffer.from(encoded, 'base64')
+}
+
+function writeBlock(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }

@@ -28,7 +28,16 @@ interface StoredClaim extends Omit<ClaimedExecution, 'params'> {
   params: string
 }
 
-const CLAIMED = executions.pick('id', 'commandId', 'params', 'requestedBy', 'secrets', 'queuedAt', 'attempts')
+const CLAIMED = executions.pick(
+  'id',
+  'commandId',
+  'params',
+  'requestedBy',
+  'secrets',
+  'queuedAt',
+  'attempts',
+  'trace',
+)
 
 const find = statement<{ id: string }, StoredClaim>((on, value) =>
   on.selectFrom('command_executions').select(CLAIMED).where('id', '=', value('id')),

@@ -3,11 +3,11 @@ import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { traceEnvironment } from '../../kernel/trace.ts'
 import type { ProgramEnd, Programs } from '../../ports/programs.ts'
 import type { Store } from '../../store/store.ts'
 import { isProgramCommand, type AnyCommand, type Catalogue } from './catalogue.ts'
 import type { ClaimedExecution } from './claims.ts'
-import { EarlyEnd } from './early-end.ts'
 import type { RunStatus } from './model.ts'
 import { argumentsOf, checkParameters, secretEnvironment, type CheckedParameters } from './parameters.ts'
 import { RunOutput, type OutputSnapshot } from './run-output.ts'
@@ -114,7 +114,7 @@ class ExecutionRun {
     return programs.run({
       executionId: this.#claimed.id,
       run: argumentsOf(command, shown),
-      environment: { ...environment, ...secretEnvironment(secrets) },
+      environment: { ...environment, ...traceEnvironment(), ...secretEnvironment(secrets) },
       onOutput: (stream, bytes) => this.#output.write(stream, bytes),
       terminate: this.#early.terminate,
       kill: this.#early.kill,
@@ -163,5 +163,43 @@ class ExecutionRun {
   #explanation({ timeoutMs }: AnyCommand, status: RunStatus): string[] {
     if (status === 'timed_out') return [`It was ended after its timeout of ${timeoutMs / SECOND} s.`]
     return status === 'incomplete' ? ['It was ended because its worker was stopped.'] : []
+  }
+}
+
+/** Why a run is ended before its program ends by itself. */
+type EndCause = 'timed_out' | 'cancelled' | 'incomplete'
+
+/** Ends a run early: with SIGTERM, and some time later with SIGKILL. The first cause counts. */
+class EarlyEnd {
+  readonly #clock: WaitingClock
+  readonly #done: AbortSignal
+  readonly #terminate = new AbortController()
+  readonly #kill = new AbortController()
+  #cause: EndCause | undefined
+
+  /** `done` is aborted when the run is over. */
+  constructor(clock: WaitingClock, done: AbortSignal) {
+    this.#clock = clock
+    this.#done = done
+  }
+
+  /** Undefined for a run that ends by itself. */
+  get cause(): EndCause | undefined {
+    return this.#cause
+  }
+
+  get terminate(): AbortSignal {
+    return this.#terminate.signal
+  }
+
+  get kill(): AbortSignal {
+    return this.#kill.signal
+  }
+
+  end(cause: EndCause, killAfterMs: number): void {
+    if (this.#cause || this.#done.aborted) return
+    this.#cause = cause
+    this.#terminate.abort()
+    void this.#clock.wait(killAfterMs, this.#done).then(() => this.#kill.abort())
   }
 }

@@ -1,21 +1,21 @@
-import type { WaitingClock } from '../../kernel/clock.ts'
+import type { WaitingClock, Clock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { RotatedKeys } from '../../kernel/secret.ts'
+import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Programs } from '../../ports/programs.ts'
 import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { COMMAND_ALERTS } from './alerts.ts'
 import { Catalogue } from './catalogue.ts'
-import { COMMAND_EVENTS, type CommandEventData } from './events.ts'
-import { commandCountJob, commandEndJob, commandLeftoverJob, commandPruneJob } from './jobs.ts'
-import { CommandJournal, type JournalDeps } from './journal.ts'
+import { CommandJournal, type CommandEventData, type JournalDeps } from './journal.ts'
+import { COMMAND_ALERTS, COMMAND_EVENTS, type ExecutionStatus } from './model.ts'
 import { OutputStreams } from './output-stream.ts'
 import { COMMAND_ERRORS, commandRoutes } from './routes.ts'
-import { encodeCommandEvent } from './schemas.ts'
+import { encodeCommandEvent, ExecutionSchema, PolicyChangeSchema } from './schemas.ts'
 import { SecretBox } from './secret-box.ts'
 import { Commands, type CommandDeps } from './service.ts'
 import { StartRules, type StartRulesDeps } from './start-rules.ts'
@@ -57,6 +57,7 @@ export const commandsDomain = defineDomain({
   tables: names,
   events: COMMAND_EVENTS,
   // Others may read executions only as far as the policy lets them.
+  eventSchemas: { [COMMAND_EVENTS.policyChanged]: PolicyChangeSchema, 'command.*': ExecutionSchema },
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,
   alerts: COMMAND_ALERTS,
@@ -87,3 +88,58 @@ export const commandsDomain = defineDomain({
     } satisfies DomainParts & { commands: Commands }
   },
 })
+
+const END_EVERY_MS = 2 * SECOND
+const LEFTOVERS_EVERY_MS = 10 * SECOND
+const BATCH = 50
+const PRUNE_BATCH = 100
+// docs/specification.md, Commands
+const KEEP_MS = 90 * DAY
+
+/** Ends requests without a decision, executions that no worker begins, and runs of dead workers. It starts no process, so the api runs it too. */
+function commandEndJob(upkeep: CommandUpkeep): Job {
+  return {
+    name: 'command-end',
+    everyMs: END_EVERY_MS,
+    async run(signal) {
+      await upkeep.endAbandoned()
+      await runBatches(signal, async () => (await upkeep.endExpired(BATCH)) === BATCH)
+      await runBatches(signal, async () => (await upkeep.endOverdue(BATCH)) === BATCH)
+    },
+  }
+}
+
+/** Kills processes of executions that are over: those of a worker that has died on this host. */
+function commandLeftoverJob(upkeep: CommandUpkeep): Job {
+  return { name: 'command-leftovers', everyMs: LEFTOVERS_EVERY_MS, run: () => upkeep.killLeftovers() }
+}
+
+/** Removes old executions with their output. */
+function commandPruneJob(upkeep: CommandUpkeep, clock: Clock): Job {
+  return {
+    name: 'command-prune',
+    everyMs: HOUR,
+    run: (signal) =>
+      runBatches(
+        signal,
+        async () => (await upkeep.prune(clock.now() - KEEP_MS, PRUNE_BATCH)) === PRUNE_BATCH,
+      ),
+  }
+}
+
+const UNFINISHED: readonly ExecutionStatus[] = ['awaiting_approval', 'queued', 'running']
+
+/** Updates the gauge of unfinished executions. */
+function commandCountJob(upkeep: CommandUpkeep, metrics: Metrics): Job {
+  return countJob(metrics, {
+    name: 'command-count',
+    gauge: {
+      name: 'command_executions',
+      help: 'Executions of commands that are not finished, by status, counted every 30 s.',
+    },
+    label: 'status',
+    values: UNFINISHED,
+    count: async () =>
+      (await upkeep.countUnfinished()).map(({ status, executions }) => [status, executions] as const),
+  })
+}

@@ -3,13 +3,23 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Notices } from '../../ports/notices.ts'
+import type { Notices } from '../../ports/notification-channel.ts'
 import type { Tx } from '../../store/store.ts'
-import { COMMAND_ALERTS } from './alerts.ts'
-import { COMMAND_EVENTS, POLICY_ID, type CommandEventData } from './events.ts'
+import {
+  COMMAND_ALERTS,
+  DECISIONS,
+  EXECUTION_STATUSES,
+  isFinal,
+  type ApprovalDecision,
+  type ExecutionView,
+  COMMAND_EVENTS,
+  POLICY_ID,
+} from './model.ts'
 import type { PolicyChange } from './policy.ts'
-import { DECISIONS, EXECUTION_STATUSES, isFinal, type ApprovalDecision, type ExecutionView } from './model.ts'
 import { listUnfinishedBefore } from './store.ts'
+
+/** The data of an event. */
+export type CommandEventData = ExecutionView | PolicyChange
 
 /** What the alert of an execution is about. */
 type AlertedExecution = Pick<ExecutionView, 'id' | 'commandId' | 'host' | 'status' | 'statusReason'>

@@ -1,5 +1,7 @@
 import type { Containment, ParameterValue } from '../../kernel/command.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
 import type { Role } from '../../kernel/identity.ts'
+import { DAY } from '../../kernel/time.ts'
 
 /** docs/specification.md, Commands */
 export const EXECUTION_STATUSES = [
@@ -160,3 +162,36 @@ export function newExecution(request: NewExecution): ExecutionView {
     outputTotal: 0,
   }
 }
+
+const ENDED_BY =
+  'The same command with the same parameters succeeds, its execution is removed after 90 days, or a person recovers it.'
+
+/** The alerts of commands, for `docs/reference/alerts.md`. */
+export const COMMAND_ALERTS = {
+  'command.incomplete:*': {
+    severities: ['ERROR'],
+    raisedBy:
+      'The worker of an execution was stopped or has died during the run; `*` is the id of the execution.',
+    endedBy: ENDED_BY,
+    whatToDo: 'Check what the command has done, and request it again if necessary.',
+    repeatEveryMs: DAY,
+  },
+  'command.not_started:*': {
+    severities: ['ERROR'],
+    raisedBy: 'No worker begins an execution within `commands.start_within`; `*` is the id of the execution.',
+    endedBy: ENDED_BY,
+    whatToDo: 'Check that a worker runs and has the command in its configuration, and request it again.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable
+
+/** docs/specification.md, Events */
+export const COMMAND_EVENTS = {
+  requested: 'command.requested',
+  decided: 'command.decided',
+  finished: 'command.finished',
+  policyChanged: 'command.policy_changed',
+} as const
+
+/** The object of the events of the policy. */
+export const POLICY_ID = 'policy'

@@ -1,7 +1,7 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
@@ -230,7 +230,9 @@ function policyRoutes(commands: Commands): Route[] {
       tag: TAG,
       summary: 'Read who may run which command',
       access: POLICY_READERS,
-      answers: { 200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema } },
+      answers: {
+        200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema, hasTag: true },
+      },
       read: async () => policyAnswer(await commands.policy()),
     }),
     route({
@@ -242,7 +244,7 @@ function policyRoutes(commands: Commands): Route[] {
       description: 'It applies to every later call. With `If-Match` only that revision is replaced.',
       access: ['admin'],
       body: PolicyBody,
-      answers: { 200: { description: 'The new policy.', schema: PolicySchema } },
+      answers: { 200: { description: 'The new policy.', schema: PolicySchema, hasTag: true } },
       errors: { precondition_failed },
       audit: { kind: 'policy', before: (tx) => commands.policy(tx) },
       change: async (tx, { body, identity, headers }) => {
@@ -283,5 +285,5 @@ function cancelledAnswer({ requestedBy, commandId }: ExecutionView): Answer {
 }
 
 function policyAnswer(policy: Policy): Answer {
-  return ok(new JsonText(encodePolicy(policy)), { etag: `"${policy.revision}"` })
+  return ok(new JsonText(encodePolicy(policy)), entityTag(policy.revision))
 }

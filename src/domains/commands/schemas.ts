@@ -7,6 +7,7 @@ import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery, TimedPageQuery } from '../../wire/page.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { AnyCommand } from './catalogue.ts'
+import type { CommandEventData } from './journal.ts'
 import {
   DECISIONS,
   EXECUTION_STATUSES,
@@ -15,7 +16,6 @@ import {
   type ExecutionView,
 } from './model.ts'
 import { parametersSchema } from './parameters.ts'
-import type { CommandEventData } from './events.ts'
 import type { Policy } from './policy.ts'
 import type { ExecutionFilter } from './store.ts'
 
@@ -200,7 +200,7 @@ export const PolicySchema = Fields({ revision: Revision, rules: Rules }, { $id: 
 
 export const PolicyBody = Fields({ rules: Rules })
 
-const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
+export const PolicyChangeSchema = Fields({ revision: Revision, at: Timestamp, actor: Caller, rules: Rules })
 
 export const PolicyHistory = PageOf(PolicyChangeSchema)
 

@@ -19,7 +19,7 @@ import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
 import { db, executions, outputs, pages, policies, statement } from './tables.ts'
 
-const WORK = ['secrets', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt'] as const
+const WORK = ['secrets', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace'] as const
 const EXECUTION = executions.except('seq', ...WORK)
 
 type NewRow = Execution & ReturnType<typeof queuedWork> & { readonly secrets: string | null }

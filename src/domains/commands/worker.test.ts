@@ -51,7 +51,9 @@ onEveryDialect('the worker of commands', (dialect) => {
     const { id } = await w.commands.request('restart', request({ unit: 'a; b' }), ADMIN)
     const program = await started(w)
     assert.deepEqual(program.run, ['systemctl', 'restart', 'a; b'])
-    assert.deepEqual(program.environment, { PATH: '/bin' })
+    const { TRACEPARENT, ...environment } = program.environment
+    assert.deepEqual(environment, { PATH: '/bin' })
+    assert.match(String(TRACEPARENT), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
     assert.equal(program.executionId, id)
     program.onOutput('stdout', Buffer.from('restarted'))
     program.end({ exitCode: 0, signal: null })
@@ -159,7 +161,8 @@ onEveryDialect('the worker of commands', (dialect) => {
     w.startWorker()
     const program = await started(w)
     assert.deepEqual(program.run, ['login'])
-    assert.deepEqual(program.environment, { PATH: '/bin', PARAM_KEY: 'hunter2' })
+    const { TRACEPARENT: _trace, ...environment } = program.environment
+    assert.deepEqual(environment, { PATH: '/bin', PARAM_KEY: 'hunter2' })
     const rows = await w.store.read.db.selectFrom('command_executions').select('secrets').execute()
     assert.deepEqual(rows, [{ secrets: null }])
     program.onOutput('stdout', Buffer.from('key=hunt'))

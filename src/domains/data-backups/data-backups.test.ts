@@ -12,7 +12,7 @@ import type { Snapshots } from '../../ports/snapshots.ts'
 import { MIGRATIONS } from '../../store/migrate.ts'
 import { createSnapshots } from '../../store/snapshots.ts'
 import type { Store } from '../../store/store.ts'
-import { pruneBackupsCommand } from './commands.ts'
+import { pruneBackupsCommand } from './index.ts'
 import { INTERRUPTED } from './model.ts'
 import { interruptRunning } from './store.ts'
 

@@ -1,4 +1,5 @@
-import { MINUTE, isDueAt } from '../../kernel/time.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import { MINUTE, isDueAt, DAY } from '../../kernel/time.ts'
 
 export const BACKUP_STATUSES = ['running', 'completed', 'failed'] as const
 export type BackupStatus = (typeof BACKUP_STATUSES)[number]
@@ -104,3 +105,22 @@ const SPACE_FACTOR = 1.2
 export function requiredBytes(databaseBytes: number): number {
   return Math.ceil(databaseBytes * SPACE_FACTOR)
 }
+
+/** The alerts of data backups, for `docs/reference/alerts.md`. */
+export const DATA_BACKUP_ALERTS = {
+  'data.backup.failed': {
+    severities: ['ERROR'],
+    raisedBy: 'A data backup fails.',
+    endedBy: 'The next completed backup, or the last failed one is deleted.',
+    whatToDo: 'Remove the cause that the alert names, and make a backup.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable
+
+/** docs/specification.md, Events */
+export const DATA_BACKUP_EVENTS = {
+  started: 'data.backup.started',
+  completed: 'data.backup.completed',
+  failed: 'data.backup.failed',
+  deleted: 'data.backup.deleted',
+} as const

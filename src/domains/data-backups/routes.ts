@@ -1,20 +1,21 @@
+import { Type } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
+import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { FileContent } from '../../wire/file-content.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { ok, route, type Answer, type Route } from '../../wire/route.ts'
-import { IdParams } from '../../wire/schemas.ts'
 import {
-  BackupPage,
-  BackupQuery,
-  BackupSchema,
-  decodeNewBackup,
-  encodeBackup,
-  FileBytes,
-  NewBackupBody,
-  PruneBody,
-  PrunedSchema,
-} from './schemas.ts'
+  IdParams,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
+import { BACKUP_STATUSES } from './model.ts'
 import { missingFile, type DataBackups } from './service.ts'
 
 export const BACKUP_OPERATORS = ['admin', 'devops'] as const
@@ -99,9 +100,8 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       access: ADMIN,
       params: IdParams,
       answers: {
-        200: { description: 'The file.', schema: FileBytes, contentType: BYTES },
-        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES },
-        304: { description: 'The client has the file: its `ETag` is in `If-None-Match`.' },
+        200: { description: 'The file.', schema: FileBytes, contentType: BYTES, hasTag: true },
+        206: { description: 'The part of the file.', schema: FileBytes, contentType: BYTES, hasTag: true },
       },
       errors: { backup_not_found, backup_file_not_found, precondition_failed, range_not_satisfiable },
       read: async ({ params }) => {
@@ -145,3 +145,59 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
     }),
   ]
 }
+
+const Note = Text({ maxLength: 1_000, description: 'For people.', examples: ['before the upgrade'] })
+
+export const BackupSchema = Fields(
+  {
+    id: Id,
+    status: OneOf(BACKUP_STATUSES, 'A requested backup is `running` until it has ended.'),
+    size_bytes: Nullable<number>({ type: 'integer', description: 'Of the file.' }),
+    sha256: Nullable<string>({ type: 'string', description: 'Of the file, as 64 hexadecimal digits.' }),
+    tables: Type.Unsafe<Record<string, number> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: 'integer' },
+      description: 'The number of rows of each table.',
+    }),
+    schema_version: Nullable<string>({ type: 'string', description: 'The last migration of the snapshot.' }),
+    created_at: Timestamp,
+    finished_at: NullableTimestamp,
+    verified_at: NullableTimestamp,
+    error: Nullable<string>({
+      type: 'string',
+      description: 'Why it has failed; `interrupted` if its process has ended before it.',
+    }),
+    note: Nullable<string>({ ...Note }),
+    requested_by: Type.String({
+      description: 'Id of the caller; `worker` for those of `data.backup_every`.',
+    }),
+  },
+  { $id: 'DataBackup' },
+)
+
+const BackupPage = PageOf(BackupSchema)
+
+const BackupQuery = Fields(TimedPageQuery)
+
+const NewBackupBody = Fields({ note: Type.Optional(Note) })
+
+const PruneBody = Fields({
+  keep: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    description: 'How many completed backups stay.',
+    examples: [7],
+  }),
+})
+
+const PrunedSchema = Fields({
+  removed: Type.Array(Id, { description: 'Ids, newest first.' }),
+  kept: Type.Array(Id, { description: 'Ids, newest first.' }),
+})
+
+const FileBytes = Type.Unsafe<never>({ description: 'The bytes of the file.' })
+
+const decodeNewBackup = decoderOf<{ readonly note?: string }>(NewBackupBody)
+
+/** A backup in responses and events. */
+export const encodeBackup = encoderOf(BackupSchema)

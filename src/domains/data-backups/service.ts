@@ -11,10 +11,8 @@ import type { EventSink } from '../../ports/events.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import { isDeadHolder } from '../../store/holder.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
-import { DATA_BACKUP_ALERTS } from './alerts.ts'
-import { DATA_BACKUP_EVENTS } from './events.ts'
-import type { BackupFiles } from './files.ts'
 import {
+  DATA_BACKUP_ALERTS,
   completeBackup,
   failBackup,
   isBackupDue,
@@ -22,7 +20,9 @@ import {
   pruneBackups,
   type DataBackup,
   type Pruned,
+  DATA_BACKUP_EVENTS,
 } from './model.ts'
+import type { BackupFiles } from './files.ts'
 import {
   deleteBackup,
   findBackup,

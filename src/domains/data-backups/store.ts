@@ -22,6 +22,7 @@ const BACKUP = dataBackups.except(
   'leaseHolder',
   'attempts',
   'queuedAt',
+  'trace',
 )
 type StoredBackup = Omit<DataBackup, 'tables'> & { readonly tables: string | null }
 

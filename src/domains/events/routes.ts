@@ -1,7 +1,8 @@
+import { Type } from 'typebox'
 import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { route, type Route } from '../../wire/route.ts'
-import { EventQuery, EventStream } from './schemas.ts'
+import { Fields } from '../../wire/schemas.ts'
 import type { LiveEvents } from './service.ts'
 
 const { too_many_streams } = SHARED_ERRORS
@@ -32,3 +33,25 @@ export function eventRoutes(events: Pick<LiveEvents, 'open'>): Route[] {
     }),
   ]
 }
+
+const SUBJECT = '(?:[A-Za-z0-9_.-]{1,255}|[A-Za-z0-9_.-]{0,254}\\*)'
+
+const EventQuery = Fields({
+  subjects: Type.Optional(
+    Type.String({
+      pattern: `^${SUBJECT}(?:,${SUBJECT})*$`,
+      patternFault: ['not_subjects'],
+      maxLength: 1_024,
+      description:
+        'Subjects separated by commas, each exact (`order.paid`) or a prefix that ends in `*` (`order.*`). Left out: ' +
+        'all that the caller may read.',
+      examples: ['order.*,alert.raised'],
+    }),
+  ),
+})
+
+const EventStream = Type.String({
+  description:
+    'Server-sent events: `id` is the place of the event, `event` its subject, `data` its CloudEvents envelope. `reset`: ' +
+    'events were missed, and the stream goes on with the next one.',
+})

@@ -5,10 +5,9 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { DeclaredSubject } from '../../kernel/event-subjects.ts'
 import type { StreamBody, StreamEnd } from '../../wire/stream.ts'
-import { EventFeed } from './feed.ts'
+import { EventFeed, EventReader, type ReaderStart, type ResetReason } from './feed.ts'
 import { LOGS, parsePlaces, subscribe, type LogName, type Subscription } from './model.ts'
 import { EventOrder, type EventLogs } from './order.ts'
-import { EventReader, type ReaderStart, type ResetReason } from './reader.ts'
 
 /** The subjects of the events of each log. */
 export type SubjectsByLog = Readonly<Record<LogName, readonly DeclaredSubject[]>>

@@ -1,10 +1,11 @@
+import type { Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { HEARTBEAT_ALERTS } from './alerts.ts'
-import { HEARTBEAT_EVENTS } from './events.ts'
-import { heartbeatCheckJob } from './jobs.ts'
+import { HEARTBEAT_ALERTS, HEARTBEAT_EVENTS } from './model.ts'
 import { HEARTBEAT_ERRORS, HEARTBEAT_READERS, heartbeatRoutes } from './routes.ts'
-import { encodeHeartbeat } from './schemas.ts'
-import { Heartbeats, type HeartbeatDeps } from './service.ts'
+import { encodeHeartbeat, HeartbeatSchema } from './schemas.ts'
+import { Heartbeats, CHECK_EVERY_MS, type HeartbeatDeps } from './service.ts'
 import { names } from './tables.ts'
 
 export type { AlertHeartbeat, HeartbeatSettings } from './model.ts'
@@ -15,6 +16,7 @@ export const heartbeatsDomain = defineDomain({
   name: 'heartbeats',
   tables: names,
   events: HEARTBEAT_EVENTS,
+  eventSchemas: { 'heartbeat.*': HeartbeatSchema },
   eventReaders: HEARTBEAT_READERS,
   errors: HEARTBEAT_ERRORS,
   alerts: HEARTBEAT_ALERTS,
@@ -28,3 +30,24 @@ export const heartbeatsDomain = defineDomain({
     } satisfies DomainParts & { heartbeats: Heartbeats }
   },
 })
+
+/** Raises the alerts of missed heartbeats, and updates the gauge of their ages. */
+export function heartbeatCheckJob(heartbeats: Heartbeats, metrics: Metrics): Job {
+  const age = metrics.gauge({
+    name: 'heartbeat_age_seconds',
+    help: 'Time since the last beat of a heartbeat, or since its creation, read every 5 s.',
+    labels: ['name'],
+  })
+  return {
+    name: 'heartbeat-check',
+    everyMs: CHECK_EVERY_MS,
+    gauges: [age],
+    async run() {
+      await heartbeats.checkDue()
+      const ages = await heartbeats.ages()
+      // Removes the ages of deleted heartbeats.
+      age.clear()
+      for (const { name, ageMs } of ages) age.set(ageMs / SECOND, { name })
+    },
+  }
+}

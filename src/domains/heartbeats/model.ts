@@ -1,4 +1,5 @@
-import { SECOND } from '../../kernel/time.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import { SECOND, DAY } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
 import { nextRun } from './schedule.ts'
 
@@ -173,3 +174,26 @@ function endOfRun({ maxRunSeconds, missedAt }: AlertHeartbeat, at: number) {
   if (maxRunSeconds === null || missedAt !== null) return {}
   return { countedFrom: at, dueAt: at + maxRunSeconds * SECOND }
 }
+
+/** The alerts of heartbeats, for `docs/reference/alerts.md`. */
+export const HEARTBEAT_ALERTS = {
+  'heartbeat.missed:*': {
+    severities: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'],
+    raisedBy:
+      'No beat comes in time, a run takes too long, or a ping says that it has failed; `*` is the name of the heartbeat, which has the severity.',
+    endedBy: 'The next beat, or the heartbeat is deleted.',
+    whatToDo: 'Check the program that should send the beats.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable
+
+/** docs/specification.md, Events; a single beat is none. */
+export const HEARTBEAT_EVENTS = {
+  created: 'heartbeat.created',
+  changed: 'heartbeat.changed',
+  missed: 'heartbeat.missed',
+  recovered: 'heartbeat.recovered',
+  deleted: 'heartbeat.deleted',
+} as const
+
+export type HeartbeatEvent = keyof typeof HEARTBEAT_EVENTS

@@ -71,7 +71,11 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
         if (put.outcome !== 'created') return ok(new JsonText(encodeHeartbeat(put.heartbeat)))
         const storedBody = new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: null }))
         return {
-          ...created(new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: put.pingUrl }))),
+          ...created(
+            '/alerts/heartbeats',
+            params.name,
+            new JsonText(encodeWithUrl({ ...put.heartbeat, pingUrl: put.pingUrl })),
+          ),
           storedBody,
         }
       },

@@ -10,9 +10,8 @@ import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
-import { HEARTBEAT_ALERTS } from './alerts.ts'
-import { HEARTBEAT_EVENTS, type HeartbeatEvent } from './events.ts'
 import {
+  HEARTBEAT_ALERTS,
   applySignal,
   durationOf,
   hasSettings,
@@ -24,6 +23,8 @@ import {
   type Ping,
   type Signal,
   type StoredHeartbeat,
+  HEARTBEAT_EVENTS,
+  type HeartbeatEvent,
 } from './model.ts'
 import {
   addPing,

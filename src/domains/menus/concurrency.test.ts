@@ -6,7 +6,7 @@ import { onEveryDialect } from '../../../test/support/store.ts'
 import type { AppError } from '../../kernel/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { placeEdit } from './items.ts'
-import { levelsOf } from './levels.ts'
+import { levelsOf } from './plan.ts'
 import { LEVEL_LIMIT, type MenuEdit, type MenuNode } from './model.ts'
 import type { Menus } from './service.ts'
 

@@ -1,12 +1,11 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { MENU_EVENTS } from './events.ts'
-import { MENU_ERRORS, menuRoutes } from './routes.ts'
-import { encodeMenuEvent } from './schemas.ts'
+import { MENU_EVENTS } from './model.ts'
+import { MENU_ERRORS, menuRoutes, encodeMenuEvent, MenuEventSchema } from './routes.ts'
 import { Menus, type MenuDeps } from './service.ts'
 import { names } from './tables.ts'
 
-export type { MenuEventData } from './events.ts'
+export type { MenuEventData } from './model.ts'
 export type { MenuChange, MenuEdit, MenuItem, MenuNode, MenuTree } from './model.ts'
 export { Menus, type MenuDeps } from './service.ts'
 
@@ -15,6 +14,7 @@ export const menusDomain = defineDomain({
   name: 'menus',
   tables: names,
   events: MENU_EVENTS,
+  eventSchemas: { 'menu.*': MenuEventSchema },
   eventReaders: ROLES,
   errors: MENU_ERRORS,
   encodeEvent: encodeMenuEvent,

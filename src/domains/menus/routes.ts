@@ -1,22 +1,22 @@
+import { Type, type TObject } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { ROLES, type Identity } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { decoderOf, encoderOf } from '../../wire/codec.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
+import { checked, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { placeEdit } from './items.ts'
-import { branchesOf, orderedNodes } from './model.ts'
 import {
-  decodeMenuEdit,
-  encodeMenuChange,
-  encodeMenuTree,
-  MenuChangeSchema,
-  MenuEditBody,
-  MenuParams,
-  MenuQuery,
-  MenuTreeSchema,
-} from './schemas.ts'
+  branchesOf,
+  orderedNodes,
+  HIGHEST_POSITION,
+  LEVEL_LIMIT,
+  NODE_LIMIT,
+  type MenuEdit,
+} from './model.ts'
 import type { Menus } from './service.ts'
 
 const WRITERS = ['admin'] as const
@@ -52,7 +52,9 @@ export function menuRoutes(menus: Menus): Route[] {
       description: 'Without disabled nodes and what is below them.',
       access: ROLES,
       query: MenuQuery,
-      answers: { 200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema } },
+      answers: {
+        200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema, hasTag: true },
+      },
       read: async ({ query: { all = false, flat = false }, identity }) => {
         if (all) requireAdmin(identity)
         const { revision, nodes } = await menus.read()
@@ -76,6 +78,7 @@ export function menuRoutes(menus: Menus): Route[] {
         200: {
           description: 'What has changed, as lists of ids; `ETag` is the revision of the tree.',
           schema: MenuChangeSchema,
+          hasTag: true,
         },
       },
       errors: { menu_cycle, precondition_failed },
@@ -119,6 +122,119 @@ function requireAdmin({ roles }: Identity): void {
   throw new AppError('forbidden', 'forbidden', 'Only an admin can read disabled menus.')
 }
 
-function entityTag(revision: number): Record<string, string> {
-  return { etag: `"${revision}"` }
+const Id = PathName('A-Za-z0-9._-', 64, {
+  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ -`, not `.` or `..`.',
+  examples: ['shop-products'],
+})
+const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
+const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
+const Path = Nullable<string>({
+  ...Type.String({
+    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
+    maxLength: 256,
+    description: 'Begins with `/`.',
+    examples: ['/products'],
+  }),
+})
+const Icon = Nullable<string>({ ...Text({ maxLength: 64, examples: ['box'] }) })
+const Position = Type.Integer({
+  minimum: 0,
+  maximum: HIGHEST_POSITION,
+  description: 'Orders the children of one parent; where it is equal, the id does.',
+})
+const Enabled = Type.Boolean({ description: 'A disabled node hides all that is below it.' })
+
+const NODE = {
+  id: Id,
+  title: Title,
+  parent_id: ParentId,
+  path: Path,
+  icon: Icon,
+  position: Position,
+  enabled: Enabled,
+  created_at: Timestamp,
+  updated_at: Timestamp,
 }
+
+const ITEM = {
+  id: Id,
+  title: Type.Optional(Title),
+  parent_id: Type.Optional(ParentId),
+  path: Type.Optional(Path),
+  icon: Type.Optional(Icon),
+  position: Type.Optional(Position),
+  enabled: Type.Optional(Enabled),
+}
+
+const Revision = Type.Integer({ minimum: 1, description: 'Counts the changes of the tree; also its `ETag`.' })
+
+// A schema for each level, because a schema that refers to itself has no end.
+function nodeOn(level: number): TObject {
+  const child =
+    level < LEVEL_LIMIT ? Type.Array(nodeOn(level + 1)) : Type.Array(Type.Unknown(), { maxItems: 0 })
+  return Fields({ ...NODE, children: Type.Optional(child) })
+}
+
+// One level more than a tree may have: the edit is refused by its rules, with the path of the item. What is nested in that
+// item is not read.
+function itemOn(level: number): TObject {
+  const child = level > LEVEL_LIMIT ? Type.Unknown() : itemOn(level + 1)
+  return Fields({ ...ITEM, children: Type.Optional(Type.Array(child, { maxItems: NODE_LIMIT })) })
+}
+
+const MenuTreeSchema = Fields(
+  {
+    revision: Revision,
+    items: Type.Array(nodeOn(1), { description: 'Siblings by `position`, then by `id`.' }),
+  },
+  { $id: 'MenuTree' },
+)
+
+const MenuQuery = Fields({
+  all: Type.Optional(
+    Type.Boolean({ description: 'With disabled nodes, and what is below them; only for the role admin.' }),
+  ),
+  flat: Type.Optional(
+    Type.Boolean({ description: 'One list without `children`, each parent before its children.' }),
+  ),
+})
+
+const MenuParams = Fields({
+  id: Text({ minLength: 1, maxLength: 64, description: 'Id of the node.' }),
+})
+
+const MenuEditBody = Fields({
+  items: Type.Array(itemOn(1), {
+    maxItems: NODE_LIMIT,
+    description: 'Nodes to create and to change, nested or flat, in any order. A new one needs `title`.',
+  }),
+  replace: Type.Optional(Type.Boolean({ description: 'Deletes the nodes that no item names.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Changes nothing; the answer is the same.' })),
+})
+
+const Ids = Type.Array(Id)
+
+const CHANGED = {
+  revision: Revision,
+  created: Ids,
+  updated: Ids,
+  moved: Type.Array(Id, { description: 'They have another parent.' }),
+}
+
+const MenuChangeSchema = Fields({ ...CHANGED, unchanged: Ids, deleted: Ids }, { $id: 'MenuChange' })
+
+const decodeMenuEdit = decoderOf<MenuEdit>(MenuEditBody)
+
+/** Nodes with `children`, or a list without. */
+const encodeMenuTree = encoderOf(MenuTreeSchema)
+
+const encodeMenuChange = encoderOf(MenuChangeSchema)
+
+/** A change in its event. */
+export const MenuEventSchema = Fields({
+  ...CHANGED,
+  deleted: Ids,
+  truncated: Type.Optional(Type.Literal(true)),
+})
+
+export const encodeMenuEvent = encoderOf(MenuEventSchema)

@@ -6,9 +6,16 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { inTurns } from '../../store/turns.ts'
-import { menuEventData, MENU_EVENTS, TREE_ID, type MenuEventData } from './events.ts'
+import {
+  menuEventData,
+  MENU_EVENTS,
+  TREE_ID,
+  type MenuEventData,
+  type MenuChange,
+  type MenuOutcome,
+  type MenuTree,
+} from './model.ts'
 import type { PlacedEdit } from './items.ts'
-import type { MenuChange, MenuOutcome, MenuTree } from './model.ts'
 import { planEdit } from './plan.ts'
 import {
   deleteNodes,

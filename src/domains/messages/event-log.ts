@@ -11,6 +11,7 @@ import { CreatedRanges } from '../../store/created-range.ts'
 import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/row-sizes.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
 import { first, type Queries } from '../../store/store.ts'
+import { eventBegin, isEventPayload } from './model.ts'
 import { db, EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
 
 type Row = LoggedEvent & { readonly id: string }
@@ -62,7 +63,7 @@ interface Range {
   readonly through: number
 }
 
-const MESSAGE = [...EVENT, ...messages.pick('headers', 'createdAt')] as const
+const MESSAGE = [...EVENT, ...messages.pick('headers', 'createdAt', 'trace')] as const
 const CREATED = new CreatedRanges('messages', 'created_at')
 
 /** The events among the messages, in the order of their numbers. Messages of users are no events. */
@@ -188,9 +189,20 @@ export class MessageLog implements EventLog, MessageLogReader {
   }
 }
 
-function toLogged({ headers, ...row }: Row & { headers: string; createdAt: number }): LoggedMessage {
-  const { id, subject, payload, place, createdAt } = row
-  return { id, subject, payload, place, createdAt, isEvent: headers === EVENT_HEADERS_TEXT && isEvent(row) }
+function toLogged({
+  headers,
+  ...row
+}: Row & { headers: string; createdAt: number; trace: string | null }): LoggedMessage {
+  const { id, subject, payload, place, createdAt, trace } = row
+  return {
+    id,
+    subject,
+    payload,
+    place,
+    createdAt,
+    trace,
+    isEvent: headers === EVENT_HEADERS_TEXT && isEvent(row),
+  }
 }
 
 /** Whether the subject is one of these, of which each is exact or a prefix that ends in `*`. */
@@ -206,8 +218,6 @@ function isOnOneOf(subjects: readonly string[]) {
 /** Telemetry has a log of its own, which also has the items that are dead messages. */
 const OTHER_LOG = eventSource('telemetry')
 
-/** A user may publish on the subject of an event and with its headers, but cannot know the id of the new message. */
-function isEvent({ id, payload }: Row): boolean {
-  const begin = `{"specversion":"1.0","id":"${id}",`
-  return payload.startsWith(begin) && !payload.startsWith(`"source":"${OTHER_LOG}"`, begin.length)
+function isEvent(row: Row): boolean {
+  return isEventPayload(row) && !row.payload.startsWith(`"source":"${OTHER_LOG}"`, eventBegin(row).length)
 }

@@ -1,10 +1,13 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
+import type { EventSubjects } from '../../kernel/event-subjects.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
+import { HOUR } from '../../kernel/time.ts'
 import type { EventLog, MessageLogReader } from '../../ports/event-log.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import type { EventSubjects } from '../../kernel/event-subjects.ts'
-import { MESSAGE_ALERTS } from './alerts.ts'
-import { redriveDeadCommand } from './commands.ts'
+import { MESSAGE_ALERTS } from './model.ts'
 import { MessageLog } from './event-log.ts'
-import { messagePruneJob } from './jobs.ts'
 import { MESSAGE_ERRORS, messageRoutes } from './routes.ts'
 import { Messages, type MessageDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -38,3 +41,27 @@ export const messagesDomain = defineDomain({
     } satisfies DomainParts & { messages: Messages; log: EventLog & MessageLogReader }
   },
 })
+
+/** Sends the dead messages again, each one once. */
+function redriveDeadCommand(messages: Pick<Messages, 'redriveDead'>): BuiltInCommand {
+  return builtInCommand({
+    id: 'messages.redrive-dead',
+    title: 'Redrive dead messages',
+    description: 'Makes every dead message pending again. Remove the cause first, or they become dead again.',
+    async run({ signal, print }) {
+      print(`Redrove ${counted(await messages.redriveDead(signal), 'message')}.`)
+    },
+  })
+}
+
+// Small batches let other writes run in between.
+const BATCH = 500
+
+/** Removes delivered messages that are older than `keepMs`. */
+export function messagePruneJob(messages: Pick<Messages, 'prune'>, clock: Clock, keepMs: number): Job {
+  return {
+    name: 'message-prune',
+    everyMs: HOUR,
+    run: (signal) => runBatches(signal, async () => (await messages.prune(clock.now() - keepMs, BATCH)) > 0),
+  }
+}

@@ -7,10 +7,10 @@ import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { messagePruneJob } from './jobs.ts'
+import { messagePruneJob } from './index.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { UndeliveredMessage } from '../../ports/outbox.ts'
-import { encodeMessage } from './schemas.ts'
+import { encodeMessage } from './routes.ts'
 import { Messages } from './service.ts'
 
 const FIRST_PAGE = { limit: 100 }
@@ -196,7 +196,7 @@ onEveryDialect('messages', (dialect) => {
     await w.messages.redrive('refused-1')
     const [{ seq: _seq, ...waiting } = {}] = await w.messages.pending(10, [])
     const { id, payload, headers } = refused[1] as UndeliveredMessage
-    assert.deepEqual(waiting, { id, subject, payload, headers })
+    assert.deepEqual(waiting, { id, subject, payload, headers, traceHeaders: {} })
   })
 
   test('no more than ten thousand dead messages come from other outboxes', async () => {

@@ -1,6 +1,8 @@
 import type { BusFault } from '../../kernel/bus.ts'
-import type { SentenceCause } from '../../kernel/faults.ts'
 import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+import { DAY } from '../../kernel/time.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
@@ -21,6 +23,8 @@ export interface Message {
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly deliveredAt: number | null
+  /** Of the request that published it (`storedTrace`); null in an event, whose payload has it. */
+  readonly trace: string | null
 }
 
 /** A message that a user publishes; it is sent unchanged. */
@@ -35,13 +39,16 @@ export interface NewMessage {
 export const MAX_DEAD = 10_000
 export const MAX_DEAD_BYTES = 512 * 1024 * 1024
 
-type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>
+type Content = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'> & Partial<Pick<Message, 'trace'>>
 
 const NOT_SENT = { status: 'pending', attempts: 0, lastError: null, cause: null, deliveredAt: null } as const
 
 /** A new pending message. */
-export function newMessage({ id, subject, payload, headers }: Content, createdAt: number): Message {
-  const content = { id, subject, payload, headers }
+export function newMessage(
+  { id, subject, payload, headers, trace = null }: Content,
+  createdAt: number,
+): Message {
+  const content = { id, subject, payload, headers, trace }
   return { ...content, ...NOT_SENT, createdAt }
 }
 
@@ -54,6 +61,15 @@ export function newDeadMessage(
   return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, ...failure }
 }
 
+/** Whether the text is that of an event: a user may publish one, but cannot know the id of the new message. */
+export function isEventPayload(message: Pick<Message, 'id' | 'payload'>): boolean {
+  return message.payload.startsWith(eventBegin(message))
+}
+
+export function eventBegin({ id }: Pick<Message, 'id'>): string {
+  return `{"specversion":"1.0","id":"${id}",`
+}
+
 /**
  * Whether a message is an event that this domain wrote. A message of a user never is: the id in its payload cannot be that
  * of the message, which is assigned later.
@@ -62,3 +78,14 @@ export function isEventOf(domain: string, { id, payload }: Pick<Message, 'id' | 
   const event = JSON.parse(payload) as Partial<EventAttributes> | null
   return event?.id === id && event.source === eventSource(domain)
 }
+
+/** The alerts of messages, for `docs/reference/alerts.md`. */
+export const MESSAGE_ALERTS = {
+  'message.dead:*': {
+    severities: ['ERROR'],
+    raisedBy: 'The bus refuses a message for good; `*` is its id.',
+    endedBy: 'The message is redriven. If the bus refuses it again, the alert is raised again.',
+    whatToDo: 'Remove the cause that the alert names, then redrive the message.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable

@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { invalidTransition, notFound, type AppError } from '../../kernel/errors.ts'
@@ -5,6 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
+import { storedTrace } from '../../kernel/trace.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -16,9 +18,9 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
-import { MESSAGE_ALERTS } from './alerts.ts'
+import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
+  MESSAGE_ALERTS,
   isEventOf,
   MAX_DEAD,
   MAX_DEAD_BYTES,
@@ -30,13 +32,13 @@ import {
 import {
   deleteDelivered,
   findMessage,
-  findNewest,
   insertMessage,
   listMessages,
   listPending,
   lockPending,
   markAttempt,
   markDelivered,
+  NEWEST_NUMBER,
   readBacklog,
   readDeadSize,
   readDeadLetters,
@@ -89,7 +91,8 @@ export class Messages implements Outbox, DeadLetters {
 
   /** Persists a message of a user, which is delivered after the commit; returns it as pending. */
   async publish(tx: Tx, { subject, payload, headers }: NewMessage): Promise<Message> {
-    const content = { id: newId(), subject, payload: JSON.stringify(payload), headers }
+    const trace = storedTrace()
+    const content = { id: newId(), subject, payload: JSON.stringify(payload), headers, trace }
     const message = newMessage(content, this.#deps.clock.now())
     await this.#insert(tx, message)
     return message
@@ -117,9 +120,9 @@ export class Messages implements Outbox, DeadLetters {
     return listMessages(filter.hidden?.length ? readsAside(store) : store.read, filter, page)
   }
 
-  /** The number of the newest message; 0 before the first one. */
-  newest(queries: Queries): Promise<number> {
-    return findNewest(queries)
+  /** The number of the newest message, for a statement of another domain; 0 before the first one. */
+  get newestNumber(): RawBuilder<number> {
+    return NEWEST_NUMBER
   }
 
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */

@@ -1,22 +1,24 @@
 import { sql, type RawBuilder } from 'kysely'
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
+import { traceHeadersOfEvent } from '../../kernel/cloud-event.ts'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import { storedTraceHeaders } from '../../kernel/trace.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin, sizeOf } from '../../store/row-sizes.ts'
-import { newMessage, type Message, type MessageStatus } from './model.ts'
+import { isEventPayload, newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
 
 const SIZE = sizeOf('payload', 'headers')
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
-/** Also into a restored database of an older schema, which has no causes yet. */
+/** Also into a restored database of an older schema, which has no causes or traces yet. */
 const insertNumbered = statement<Message & { seq: number }>((on, value) => {
-  const { cause: _cause, ...values } = messages.values(value)
+  const { cause: _cause, trace: _trace, ...values } = messages.values(value)
   return on.insertInto('messages').values({ ...values, seq: value('seq') })
 })
 
@@ -111,7 +113,9 @@ export async function findMessage(queries: Queries, id: string): Promise<Message
 }
 
 /** The number of the newest message; 0 before the first one. */
-export async function findNewest(queries: Queries): Promise<number> {
+export const NEWEST_NUMBER = sql<number>`coalesce((select max(seq) from messages), 0)`
+
+async function findNewest(queries: Queries): Promise<number> {
   return (await first(queries, newest, {}))?.seq ?? 0
 }
 
@@ -204,10 +208,16 @@ export async function listPending(
   const sizes = await query.select(SIZE.as('bytes')).limit(limit).execute()
   if (sizes.length === 0) return []
   const rows = await query
-    .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers'))
+    .select(messages.pick('seq', 'id', 'subject', 'payload', 'headers', 'trace'))
     .limit(countWithin(sizes, PUBLISHED_BYTES))
     .execute()
-  return rows.map(messages.decode)
+  return rows.map((row) => {
+    const { trace, ...message } = messages.decode(row)
+    return {
+      ...message,
+      traceHeaders: isEventPayload(row) ? traceHeadersOfEvent(row.payload) : storedTraceHeaders(trace),
+    }
+  })
 }
 
 /**

@@ -30,6 +30,8 @@ export const messages = defineColumns({
   cause: json<SentenceCause<BusFault>>().nullable(),
   createdAt: integer(),
   deliveredAt: integer().nullable(),
+  /** Of a message of a user; that of an event is in its payload. */
+  trace: text().nullable(),
 })
 
 /** How far the log of the events has been removed. */

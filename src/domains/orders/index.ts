@@ -1,10 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { ORDER_ALERTS } from './alerts.ts'
-import { expireDueCommand } from './commands.ts'
-import { ORDER_EVENTS } from './events.ts'
-import { orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
-import { ORDER_ERRORS, ORDER_READERS, orderRoutes } from './routes.ts'
-import { encodeOrder } from './schemas.ts'
+import { ORDER_ALERTS, ORDER_EVENTS } from './model.ts'
+import { expireDueCommand, orderArchiveJob, orderCountJob, orderTimeoutJob } from './jobs.ts'
+import { ORDER_ERRORS, ORDER_READERS, orderRoutes, encodeOrder, OrderSchema } from './routes.ts'
 import { Orders, type OrderDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -22,6 +19,7 @@ export const ordersDomain = defineDomain({
   name: 'orders',
   tables: names,
   events: ORDER_EVENTS,
+  eventSchemas: { 'order.*': OrderSchema },
   eventReaders: ORDER_READERS,
   errors: ORDER_ERRORS,
   alerts: ORDER_ALERTS,

@@ -1,6 +1,8 @@
-import { runBatches, type Job } from '../../kernel/job.ts'
+import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
+import { counted } from '../../kernel/counted.ts'
+import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { MINUTE } from '../../kernel/time.ts'
 import { ORDER_STATUSES } from './model.ts'
 import type { Orders } from './service.ts'
 
@@ -9,7 +11,6 @@ import type { Orders } from './service.ts'
 const EXPIRY_BATCH = 50
 const ARCHIVE_BATCH = 100
 const ARCHIVE_EVERY_MS = 10 * MINUTE
-const COUNT_EVERY_MS = 30 * SECOND
 
 /** Expires overdue pending orders (docs/specification.md, Orders). */
 export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
@@ -21,7 +22,7 @@ export function orderTimeoutJob(orders: Orders, everyMs: number): Job {
 }
 
 /** Expires overdue pending orders, batch by batch; returns how many. */
-export async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSignal): Promise<number> {
+async function expireOverdue(orders: Pick<Orders, 'expireDue'>, signal: AbortSignal): Promise<number> {
   let total = 0
   await runBatches(signal, async () => {
     const { due, expired } = await orders.expireDue(EXPIRY_BATCH)
@@ -47,10 +48,12 @@ export function orderArchiveJob(orders: Orders, archiveAfterMs: number): Job {
 
 /** Updates the gauges of orders. */
 export function orderCountJob(orders: Orders, metrics: Metrics): Job {
-  const byStatus = metrics.gauge({
-    name: 'orders',
-    help: 'Orders by status, counted every 30 s.',
-    labels: ['status'],
+  const counting = countJob(metrics, {
+    name: 'order-count',
+    gauge: { name: 'orders', help: 'Orders by status, counted every 30 s.' },
+    label: 'status',
+    values: ORDER_STATUSES,
+    count: async () => (await orders.countByStatus()).map(({ status, orders: count }) => [status, count]),
   })
   const overdue = metrics.gauge({
     name: 'orders_overdue_seconds',
@@ -59,14 +62,23 @@ export function orderCountJob(orders: Orders, metrics: Metrics): Job {
   // The metric is absent until the first run has read the value.
   overdue.clear()
   return {
-    name: 'order-count',
-    everyMs: COUNT_EVERY_MS,
-    gauges: [overdue, byStatus],
-    async run() {
+    ...counting,
+    gauges: [overdue, ...counting.gauges],
+    async run(signal) {
       overdue.set((await orders.longestOverdueMs()) / 1_000)
-      const rows = await orders.countByStatus()
-      const counts = new Map(rows.map(({ status, orders: count }) => [status, count]))
-      for (const status of ORDER_STATUSES) byStatus.set(counts.get(status) ?? 0, { status })
+      await counting.run(signal)
     },
   }
+}
+
+/** Expires overdue orders now, instead of at the next scan. */
+export function expireDueCommand(orders: Pick<Orders, 'expireDue'>): BuiltInCommand {
+  return builtInCommand({
+    id: 'orders.expire-due',
+    title: 'Expire overdue orders',
+    description: 'Expires the pending orders whose time is over now, instead of at the next scan.',
+    async run({ signal, print }) {
+      print(`Expired ${counted(await expireOverdue(orders, signal), 'order')}.`)
+    },
+  })
 }

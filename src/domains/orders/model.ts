@@ -1,3 +1,6 @@
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import { DAY } from '../../kernel/time.ts'
+
 /** The states of an order (docs/specification.md, Orders). */
 export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
@@ -98,3 +101,23 @@ export function differencesOf(order: Order, wanted: NewOrder): string[] {
   }
   return Object.entries(differs).flatMap(([field, isDifferent]) => (isDifferent ? [field] : []))
 }
+
+/** The alerts of orders, for `docs/reference/alerts.md`. */
+export const ORDER_ALERTS = {
+  'order.timeout:*': {
+    severities: ['WARNING'],
+    raisedBy: 'An order expires; `*` is its id.',
+    endedBy: '24 hours: it is a notice, for the order stays expired.',
+    whatToDo: 'Nothing, unless many orders expire: then check the payments.',
+    endsAfterMs: DAY,
+  },
+} as const satisfies AlertTable
+
+/** The event for each status that an order enters (docs/specification.md, Events). */
+export const ORDER_EVENTS = {
+  pending: 'order.created',
+  paid: 'order.paid',
+  shipped: 'order.shipped',
+  completed: 'order.completed',
+  expired: 'order.timeout',
+} as const satisfies Record<OrderStatus, string>

@@ -1,26 +1,25 @@
+import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
+import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
+import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
-import { sortOf } from './list.ts'
-import type { Order } from './model.ts'
 import {
-  decodeNewOrder,
-  CreatedOrderSchema,
-  encodeCreatedOrder,
-  encodeHistory,
-  encodeOrder,
-  fromOrderQuery,
-  MoveBody,
-  NewOrderBody,
-  OrderHistory,
-  OrderPage,
-  OrderParams,
-  OrderQuery,
-  OrderSchema,
-} from './schemas.ts'
+  Fields,
+  GivenTime,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  PathName,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
+import { sortOf, type OrderFilter } from './list.ts'
+import { ORDER_STATUSES, type Order, type NewOrder, type OrderStatus } from './model.ts'
 import type { Orders } from './service.ts'
+import { orderRow } from './store.ts'
 
 /** Who may read the list and the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const
@@ -47,14 +46,20 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       body: NewOrderBody,
       answers: {
-        201: { description: 'The new order, pending.', schema: CreatedOrderSchema },
-        200: { description: 'The same order exists already.', schema: OrderSchema },
+        201: { description: 'The new order, pending.', schema: CreatedOrderSchema, hasTag: true },
+        200: { description: 'The same order exists already.', schema: OrderSchema, hasTag: true },
       },
       errors: { order_exists },
+      touches: ({ body }) => [orderRow(body.order_id)],
       change: async (tx, { body, identity }) => {
         const { order, outcome } = await orders.create(tx, decodeNewOrder(body), identity.id)
         if (outcome === 'unchanged') return orderAnswer(order)
-        return created(new JsonText(encodeCreatedOrder(order)), entityTag(order))
+        return created(
+          '/orders',
+          order.orderId,
+          new JsonText(encodeCreatedOrder(order)),
+          entityTag(order.version),
+        )
       },
     }),
     route({
@@ -80,7 +85,9 @@ export function orderRoutes(orders: Orders): Route[] {
       summary: 'Read one order',
       access: ORDER_READERS,
       params: OrderParams,
-      answers: { 200: { description: 'The order; `ETag` names its version.', schema: OrderSchema } },
+      answers: {
+        200: { description: 'The order; `ETag` names its version.', schema: OrderSchema, hasTag: true },
+      },
       errors: { order_not_found },
       read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
     }),
@@ -109,8 +116,9 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       params: OrderParams,
       body: MoveBody,
-      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema } },
+      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema, hasTag: true } },
       errors: { order_not_found, invalid_transition, precondition_failed },
+      touches: ({ params }) => [orderRow(params.order_id)],
       change: async (tx, { params, body, identity, headers }) =>
         orderAnswer(
           await orders.move(tx, params.order_id, body.status, identity.id, parseIfMatch(headers['if-match'])),
@@ -120,13 +128,136 @@ export function orderRoutes(orders: Orders): Route[] {
 }
 
 function orderAnswer(order: Order): Answer {
-  return ok(orderText(order), entityTag(order))
+  return ok(orderText(order), entityTag(order.version))
 }
 
 function orderText(order: Order): JsonText {
   return new JsonText(encodeOrder(order))
 }
 
-function entityTag({ version }: Order): Record<string, string> {
-  return { etag: `"${version}"` }
+const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
+const OrderId = PathName('A-Za-z0-9._:-', 64, {
+  description: 'The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`, not `.` or `..`.',
+  examples: ['order-1001'],
+})
+const Platform = Text({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Where the order came from.',
+  examples: ['live'],
+})
+const AmountCents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [4990] })
+
+export const OrderSchema = Fields(
+  {
+    order_id: OrderId,
+    platform: Platform,
+    amount_cents: AmountCents,
+    status: Status,
+    expires_at: Timestamp,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    paid_at: NullableTimestamp,
+    shipped_at: NullableTimestamp,
+    completed_at: NullableTimestamp,
+    expired_at: NullableTimestamp,
+  },
+  { $id: 'Order' },
+)
+
+/** The answer to a creation. */
+const CreatedOrderSchema = Fields(
+  {
+    ...OrderSchema.properties,
+    warning: Type.Optional(
+      Fields({
+        code: OneOf(['expires_at_in_past'], 'The order was due when it came: perhaps a clock is wrong.'),
+        message: Type.String({ description: 'One sentence, with the time of the platform.' }),
+      }),
+    ),
+  },
+  { $id: 'CreatedOrder' },
+)
+
+const OrderPage = PageOf(OrderSchema)
+
+const NewOrderBody = Fields({
+  order_id: OrderId,
+  platform: Platform,
+  amount_cents: AmountCents,
+  expires_at: Type.Optional(GivenTime('RFC 3339 with any offset; 15 minutes from now when left out.')),
+})
+
+const MoveBody = Fields({ status: Status })
+
+// Any text is accepted: an id that no order can have gets order_not_found, not a validation error.
+const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
+
+const SORTED_BY_END = 'The list is sorted by that time then, the latest first. Write `+` as `%2B`.'
+
+const OrderQuery = Fields({
+  status: Type.Optional(Status),
+  platform: Type.Optional(Platform),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'The orders of the archive, instead of the others (`orders.archive_after`).',
+    }),
+  ),
+  id_prefix: Type.Optional(
+    Text({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only orders whose id begins with this text, sorted by the id.',
+      examples: ['order-10'],
+    }),
+  ),
+  ended_from: Type.Optional(
+    GivenTime(`Only orders that were completed or that expired at this time or later. ${SORTED_BY_END}`),
+  ),
+  ended_to: Type.Optional(
+    GivenTime(`Only orders that were completed or that expired before this time. ${SORTED_BY_END}`),
+  ),
+  ...TimedPageQuery,
+})
+
+/** Throws `validation_failed` for a time that does not exist. */
+function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
+  const { status, platform, archived, id_prefix, ended_from, ended_to } = query
+  return {
+    ...(status && { status }),
+    ...(platform && { platform }),
+    ...(archived && { archived }),
+    ...(id_prefix && { idPrefix: id_prefix }),
+    ...(ended_from !== undefined && { endedFrom: parseTime('ended_from', ended_from) }),
+    ...(ended_to !== undefined && { endedTo: parseTime('ended_to', ended_to) }),
+  }
 }
+
+const OrderHistory = Fields({
+  items: Type.Array(
+    Fields({
+      at: Timestamp,
+      from: Nullable<OrderStatus>({ type: 'string', description: 'Null for the creation.' }),
+      to: Status,
+      actor: Type.String({ description: 'Id of the caller, or `worker`.' }),
+    }),
+  ),
+})
+
+const decodeNewOrder = decoderOf<NewOrder>(NewOrderBody)
+
+/** The order in responses, pages and events. */
+export const encodeOrder = encoderOf(OrderSchema)
+
+/** The order in the answer to its creation. */
+const encodeCreatedOrder = encoderOf(CreatedOrderSchema, {
+  warning: ({ expiresAt, createdAt }: Order) =>
+    expiresAt <= createdAt
+      ? {
+          code: 'expires_at_in_past',
+          message: `expires_at is in the past, so the order is due at once; the clock of the platform says ${toRfc3339(createdAt)}.`,
+        }
+      : undefined,
+})
+
+const encodeHistory = encoderOf(OrderHistory)

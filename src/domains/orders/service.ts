@@ -8,11 +8,8 @@ import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { OrderPayments } from '../../ports/order-payments.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { ORDER_ALERTS } from './alerts.ts'
-import { archiveOrders, listArchivable } from './archive.ts'
-import { ORDER_EVENTS } from './events.ts'
-import { listOrders, type OrderFilter, type OrderPageRequest } from './list.ts'
 import {
+  ORDER_ALERTS,
   applyMove,
   canMove,
   isDue,
@@ -25,7 +22,10 @@ import {
   type Order,
   type OrderChange,
   type OrderStatus,
+  ORDER_EVENTS,
 } from './model.ts'
+import { archiveOrders, listArchivable } from './archive.ts'
+import { listOrders, type OrderFilter, type OrderPageRequest } from './list.ts'
 import {
   countByStatus,
   countWithArchive,

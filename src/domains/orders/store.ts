@@ -1,7 +1,7 @@
 import { sql, type AliasableExpression } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import { lockRows, touchedRow } from '../../store/locking.ts'
+import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
 import { db, orderHistory, orders, statement } from './tables.ts'
@@ -54,6 +54,11 @@ const due = statement<{ now: number; limit: number }, Order>((on, value) =>
     .orderBy('expires_at')
     .limit(value('limit')),
 )
+
+/** What a creation or a move touches: so the events of an order have the order of its changes. */
+export function orderRow(orderId: string): TouchedRow {
+  return touchedRow('orders', orderId)
+}
 
 /** `false` when the id is taken. */
 export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {

@@ -1,12 +1,13 @@
+import { runBatches, type Job } from '../../kernel/job.ts'
+import { HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { rollUpJob, stepPruneJob } from './jobs.ts'
 import type { PartSources } from './parts.ts'
 import { RollUp, type RollUpDeps } from './roll-up.ts'
 import { overviewRoutes } from './routes.ts'
 import { Overview } from './service.ts'
 import { names } from './tables.ts'
 
-export { nightOf } from './night.ts'
+export { nightOf } from './parts.ts'
 export type { Drill, PartSources } from './parts.ts'
 
 /** What the overview needs of the rest of the platform. */
@@ -33,3 +34,27 @@ export const overviewDomain = defineDomain({
     } satisfies DomainParts & { overview: Overview; rollUp: RollUp }
   },
 })
+
+const COUNT_EVERY_MS = 2 * SECOND
+const PRUNE_BATCH = 500
+
+/** Counts the events of orders, and samples each step of the series. */
+export function rollUpJob(rollUp: Pick<RollUp, 'fold' | 'sample'>): Job {
+  return {
+    name: 'overview-roll-up',
+    everyMs: COUNT_EVERY_MS,
+    async run(signal) {
+      await rollUp.sample()
+      await runBatches(signal, () => rollUp.fold())
+    },
+  }
+}
+
+/** Removes the steps that are older than 31 days. */
+function stepPruneJob(rollUp: Pick<RollUp, 'prune'>): Job {
+  return {
+    name: 'overview-prune',
+    everyMs: HOUR,
+    run: (signal) => runBatches(signal, async () => (await rollUp.prune(PRUNE_BATCH)) === PRUNE_BATCH),
+  }
+}

@@ -12,7 +12,7 @@ import {
   type CountedChange,
   type OrderSubjects,
 } from './model.ts'
-import { nightOf } from './night.ts'
+import { nightOf } from './parts.ts'
 
 const NOON = Date.UTC(2026, 0, 31, 12)
 const SUBJECTS: OrderSubjects = {

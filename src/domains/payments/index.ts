@@ -4,10 +4,10 @@ import { PAYMENT_EVENTS } from './events.ts'
 import { callbackPruneJob, paymentAgeJob } from './jobs.ts'
 import type { Payment } from './model.ts'
 import { PAYMENT_ERRORS, PAYMENT_READERS, paymentRoutes } from './routes.ts'
-import { encodePayment } from './schemas.ts'
+import { encodePayment, PaymentSchema } from './schemas.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
 import { RECONCILIATION_READERS, reconciliationRoutes } from './reconciliation/routes.ts'
-import { encodeReconciliation } from './reconciliation/schemas.ts'
+import { encodeReconciliation, ReconciliationSchema } from './reconciliation/schemas.ts'
 import { Reconciliations } from './reconciliation/service.ts'
 import { reconciliationJob, reconciliationRunner } from './reconciliation/worker.ts'
 import { Payments, type PaymentDeps } from './service.ts'
@@ -35,6 +35,7 @@ export const paymentsDomain = defineDomain({
   name: 'payments',
   tables: names,
   events: PAYMENT_EVENTS,
+  eventSchemas: { [PAYMENT_EVENTS.reconciled]: ReconciliationSchema, 'payment.*': PaymentSchema },
   eventReaders: PAYMENT_READERS,
   eventReadersOf: { [PAYMENT_EVENTS.reconciled]: RECONCILIATION_READERS },
   errors: PAYMENT_ERRORS,

@@ -3,7 +3,7 @@ import { JsonText } from '../../kernel/json-text.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { htmlPage } from '../../wire/html-page.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { bodyOf, created, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import { Fields, IdParams, Text } from '../../wire/schemas.ts'
 import {
   Channel,
@@ -265,5 +265,6 @@ function paymentAnswer(payment: PaymentRow): Answer {
 }
 
 function newPaymentAnswer(status: number, payment: PaymentRow): Answer {
-  return { status, body: new JsonText(encodeNewPayment(payment)) }
+  const body = new JsonText(encodeNewPayment(payment))
+  return status === 201 ? created('/payments', payment.id, body) : { status, body }
 }

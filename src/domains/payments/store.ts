@@ -421,6 +421,7 @@ function hiddenColumns() {
     'leaseHolder',
     'attempts',
     'queuedAt',
+    'trace',
   ] as const
 }
 
@@ -458,7 +459,7 @@ const readRefunds = pages(
   (on) =>
     on
       .selectFrom('payment_refunds')
-      .select(paymentRefunds.except('isSent', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt')),
+      .select(paymentRefunds.except('isSent', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace')),
   { paymentId: (query: AnyQuery, paymentId: string) => query.where('payment_id', '=', paymentId) },
 )
 

@@ -1,13 +1,13 @@
 import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { ALERTS_OF_POOL } from './alerts.ts'
+import { ALERTS_OF_POOL } from './model.ts'
 import { poolUsageJob } from './jobs.ts'
 import { poolRoutes } from './routes.ts'
 import { AddressPool, type PoolDeps } from './service.ts'
 import { names } from './tables.ts'
 
 export { parseRange } from './addresses.ts'
-export { encodePool } from './schemas.ts'
+export { encodePool } from './routes.ts'
 export { AddressPool, type PoolDeps } from './service.ts'
 
 /** The pool of virtual addresses, and who holds each of them (docs/specification.md, Gateway). */

@@ -1,6 +1,8 @@
+import { Type } from 'typebox'
 import { JsonText } from '../../kernel/json-text.ts'
+import { encoderOf } from '../../wire/codec.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { encodePool, PoolSchema } from './schemas.ts'
+import { Fields } from '../../wire/schemas.ts'
 import type { AddressPool } from './service.ts'
 
 /** docs/specification.md, HTTP API */
@@ -18,3 +20,18 @@ export function poolRoutes(pool: AddressPool): Route[] {
     }),
   ]
 }
+
+const Addresses = (description: string) => Type.Integer({ minimum: 0, description })
+
+const PoolSchema = Fields(
+  {
+    cidr: Type.String({ examples: ['100.64.0.0/16'] }),
+    size: Addresses('Addresses that can be leased: without network, gateway and broadcast.'),
+    used: Addresses('Held by live sessions.'),
+    cooling: Addresses('Released a short time ago: reserved for the device that had them.'),
+    free: Addresses('Free for every device.'),
+  },
+  { $id: 'VpnPool' },
+)
+
+export const encodePool = encoderOf(PoolSchema)

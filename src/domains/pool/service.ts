@@ -4,10 +4,16 @@ import { SECOND } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { ALERTS_OF_POOL } from './alerts.ts'
+import {
+  ALERTS_OF_POOL,
+  nextAlert,
+  POOL_ALERTS,
+  type AlertPercent,
+  type LeaseHolder,
+  type PoolUsage,
+} from './model.ts'
 import { parseRange, type AddressRange } from './addresses.ts'
 import { coolDownLimits, leaseAddress, releaseAddress, type CoolDown } from './leases.ts'
-import { nextAlert, POOL_ALERTS, type AlertPercent, type LeaseHolder, type PoolUsage } from './model.ts'
 import {
   changeAlert,
   countCooling,

@@ -1,5 +1,6 @@
-import type { SentenceCause } from '../../kernel/faults.ts'
 import type { AuditCode } from '../../kernel/end-reasons.ts'
+import type { SentenceCause } from '../../kernel/faults.ts'
+
 export interface Session {
   readonly id: string
   readonly userId: string
@@ -82,3 +83,10 @@ const MAX_PHRASE_LENGTH = 200
 export function cleanPhrase(phrase: string): string {
   return phrase.toWellFormed().replaceAll('\0', '').slice(0, MAX_PHRASE_LENGTH).toWellFormed()
 }
+
+/** The audit trail on the bus (docs/specification.md, Events). */
+export const SESSION_EVENTS = {
+  session_registered: 'vpn.audit.session_registered',
+  session_closed: 'vpn.audit.session_closed',
+  auth_failed: 'vpn.audit.auth_failed',
+} as const satisfies Record<AuditEventName, string>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
-import { sessionUpkeepJob } from './jobs.ts'
+import { sessionUpkeepJob } from './index.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import {

@@ -1,4 +1,10 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
 import { newId } from '../../kernel/ids.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type {
   Refusal,
   RegisteredSession,
@@ -8,16 +14,22 @@ import type {
   SessionRequest,
   SessionToken,
 } from '../../ports/session-registry.ts'
-import type { Tx } from '../../store/store.ts'
+import { createLease, type Lease } from '../../store/lease.ts'
+import type { Tx, Store } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
 import type { SessionCloser } from './closing.ts'
-import { GatewayName } from './gateway-name.ts'
-import { listOtherRuns, markLeft, markSeen, type GatewayRun } from './gateways.ts'
+import {
+  listOtherRuns,
+  markLeft,
+  markSeen,
+  findRunning,
+  type GatewayRun,
+  type RunningGateway,
+} from './gateways.ts'
 import { END_CODES, cleanPhrase } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** The gateway that a registry belongs to. */
 export interface RegistryGateway {
@@ -168,4 +180,61 @@ function refusalEntry(summary: RefusalSummary, gateway: string, at: number) {
     reason: cleanPhrase(sentence),
     cause: auditCauseOf(reason, repetitions ? { repetitions } : {}, code),
   } as const
+}
+
+interface GatewayNameDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * The name of a gateway. At most one running gateway on a database has it, because a gateway that starts closes the
+ * sessions of earlier runs of its name.
+ */
+class GatewayName {
+  readonly #deps: GatewayNameDeps
+  readonly #name: string
+  readonly #untilDeadMs: number
+  readonly #lease: Lease
+  #isLost = false
+
+  constructor(deps: GatewayNameDeps, { name, heartbeatMs }: { name: string; heartbeatMs: number }) {
+    this.#deps = deps
+    this.#name = name
+    this.#untilDeadMs = INTERVALS_UNTIL_DEAD * heartbeatMs
+    this.#lease = createLease({ ...deps, name: `gateway:${name}`, ttlMs: this.#untilDeadMs })
+  }
+
+  /** Rejects with `gateway_name_in_use` while another gateway with the name is running. */
+  async take(): Promise<void> {
+    if (await this.#lease.hold()) return
+    throw this.#inUse(await findRunning(this.#deps.store.read, this.#name))
+  }
+
+  /** Keeps the name. A gateway that was frozen may find that another one has it. */
+  async renew(): Promise<void> {
+    const wasLost = this.#isLost
+    this.#isLost = !(await this.#lease.hold())
+    if (this.#isLost && !wasLost)
+      this.#deps.logger.error(
+        { gateway: this.#name },
+        'another gateway has taken gateway.name; rename one of them',
+      )
+  }
+
+  async release(): Promise<void> {
+    await this.#lease.release()
+  }
+
+  #inUse(running: RunningGateway | undefined): AppError {
+    const other = running
+      ? `the gateway at ${running.address} since ${toRfc3339(running.startedAt)}`
+      : 'another gateway'
+    const message =
+      `gateway.name: ${JSON.stringify(this.#name)} is in use by ${other}; stop that gateway (on its host ss -ltnp shows ` +
+      'its process), or set another gateway.name. On this host the name of a gateway that has crashed is free at once; ' +
+      `on another host, or in another container, it is free after ${this.#untilDeadMs / SECOND} s.`
+    return new AppError('unavailable', 'gateway_name_in_use', message)
+  }
 }

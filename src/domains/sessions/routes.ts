@@ -1,18 +1,24 @@
-import type { ErrorCodes } from '../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../wire/page.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
-import { IdParams } from '../../wire/schemas.ts'
+import { Type } from 'typebox'
+import { AUDIT_CODES } from '../../kernel/end-reasons.ts'
+import { formatIpv4 } from '../../kernel/ipv4.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { encoderOf } from '../../wire/codec.ts'
+import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { ok, route, type Route } from '../../wire/route.ts'
 import {
-  AuditPage,
-  AuditQuery,
-  encodeAudit,
-  encodeSession,
-  encodeTunnels,
-  SessionPage,
-  SessionQuery,
-  TunnelsSchema,
-} from './schemas.ts'
+  IdParams,
+  CauseOf,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../wire/schemas.ts'
+import { AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
 import type { Sessions } from './service.ts'
 
 /** Who may read the list and the events. */
@@ -88,3 +94,135 @@ export function sessionRoutes(sessions: Sessions): Route[] {
     }),
   ]
 }
+
+const UserId = Text({ minLength: 1, maxLength: 64, description: 'A user’s id.' })
+const GatewayName = Text({
+  minLength: 1,
+  maxLength: 253,
+  description: 'A gateway’s name.',
+  examples: ['primary'],
+})
+const VirtualIp = Type.String({ format: 'ipv4', examples: ['100.64.0.2'] })
+const RemoteAddress = Type.String({
+  description: 'Where the connection came from.',
+  examples: ['192.0.2.10'],
+})
+
+const SessionSchema = Fields(
+  {
+    id: Id,
+    user: Fields({ id: Type.String(), name: Type.String({ examples: ['ada'] }) }),
+    device: Nullable<string>({
+      type: 'string',
+      description: 'Null for a session whose address is not kept for the next one.',
+      examples: ['laptop'],
+    }),
+    virtual_ip: VirtualIp,
+    gateway: GatewayName,
+    remote_address: RemoteAddress,
+    connected_at: Timestamp,
+    last_seen_at: Timestamp,
+    rtt_ms: Nullable<number>({
+      type: 'number',
+      description: 'Round-trip time of the last answered heartbeat; null before the first.',
+      examples: [12.5],
+    }),
+    closed_at: NullableTimestamp,
+    close_code: Nullable<number>({
+      type: 'integer',
+      description:
+        'Close code of the WebSocket: 1001 the gateway went away, 4401 the token ended, 4403 an operator, …',
+      examples: [4401],
+    }),
+  },
+  { $id: 'VpnSession' },
+)
+
+const SessionPage = PageOf(SessionSchema)
+
+const SessionQuery = Fields({
+  state: Type.Optional(OneOf(SESSION_STATES, 'Live sessions, or closed ones; `open` when left out.')),
+  user: Type.Optional(UserId),
+  gateway: Type.Optional(GatewayName),
+  ...TimedPageQuery,
+})
+
+export const AuditSchema = Fields(
+  {
+    id: Id,
+    at: Timestamp,
+    event: OneOf(AUDIT_EVENTS),
+    session_id: Nullable<string>({ type: 'string', description: 'Null for `auth_failed`.' }),
+    user_id: Nullable<string>({ type: 'string', description: 'Null when no user is known.' }),
+    user_name: Nullable<string>({
+      type: 'string',
+      description:
+        'At the time of the event. Null when no user is known, and in entries of earlier releases.',
+      examples: ['ada'],
+    }),
+    device: Nullable<string>({
+      type: 'string',
+      description: 'Null when the client has named none, and in entries of earlier releases.',
+      examples: ['laptop'],
+    }),
+    virtual_ip: Nullable<string>({
+      type: 'string',
+      format: 'ipv4',
+      description: 'The address of the session. Null for `auth_failed`, and in entries of earlier releases.',
+      examples: ['100.64.0.2'],
+    }),
+    gateway: GatewayName,
+    remote_address: Nullable<string>({
+      type: 'string',
+      description: 'Null for an entry that stands for refusals from many addresses.',
+    }),
+    reason: Nullable<string>({
+      type: 'string',
+      description: 'Why the session was closed, or the connection refused.',
+    }),
+    cause: CauseOf(AUDIT_CODES, 'what `reason` says.'),
+  },
+  { $id: 'VpnAuditEntry' },
+)
+
+const AuditPage = PageOf(AuditSchema)
+
+const AuditQuery = Fields({
+  event: Type.Optional(OneOf(AUDIT_EVENTS)),
+  user: Type.Optional(UserId),
+  ...TimedPageQuery,
+})
+
+const TunnelGateway = Fields({
+  name: GatewayName,
+  address: Type.String(),
+  heartbeat_seconds: Type.Number(),
+  last_seen_at: Timestamp,
+  alive: Type.Boolean(),
+})
+
+/** The tunnels of all gateways at one moment, as the page in the browser reads them. */
+const TunnelsSchema = Fields({
+  at: Timestamp,
+  gateways: Type.Array(TunnelGateway),
+  sessions: Type.Array(SessionSchema),
+  total: Type.Integer(),
+  /** As `GET /vpn/pool` answers; not in `GET /vpn/tunnels`. */
+  pool: Type.Optional(Type.Unknown()),
+})
+
+const encodeSession = encoderOf(SessionSchema, {
+  user: ({ userId: id, userName: name }: Session) => ({ id, name }),
+  virtual_ip: ({ address }: Session) => formatIpv4(address),
+  rtt_ms: ({ rttUs }: Session) => (rttUs === null ? null : rttUs / 1_000),
+})
+
+/** An entry of the audit trail, in pages and events. */
+export const encodeAudit = encoderOf(AuditSchema)
+
+export const encodeTunnels = encoderOf(TunnelsSchema, {
+  pool: ({ pool }: Tunnels) => pool,
+  gateways: ({ gateways }: Tunnels) =>
+    gateways.map((gateway) => ({ ...gateway, heartbeatSeconds: gateway.heartbeatMs / SECOND })),
+  sessions: ({ sessions }: Tunnels) => new JsonText(`[${sessions.map(encodeSession).join(',')}]`),
+})

@@ -10,7 +10,7 @@ import {
   vpnStoreWorld,
   type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
-import { sessionPruneJob } from './jobs.ts'
+import { sessionPruneJob } from './index.ts'
 
 /** The reason of the end, and the change of the user that causes it. */
 const CHANGES: Readonly<Record<string, (world: VpnStoreWorld, id: string) => Promise<unknown>>> = {

@@ -1,5 +1,6 @@
+import { runBatches, type Job } from '../../kernel/job.ts'
+import { MINUTE } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { signInPruneJob } from './jobs.ts'
 import { SIGN_IN_ERRORS, signInRoutes, type LoginAnswer } from './routes.ts'
 import { SignIn, type SignInDeps } from './service.ts'
 import { names } from './tables.ts'
@@ -21,3 +22,15 @@ export const signInDomain = defineDomain({
     } satisfies DomainParts & { signIn: SignIn }
   },
 })
+
+// Deleting in batches lets other writes in between.
+const PRUNE_BATCH = 1_000
+
+/** Removes expired tickets and answers. */
+function signInPruneJob(signIn: SignIn): Job {
+  return {
+    name: 'sign-in-prune',
+    everyMs: 10 * MINUTE,
+    run: (signal) => runBatches(signal, () => signIn.prune(PRUNE_BATCH)),
+  }
+}

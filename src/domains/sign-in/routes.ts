@@ -1,12 +1,12 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type TSchema, type Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Answer, type AnswerSchema, type Route, type RouteRequest } from '../../wire/route.ts'
+import { Fields } from '../../wire/schemas.ts'
 import type { IssuedToken } from '../users/index.ts'
 import { failurePage } from './failure-page.ts'
 import { SignInError } from './failures.ts'
-import { CallbackQuery, LoginQuery, parametersOf, RedeemBody } from './schemas.ts'
 import type { BrowserRequest, SignIn } from './service.ts'
 
 export const SIGN_IN_ERRORS = {
@@ -23,7 +23,7 @@ export interface LoginAnswer {
 
 /** docs/specification.md, Sign-in */
 export function signInRoutes(signIn: SignIn, login: LoginAnswer): Route[] {
-  return [beginRoute(signIn), callbackRoute(signIn), redeemRoute(signIn, login)]
+  return [beginRoute(signIn), callbackRoute(signIn), redeemRoute(signIn, login), endRoute(signIn)]
 }
 
 const page = (description: string): AnswerSchema => ({
@@ -108,6 +108,23 @@ function redeemRoute(signIn: SignIn, { schema, encode }: LoginAnswer): Route {
   })
 }
 
+function endRoute(signIn: SignIn): Route {
+  return route({
+    method: 'GET',
+    path: '/auth/oauth/logout',
+    operation: 'endProviderSession',
+    tag: 'Auth',
+    summary: 'End the session with the OpenID provider',
+    description:
+      'For a browser whose token has ended (`POST /auth/logout`). Without an `end_session_endpoint` of the provider it leads to the ' +
+      'console.',
+    access: 'public',
+    answers: { 302: { description: 'To the provider, or to the console.' } },
+    errors: { sign_in_not_configured },
+    read: async () => redirect(await signIn.endSession()),
+  })
+}
+
 const REFUSED_TICKET = { status: 401, meaning: 'The ticket is unknown, was used or has expired.' }
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>
@@ -146,4 +163,41 @@ function browserRequest({ headers, remoteAddress, requestId }: AnyRequest): Brow
 
 function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status: 302, headers: { ...headers, location } }
+}
+
+const LoginQuery = Fields({
+  return_to: Type.Optional(
+    Type.String({
+      maxLength: 1_024,
+      description:
+        'Where the browser comes back to: a path on this host, with or without a query. Default: `/`.',
+      examples: ['/console/orders?status=pending'],
+    }),
+  ),
+})
+
+// Also when it is repeated: what the provider sends is judged by the page, not refused with JSON.
+const Parameter = Type.Optional(
+  Type.Unsafe<string | string[]>({ type: ['string', 'array'], items: { type: 'string' } }),
+)
+
+/** The answer of the provider (RFC 6749, section 4.1.2; RFC 9207). It may have more parameters. */
+const CallbackQuery = Type.Object({
+  code: Parameter,
+  state: Parameter,
+  error: Parameter,
+  error_description: Parameter,
+  iss: Parameter,
+})
+
+const RedeemBody = Fields({
+  ticket: Type.String({ minLength: 1, maxLength: 256, description: 'From `#signed-in=…` of the address.' }),
+})
+
+/** The parameters as the provider has sent them; a repeated one stays repeated. */
+function parametersOf(query: Static<typeof CallbackQuery>): URLSearchParams {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, String(value)]),
+  )
+  return new URLSearchParams(pairs)
 }

@@ -54,6 +54,7 @@ const TICKET_LIFETIME_MS = 60 * SECOND
 // A code is exchanged within some seconds. More than this waits for a provider that does not answer.
 const CONCURRENT_EXCHANGES = 50
 const TICKET_BYTES = 32
+const SIGNED_OUT_PATH = '/console/'
 
 const PROVIDER_FAILURES = {
   refused: 'provider_refused',
@@ -96,6 +97,11 @@ export class SignIn {
     const answer = await provider.authorizationUrl(this.#states.begin(browserKey, returnTo))
     if (answer.outcome !== 'ready') throw providerError(answer)
     return { location: answer.url, cookie: cookie.write(browserKey) }
+  }
+
+  /** Where a browser goes that signs out: to the provider, if it ends sessions. Rejects with `sign_in_not_configured`. */
+  async endSession(): Promise<string> {
+    return (await this.#requireSettings().provider.endSessionUrl()) ?? SIGNED_OUT_PATH
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startTestProvider } from '../../../test/support/mock-oidc.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
+import { CLIENT_ID } from '../../../test/support/mock-oidc.ts'
 import {
   locationOf,
   MOCK_USER,
@@ -47,6 +48,7 @@ function providerOf(claims: Readonly<Record<string, unknown>>): IdentityProvider
       url: `https://login.example/?state=${state}`,
     }),
     identify: async () => ({ outcome: 'identified', claims }),
+    endSessionUrl: async () => undefined,
   }
 }
 
@@ -444,12 +446,22 @@ test('at most 50 sign-ins wait for the provider; the next one is refused with 50
   for (const response of await Promise.all(held)) await assertFailure(response, 'provider_refused')
 })
 
+test('a sign-out leads to the end_session_endpoint of the provider, or to the console without one', async (t) => {
+  const { browser, provider } = await openWorld(t)
+  const location = (await browser.open('/auth/oauth/logout')).headers.get('location')
+  assert.equal(location, `${provider.url}/end_session?client_id=${CLIENT_ID}`)
+  const { browser: other } = await openWorld(t, { provider: providerOf({}) })
+  const answer = await other.open('/auth/oauth/logout')
+  assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/console/'])
+})
+
 test('without a provider every operation answers that none is configured', async (t) => {
   const { browser, redeem } = await openWorld(t, { provider: undefined })
   for (const response of [
     await browser.open('/auth/oauth/login'),
     await browser.open('/auth/oauth/callback?code=c&state=s'),
     await redeem('x'),
+    await browser.open('/auth/oauth/logout'),
   ]) {
     const { code, message } = (await response.json()) as { code: string; message: string }
     assert.deepEqual([response.status, code], [404, 'sign_in_not_configured'])

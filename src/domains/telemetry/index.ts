@@ -1,13 +1,13 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { runBatches, type Job } from '../../kernel/job.ts'
+import { HOUR, MINUTE } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedLog } from '../../ports/event-log.ts'
 import type { DeadLetters } from '../../ports/outbox.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { TELEMETRY_ALERTS } from './alerts.ts'
-import { TELEMETRY_EVENTS } from './events.ts'
-import { telemetryAlertJob, telemetryPruneJob } from './jobs.ts'
+import { TELEMETRY_ALERTS, TELEMETRY_EVENTS } from './model.ts'
 import { TelemetryOutbox } from './outbox.ts'
-import { TELEMETRY_ERRORS, telemetryRoutes } from './routes.ts'
-import { encodeEvent } from './schemas.ts'
+import { TELEMETRY_ERRORS, telemetryRoutes, encodeEvent, ItemEvent } from './routes.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -21,6 +21,7 @@ export const telemetryDomain = defineDomain({
   name: 'telemetry',
   tables: names,
   events: TELEMETRY_EVENTS,
+  eventSchemas: { 'telemetry.agent.*': ItemEvent },
   eventReaders: ['admin', 'service', 'devops'],
   errors: TELEMETRY_ERRORS,
   alerts: TELEMETRY_ALERTS,
@@ -39,3 +40,23 @@ export const telemetryDomain = defineDomain({
     } satisfies DomainParts & { telemetry: Telemetry; outbox: TelemetryOutbox; log: PositionedLog }
   },
 })
+
+// docs/specification.md, Telemetry
+const KEEP_MS = HOUR
+// Small batches let other writes run in between.
+const BATCH = 500
+
+/** Removes telemetry that was delivered more than an hour ago. */
+export function telemetryPruneJob(telemetry: Pick<Telemetry, 'prune'>, clock: Clock): Job {
+  return {
+    name: 'telemetry-prune',
+    everyMs: MINUTE,
+    run: (signal) =>
+      runBatches(signal, async () => (await telemetry.prune(clock.now() - KEEP_MS, BATCH)) > 0),
+  }
+}
+
+/** Ends the alert about refused telemetry also when nothing is sent. */
+function telemetryAlertJob(outbox: Pick<TelemetryOutbox, 'endAlert'>): Job {
+  return { name: 'telemetry-alert', everyMs: MINUTE, run: () => outbox.endAlert() }
+}

@@ -1,4 +1,5 @@
-import { SECOND, isDueAt } from '../../kernel/time.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import { SECOND, isDueAt, DAY } from '../../kernel/time.ts'
 
 /** What an agent has measured. */
 export interface Item {
@@ -77,4 +78,35 @@ export function uploadOf(place: number): { readonly seq: number; readonly index:
 /** The id of an item's event: the UUIDv7 of the upload, with the index in place of its last twelve random bits. */
 export function eventIdOf(uploadId: string, index: number): string {
   return uploadId.slice(0, -3) + index.toString(16).padStart(3, '0')
+}
+
+/** The alerts of telemetry, for `docs/reference/alerts.md`. */
+export const TELEMETRY_ALERTS = {
+  'telemetry.refused': {
+    severities: ['ERROR'],
+    raisedBy: 'The bus refuses telemetry for good.',
+    endedBy:
+      'The bus takes telemetry of each agent again whose telemetry it has refused, or has refused none for 24 hours.',
+    whatToDo: 'Remove the cause that the alert names, then redrive the dead messages.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable
+
+/** Each item is one event (docs/specification.md, Telemetry). */
+export const TELEMETRY_EVENTS = { item: 'telemetry.agent.*' } as const
+
+const PREFIX = 'telemetry.agent.'
+
+export function subjectOf(agentId: string): string {
+  return PREFIX + agentId
+}
+
+/** The agent of a subject; undefined for a subject that is not telemetry. */
+export function agentOf(subject: string): string | undefined {
+  return subject.startsWith(PREFIX) ? subject.slice(PREFIX.length) : undefined
+}
+
+/** Whether a pattern as `telemetry.>` takes the subjects of all agents. */
+export function coversAllAgents(pattern: string): boolean {
+  return pattern.endsWith('.>') && PREFIX.startsWith(pattern.slice(0, -1))
 }

@@ -2,6 +2,7 @@ import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import { storedTraceHeaders } from '../../kernel/trace.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
@@ -14,10 +15,17 @@ import type {
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
-import { waitForWriters } from '../../store/writers.ts'
-import { TELEMETRY_ALERTS } from './alerts.ts'
-import { agentOf, coversAllAgents, subjectOf } from './events.ts'
-import { eventIdOf, MAX_ITEMS, placeOf, uploadOf } from './model.ts'
+import { waitForWriters } from '../../store/settled-numbers.ts'
+import {
+  TELEMETRY_ALERTS,
+  eventIdOf,
+  MAX_ITEMS,
+  placeOf,
+  uploadOf,
+  agentOf,
+  coversAllAgents,
+  subjectOf,
+} from './model.ts'
 import {
   findNewestBefore,
   hasRefusedAgents,
@@ -180,15 +188,26 @@ function startOf(sizes: readonly UploadSize[], limit: number, limitBytes: number
   return seqs
 }
 
-function messagesOf({ seq, id, agentId, acceptedAt, content }: StoredUpload, from: number): OutboxMessage[] {
+function messagesOf(
+  { seq, id, agentId, acceptedAt, content, trace }: StoredUpload,
+  from: number,
+): OutboxMessage[] {
+  const traceHeaders = storedTraceHeaders(trace)
   const type = subjectOf(agentId)
   const event = { source: SOURCE, type, subject: agentId, time: toRfc3339(acceptedAt) }
   return content
     .split('\n')
     .map((data, index) => {
       const itemId = eventIdOf(id, index)
-      const payload = toCloudEvent({ ...event, id: itemId }, data)
-      return { seq: placeOf(seq, index), id: itemId, subject: type, payload, headers: EVENT_HEADERS }
+      const payload = toCloudEvent({ ...event, id: itemId }, data, traceHeaders)
+      return {
+        seq: placeOf(seq, index),
+        id: itemId,
+        subject: type,
+        payload,
+        headers: EVENT_HEADERS,
+        traceHeaders,
+      }
     })
     .slice(from)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
@@ -28,7 +29,7 @@ async function startApi() {
     logger: silentLogger,
     metrics: noMetrics,
     delivery: { wake() {} },
-    newestMessage: async () => 0,
+    newestMessage: sql.lit(0),
     maxPending: 1_000,
     ratePerSecond: 100,
   })

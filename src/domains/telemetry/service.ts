@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -5,8 +6,9 @@ import { JsonText } from '../../kernel/json-text.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { storedTrace } from '../../kernel/trace.ts'
 import type { Delivery } from '../../ports/outbox.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { bucketSize, MAX_AGENTS, MAX_PENDING_BYTES, takeTokens, type Agent, type Upload } from './model.ts'
 import {
   addToTotals,
@@ -14,7 +16,7 @@ import {
   deleteSilentAgents,
   findStoredAgent,
   insertStoredAgent,
-  insertUpload,
+  insertionAfter,
   listAgents,
   lockStoredAgent,
   readTotals,
@@ -30,7 +32,7 @@ export interface TelemetryDeps {
   readonly metrics: Metrics
   readonly delivery: Pick<Delivery, 'wake'>
   /** The number of the newest message. */
-  readonly newestMessage: (queries: Queries) => Promise<number>
+  readonly newestMessage: RawBuilder<number>
   /** How many items may wait for the bus. */
   readonly maxPending: number
   /** How many items an agent may send in a second. */
@@ -50,6 +52,7 @@ const PENDING_RETRY_SECONDS = 5
 /** Accepts the telemetry of agents within its limits, and keeps a list of the agents. */
 export class Telemetry {
   readonly #deps: Required<TelemetryDeps>
+  readonly #insertUpload: ReturnType<typeof insertionAfter>
   readonly #accepted: Counter
   readonly #refused: Counter
   /** A transaction may be repeated, and is refused again then. */
@@ -57,6 +60,7 @@ export class Telemetry {
 
   constructor(deps: TelemetryDeps) {
     this.#deps = { maxAgents: MAX_AGENTS, maxPendingBytes: MAX_PENDING_BYTES, ...deps }
+    this.#insertUpload = insertionAfter(deps.newestMessage)
     this.#accepted = deps.metrics.counter({
       name: 'telemetry_accepted_total',
       help: 'Items of telemetry that were accepted.',
@@ -81,8 +85,7 @@ export class Telemetry {
     const agents = await this.#addToTotals(tx, upload, isNew)
     // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits, and
     // each one reads a message that is not older than that of the one before.
-    const afterMessage = await this.#deps.newestMessage(tx)
-    await insertUpload(tx, { ...rowOf(upload, actor, at), afterMessage })
+    await tx.change(this.#insertUpload, rowOf(upload, actor, at))
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }
@@ -190,5 +193,16 @@ function rateMessage(items: number, perSecond: number): string {
 }
 
 function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {
-  return { id: newId(), agentId, items, bytes, sent: 0, acceptedAt, acceptedBy, deliveredAt: null, content }
+  return {
+    id: newId(),
+    agentId,
+    items,
+    bytes,
+    sent: 0,
+    acceptedAt,
+    acceptedBy,
+    deliveredAt: null,
+    content,
+    trace: storedTrace(),
+  }
 }

@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
 import type { JsonText } from '../../kernel/json-text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
+import { lockRows, touchedRow } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Statement } from '../../store/statement.ts'
+import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
 import { agents, db, pages, statement, totals, uploads } from './tables.ts'
 
@@ -89,9 +90,31 @@ const raiseRemoved = statement<{ seq: number }>((on, value) =>
     .where('removed_up_to', '<', value('seq')),
 )
 
-const insert = statement<NewRowOf<typeof uploads>>((on, value) =>
-  on.insertInto('telemetry_uploads').values(uploads.values(value)),
-)
+type NewUpload = Omit<NewRowOf<typeof uploads>, 'afterMessage'>
+
+/**
+ * The insertion of an upload behind the newest message. One statement, because other writes of the same transaction may
+ * run between two: an upload with a higher number must not have an older message.
+ */
+export function insertionAfter(newestMessage: RawBuilder<number>): Statement<NewUpload, never> {
+  return statement<NewUpload>((on, value) =>
+    on.insertInto('telemetry_uploads').values({
+      ...uploads.set(
+        value,
+        'id',
+        'agentId',
+        'items',
+        'bytes',
+        'sent',
+        'acceptedAt',
+        'acceptedBy',
+        'deliveredAt',
+        'content',
+      ),
+      after_message: newestMessage,
+    }),
+  )
+}
 
 const setSent = statement<{ seq: number; sent: number }>((on, value) =>
   on
@@ -135,6 +158,11 @@ export interface UploadSize {
 
 /** The columns of an upload from which its events are created. */
 export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
+
+/** What an upload touches besides the totals, which change by single statements. */
+export function agentRow(agentId: string): TouchedRow {
+  return touchedRow('telemetry_agents', agentId)
+}
 
 /** The agent, locked until the end of the transaction; undefined for a new one. */
 export function lockStoredAgent(tx: Tx, agentId: string): Promise<Omit<StoredAgent, 'lastItem'> | undefined> {
@@ -229,10 +257,6 @@ export async function subtractFromTotals(
   { items = 0, bytes = 0, agents: count = 0 }: { items?: number; bytes?: number; agents?: number },
 ): Promise<void> {
   await tx.change(subtractTotals, { items, bytes, agents: count })
-}
-
-export async function insertUpload(tx: Tx, upload: NewRowOf<typeof uploads>): Promise<void> {
-  await tx.change(insert, upload)
 }
 
 // Many more than an installation accepts. The places of the items, 512 for each upload, stay below 2^53 until 2109.

@@ -43,6 +43,7 @@ export const uploads = defineColumns({
   afterMessage: integer(),
   /** The data of each event as JSON, one on a line. */
   content: text(),
+  trace: text().nullable(),
 })
 
 /** One row, which changes together with the other tables. */

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { noAlerts } from '../../../test/support/declared-alerts.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { inTransactions, onEveryDialect, testStore } from '../../../test/support/store.ts'
+import { newId } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/logger.ts'
-import type { Labels, Metrics } from '../../kernel/metrics.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
+import { type Labels, type Metrics, noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { DeadLetters, OutboxMessage, UndeliveredMessage } from '../../ports/outbox.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { telemetryPruneJob } from './jobs.ts'
+import { telemetryPruneJob } from './index.ts'
 import { TelemetryOutbox } from './outbox.ts'
-import { encodeAgentWithItem, parseUpload } from './schemas.ts'
+import { encodeAgentWithItem, parseUpload } from './routes.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
 import { continueUploadNumbers } from './store.ts'
 
@@ -28,14 +29,13 @@ async function world(dialect: DialectName, limits: Limits = {}) {
   const alerts: PlatformAlert[] = []
   const { metrics, counts } = countingMetrics()
   let woken = 0
-  let newestMessage = 0
   const service = new Telemetry({
     store,
     clock,
     metrics,
     logger: silentLogger,
     delivery: { wake: () => void woken++ },
-    newestMessage: async () => newestMessage,
+    newestMessage: sql<number>`coalesce((select max(seq) from messages), 0)`,
     maxPending: 1_000,
     ratePerSecond: 100,
     ...limits,
@@ -70,7 +70,15 @@ async function world(dialect: DialectName, limits: Limits = {}) {
   }
   const agents = async () => (await telemetry.listAgents(FIRST_PAGE)).items.map(({ agentId }) => agentId)
   return {
-    addMessages: (count: number) => void (newestMessage += count),
+    addMessages: (count: number) =>
+      store.write(async ({ db }) => {
+        const message = { subject: 's', payload: '{}', headers: '{}', status: 'delivered', created_at: 0 }
+        for (let added = 0; added < count; added++)
+          await db
+            .insertInto('messages')
+            .values({ ...message, id: newId(), attempts: 0 })
+            .execute()
+      }),
     clock,
     store,
     service,
@@ -441,10 +449,10 @@ onEveryDialect('telemetry', (dialect) => {
   test('the log has the position of each event among the messages', async () => {
     await using w = await world(dialect)
     await w.send('a', 1)
-    w.addMessages(7)
+    await w.addMessages(7)
     await w.send('a', 2, 3)
     await w.send('b', 4)
-    w.addMessages(1)
+    await w.addMessages(1)
     await w.send('a', 5)
     await w.outbox.waitForTransactions()
     const all = await w.outbox.readAfter(0, 100)

@@ -1,9 +1,10 @@
 import { ROLES } from '../../kernel/identity.ts'
+import { countJob, type Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
-import { TICKET_EVENTS } from './events.ts'
-import { ticketCountJob } from './jobs.ts'
+import { TICKET_EVENTS, TICKET_LEVELS } from './model.ts'
 import { TICKET_ERRORS, ticketRoutes } from './routes.ts'
-import { encodeTicketDetails } from './schemas.ts'
+import { encodeTicketDetails, TicketDetailsSchema } from './schemas.ts'
 import { Tickets, type TicketDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -15,6 +16,7 @@ export const ticketsDomain = defineDomain({
   name: 'tickets',
   tables: names,
   events: TICKET_EVENTS,
+  eventSchemas: { 'ticket.*': TicketDetailsSchema },
   eventReaders: ROLES,
   errors: TICKET_ERRORS,
   encodeEvent: encodeTicketDetails,
@@ -27,3 +29,15 @@ export const ticketsDomain = defineDomain({
     } satisfies DomainParts & { tickets: Tickets }
   },
 })
+
+/** Updates the gauge of tickets. */
+function ticketCountJob(tickets: Tickets, metrics: Metrics): Job {
+  return countJob(metrics, {
+    name: 'ticket-count',
+    gauge: { name: 'tickets_unclosed', help: 'Tickets that are not closed, by level, counted every 30 s.' },
+    label: 'level',
+    values: TICKET_LEVELS,
+    count: async () =>
+      (await tickets.countUnclosed()).map(({ level, tickets: count }) => [level, count] as const),
+  })
+}

@@ -1,7 +1,7 @@
 import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -48,13 +48,19 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       access: WRITERS,
       body: NewTicketBody,
       answers: {
-        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema },
-        200: { description: 'The unclosed ticket with this `dedup_key`.', schema: TicketDetailsSchema },
+        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema, hasTag: true },
+        200: {
+          description: 'The unclosed ticket with this `dedup_key`.',
+          schema: TicketDetailsSchema,
+          hasTag: true,
+        },
       },
       audit: { kind: 'ticket', changesWith: [201] },
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
-        return outcome === 'created' ? created(ticketText(ticket), entityTag(ticket)) : ticketAnswer(ticket)
+        return outcome === 'created'
+          ? created('/tickets', ticket.id, ticketText(ticket), entityTag(ticket.version))
+          : ticketAnswer(ticket)
       },
     }),
     route({
@@ -77,7 +83,13 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       summary: 'Read one ticket with its description and its newest comments',
       access: ROLES,
       params: IdParams,
-      answers: { 200: { description: 'The ticket; `ETag` names its version.', schema: TicketDetailsSchema } },
+      answers: {
+        200: {
+          description: 'The ticket; `ETag` names its version.',
+          schema: TicketDetailsSchema,
+          hasTag: true,
+        },
+      },
       errors: { ticket_not_found },
       read: async ({ params }) => ticketAnswer(await tickets.get(params.id)),
     }),
@@ -126,7 +138,9 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       body: TicketEditBody,
       // Each comment is added.
       isRepeatable: false,
-      answers: { 200: { description: 'The ticket after the change.', schema: TicketDetailsSchema } },
+      answers: {
+        200: { description: 'The ticket after the change.', schema: TicketDetailsSchema, hasTag: true },
+      },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       audit: {
         kind: 'ticket',
@@ -147,13 +161,9 @@ export function ticketRoutes(tickets: Tickets): Route[] {
 }
 
 function ticketAnswer(ticket: TicketDetails): Answer {
-  return ok(ticketText(ticket), entityTag(ticket))
+  return ok(ticketText(ticket), entityTag(ticket.version))
 }
 
 function ticketText(ticket: TicketDetails): JsonText {
   return new JsonText(encodeTicketDetails(ticket))
-}
-
-function entityTag({ version }: TicketDetails): Record<string, string> {
-  return { etag: `"${version}"` }
 }

@@ -6,8 +6,9 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
 import { readsAside, type Queries, type Store, type Tx } from '../../store/store.ts'
-import { eventData, TICKET_EVENTS } from './events.ts'
 import {
+  eventData,
+  TICKET_EVENTS,
   applyEdit,
   canMoveTicket,
   changesOf,

@@ -6,7 +6,7 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { signInRecord } from '../../kernel/audit.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import type { TokenIssuer } from '../../ports/token-issuer.ts'
+import type { TokenIssuer, TokenSubject } from '../../ports/authenticator.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { endToken, type EndedTokens } from './ended-tokens.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
@@ -63,6 +63,10 @@ export interface Origin {
 const OUTCOMES = ['succeeded', 'failed', 'throttled'] as const
 type Outcome = (typeof OUTCOMES)[number]
 
+interface TokenKind extends Pick<TokenSubject, 'purpose' | 'method'> {
+  readonly ttlMs?: number | undefined
+}
+
 /** Authentication with passwords, and the issuing of tokens. */
 export class Auth {
   readonly #deps: AuthDeps
@@ -112,7 +116,7 @@ export class Auth {
     if (!user?.enabled || user.tokenGeneration !== generation) return undefined
     const lastLoginAt = this.#deps.clock.now()
     await recordSignIn(tx, userId, lastLoginAt)
-    return this.#issue({ ...user, lastLoginAt })
+    return this.#issue({ ...user, lastLoginAt }, { method: 'oidc' })
   }
 
   /** Issues a token without a password, for the operator. Rejects with `user_not_found` or `user_disabled`. */
@@ -120,7 +124,7 @@ export class Auth {
     const user = await this.#deps.users.getByName(name)
     if (!user.enabled)
       throw new AppError('conflict', 'user_disabled', `${user.name} is disabled; enable the user first.`)
-    return this.#issue(user, ttlMs, purpose)
+    return this.#issue(user, { ttlMs, purpose })
   }
 
   /** Ends the token of a login and its VPN sessions. Rejects with `not_a_session` for any other caller. */
@@ -182,9 +186,9 @@ export class Auth {
     return { matches: false, outdated: false }
   }
 
-  #issue(user: User, ttlMs?: number, purpose?: TokenPurpose): IssuedToken {
+  #issue(user: User, { ttlMs, ...kind }: TokenKind = {}): IssuedToken {
     const { id: userId, name, roles, tokenGeneration: generation } = user
-    const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation, purpose }, ttlMs)
+    const { token, expiresAt } = this.#deps.tokens.sign({ userId, name, roles, generation, ...kind }, ttlMs)
     // The issue of a token is a whole second, so this is its lifetime.
     const expiresInSeconds = Math.ceil((expiresAt - this.#deps.clock.now()) / 1_000)
     return { token: new Secret(token), expiresAt, expiresInSeconds, user }

@@ -1,6 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { IdentityToken } from '../../kernel/identity.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
+import { shareToken } from './api-tokens/store.ts'
 import { endedTokens, statement } from './tables.ts'
 
 /** A token of a login that its owner has ended, by its `jti` (RFC 7519, section 4.1.7); times are epoch milliseconds. */
@@ -36,7 +39,7 @@ export async function endToken(tx: Tx, token: EndedToken): Promise<void> {
   await tx.change(insert, token)
 }
 
-export async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean> {
+async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean> {
   return (await first(queries, find, { tokenId })) !== undefined
 }
 
@@ -87,4 +90,24 @@ export class EndedTokens {
     this.#readAt = began
     this.#since = now - LEEWAY_MS
   }
+}
+
+const REMEDIES = { session: 'sign in again', api: 'create another one' } as const
+
+/** The error for a token that was valid and is not any more. */
+export function revoked(kind: IdentityToken['kind']): AppError {
+  const message = `The token was revoked; ${REMEDIES[kind]}.`
+  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault: 'revoked' })
+}
+
+/**
+ * Throws `unauthenticated` if the token was ended alone. The caches of a process may still accept it; what lasts longer than a
+ * call asks here, in its transaction.
+ */
+export async function requireLiveToken(
+  tx: Tx,
+  { kind, id }: Pick<IdentityToken, 'kind' | 'id'>,
+): Promise<void> {
+  const isLive = kind === 'api' ? await shareToken(tx, id) : !(await isTokenEnded(tx, id))
+  if (!isLive) throw revoked(kind)
 }

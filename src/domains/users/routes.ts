@@ -126,8 +126,10 @@ function administrationRoutes(users: Users): Route[] {
       errors: { user_exists },
       prepare: ({ body }) => users.prepareAccount(body),
       audit: { kind: 'user' },
-      change: async (tx, { identity }, account) =>
-        created(textOf(await users.create(tx, account, identity.id))),
+      change: async (tx, { identity }, account) => {
+        const user = await users.create(tx, account, identity.id)
+        return created('/users', user.id, textOf(user))
+      },
     }),
     route({
       method: 'GET',

@@ -1,7 +1,15 @@
-import { eventSource, eventThing, toCloudEvent } from '../../kernel/cloud-event.ts'
+import {
+  attributesOf,
+  eventSource,
+  eventThing,
+  toCloudEvent,
+  traceHeadersOfEvent,
+} from '../../kernel/cloud-event.ts'
+import type { AlertTable } from '../../kernel/declared-alerts.ts'
 import { matchesPattern } from '../../kernel/event-subjects.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { storedTraceHeaders } from '../../kernel/trace.ts'
 import type { LoggedMessage } from '../../ports/event-log.ts'
 import { WEBHOOK_FAILURES, type WebhookReply } from '../../ports/webhook-caller.ts'
 
@@ -239,25 +247,28 @@ export interface SentEvent {
   readonly eventId: string
   readonly body: string
   readonly thing: string
+  /** The headers of its trace. */
+  readonly trace: Readonly<Record<string, string>>
 }
-
-const DATA = ',"data":'
 
 /** A message of the log as it is sent. A message of a user becomes an event, unless it is one already. */
 export function sentEventOf(message: LoggedMessage): SentEvent {
   const { id, subject, payload, isEvent, createdAt } = message
   if (isEvent) {
-    const { source, subject: about } = JSON.parse(`${payload.slice(0, payload.indexOf(DATA))}}`) as Attributes
-    return { eventId: id, body: payload, thing: eventThing(source, about) }
+    const { source, subject: about } = attributesOf(payload)
+    const trace = traceHeadersOfEvent(payload)
+    return { eventId: id, body: payload, thing: eventThing(source, about), trace }
   }
+  const trace = storedTraceHeaders(message.trace)
   const own = ownEvent(payload)
   if (own) {
     const eventId = HEADER_ID.test(own.id) ? own.id : id
-    return { eventId, body: payload, thing: eventThing(own.source, own.subject) }
+    return { eventId, body: payload, thing: eventThing(own.source, own.subject), trace }
   }
   const source = eventSource('messages')
   const attributes = { id, source, type: subject, subject, time: toRfc3339(createdAt) }
-  return { eventId: id, body: toCloudEvent(attributes, payload), thing: eventThing(source, subject) }
+  const body = toCloudEvent(attributes, payload, trace)
+  return { eventId: id, body, thing: eventThing(source, subject), trace }
 }
 
 interface Attributes {
@@ -283,7 +294,7 @@ function ownEvent(payload: string): (Attributes & { readonly id: string }) | und
 export const TEST_TYPE = 'webhook.test'
 
 /** The event of a test. Each is a thing of its own, so that a test waits for nothing. */
-export function testEvent(webhookId: string, eventId: string, now: number): SentEvent {
+export function testEvent(webhookId: string, eventId: string, now: number): Omit<SentEvent, 'trace'> {
   const source = eventSource('webhooks')
   const attributes = { id: eventId, source, type: TEST_TYPE, subject: webhookId, time: toRfc3339(now) }
   const body = toCloudEvent(attributes, JSON.stringify({ webhook_id: webhookId }))
@@ -329,3 +340,16 @@ export const NOT_TRIED = {
   responseBody: null,
   error: null,
 } as const
+
+/** The alerts of webhooks, for `docs/reference/alerts.md`. */
+export const WEBHOOK_ALERTS = {
+  'webhook.disabled:*': {
+    severities: ['ERROR'],
+    raisedBy:
+      'An endpoint has answered 410, or its calls have failed for 5 days and none succeeded; `*` is the id of the webhook.',
+    endedBy: 'The webhook is enabled again, or deleted.',
+    whatToDo:
+      'Repair the endpoint, enable the webhook, and send what it has missed with `POST /webhooks/{id}/recover`.',
+    repeatEveryMs: DAY,
+  },
+} as const satisfies AlertTable

@@ -1,7 +1,7 @@
 import { JsonText } from '../../kernel/json-text.ts'
 import type { Tx } from '../../store/store.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
-import { parseIfMatch } from '../../wire/entity-tag.ts'
+import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
 import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
@@ -63,7 +63,11 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       access: ADMINS,
       body: WebhookBody,
       answers: {
-        201: { description: 'The new webhook; `ETag` names its version.', schema: WebhookWithSecret },
+        201: {
+          description: 'The new webhook; `ETag` names its version.',
+          schema: WebhookWithSecret,
+          hasTag: true,
+        },
       },
       errors: { url_refused, too_many_webhooks },
       prepare: async ({ body }) => {
@@ -73,7 +77,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       },
       audit: { kind: 'webhook' },
       change: async (tx, { identity }, { settings, place }) =>
-        withSecret(await webhooks.create(tx, settings, identity.id, place), created),
+        withSecret(await webhooks.create(tx, settings, identity.id, place), 201),
     }),
     route({
       method: 'GET',
@@ -94,7 +98,9 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       summary: 'Read a webhook',
       access: ADMINS,
       params: IdParams,
-      answers: { 200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema } },
+      answers: {
+        200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema, hasTag: true },
+      },
       errors: { webhook_not_found },
       read: async ({ params }) => webhookAnswer(await webhooks.get(params.id)),
     }),
@@ -109,7 +115,9 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       access: ADMINS,
       params: IdParams,
       body: WebhookEditBody,
-      answers: { 200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema } },
+      answers: {
+        200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema, hasTag: true },
+      },
       errors: { webhook_not_found, url_refused, precondition_failed },
       prepare: async ({ body }) => {
         const edit = fromWebhookEditBody(body)
@@ -148,11 +156,13 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       description: 'The secret before it signs beside the new one for 24 hours.',
       access: ADMINS,
       params: IdParams,
-      answers: { 200: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret } },
+      answers: {
+        200: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret, hasTag: true },
+      },
       errors: { webhook_not_found, precondition_failed },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity, headers }) =>
-        withSecret(await webhooks.rotate(tx, params.id, identity.id, parseIfMatch(headers['if-match'])), ok),
+        withSecret(await webhooks.rotate(tx, params.id, identity.id, parseIfMatch(headers['if-match'])), 200),
     }),
   ]
 }
@@ -243,16 +253,14 @@ function accepted(body: string): Answer {
 }
 
 function webhookAnswer(webhook: Webhook): Answer {
-  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook))
+  return ok(new JsonText(encodeWebhook(webhook)), entityTag(webhook.version))
 }
 
-function withSecret(webhook: StoredWebhook, answer: typeof ok): Answer {
+function withSecret(webhook: StoredWebhook, status: 200 | 201): Answer {
+  const body = new JsonText(encodeNewWebhook(webhook))
+  const tag = entityTag(webhook.version)
   return {
-    ...answer(new JsonText(encodeNewWebhook(webhook)), entityTag(webhook)),
+    ...(status === 201 ? created('/webhooks', webhook.id, body, tag) : ok(body, tag)),
     storedBody: new JsonText(encodeKnownWebhook(webhook)),
   }
-}
-
-function entityTag({ version }: Webhook): Record<string, string> {
-  return { etag: `"${version}"` }
 }

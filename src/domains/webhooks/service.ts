@@ -13,8 +13,8 @@ import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import type { Store, Tx, Queries } from '../../store/store.ts'
-import { WEBHOOK_ALERTS } from './alerts.ts'
 import {
+  WEBHOOK_ALERTS,
   FORMER_SECRET_MS,
   healthAfter,
   isSuccess,

@@ -20,7 +20,7 @@ export type WebhookRow = RowOf<typeof webhooks>
 /** The queue of the endpoints: a process calls an endpoint while it holds its lease. */
 export const webhookQueue = new WorkQueue('webhooks', webhooks)
 
-const KEPT = webhooks.except('seq', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt')
+const KEPT = webhooks.except('seq', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace')
 
 const insert = statement<Omit<WebhookRow, 'seq'>>((on, value) =>
   on.insertInto('webhooks').values(webhooks.values(value)),

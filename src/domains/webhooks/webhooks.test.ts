@@ -461,7 +461,7 @@ async function runModel(t: TestContext, w: World): Promise<void> {
 }
 
 test('a message of a user is sent as an event of the platform’s messages, unless it is one of another source', () => {
-  const message = { id: 'm1', subject: 'shop.sold', place: 1, createdAt: 0, isEvent: false }
+  const message = { id: 'm1', subject: 'shop.sold', place: 1, createdAt: 0, trace: null, isEvent: false }
   const plain = sentEventOf({ ...message, payload: '{"sold":3}' })
   assert.deepEqual(JSON.parse(plain.body), {
     specversion: '1.0',

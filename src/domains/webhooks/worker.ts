@@ -1,9 +1,11 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
+import { traceHeadersOfEvent } from '../../kernel/cloud-event.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
+import { receivedTrace, runInSpan, traceHeaders } from '../../kernel/trace.ts'
 import type { LoggedMessage, MessageLogReader } from '../../ports/event-log.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { Runner, type RunnerOptions } from '../../store/runner.ts'
@@ -16,6 +18,7 @@ import {
   signingSecrets,
   wantsSubject,
   type CallResult,
+  type SentEvent,
   type WebhookDelivery,
   type StoredWebhook,
 } from './model.ts'
@@ -173,24 +176,24 @@ class EndpointDelivery {
     const waiting = due.filter(({ id }) => !this.#calls.has(id))
     if (waiting.length === 0) return
     const next = waiting.slice(0, await pace.turn(Math.min(room, waiting.length)))
-    for (const [delivery, body] of await this.#bodiesOf(next)) this.#call(webhook, delivery, body, signal)
+    for (const [delivery, sent] of await this.#bodiesOf(next)) this.#call(webhook, delivery, sent, signal)
   }
 
   /** With the body of each; undefined where the log has it no more. The rest follows when these are sent. */
-  async #bodiesOf(due: readonly Due[]): Promise<[Due, string | undefined][]> {
+  async #bodiesOf(due: readonly Due[]): Promise<[Due, Sent | undefined][]> {
     const places = due.flatMap(({ place }) => (place === null ? [] : [place]))
     const messages = await this.#deps.log.readMessagesAt(places)
-    return due.flatMap((delivery): [Due, string | undefined][] => {
+    return due.flatMap((delivery): [Due, Sent | undefined][] => {
       const { place, payload } = delivery
-      if (place === null) return [[delivery, payload ?? undefined]]
+      if (place === null) return [[delivery, payload === null ? undefined : testOf(payload)]]
       if (!messages.has(place)) return []
       const message = messages.get(place)
-      return [[delivery, message && sentEventOf(message).body]]
+      return [[delivery, message && sentEventOf(message)]]
     })
   }
 
-  #call(webhook: StoredWebhook, delivery: Due, body: string | undefined, signal: AbortSignal): void {
-    const call = this.#resultOf(webhook, delivery, body, signal).then((result) => {
+  #call(webhook: StoredWebhook, delivery: Due, sent: Sent | undefined, signal: AbortSignal): void {
+    const call = this.#resultOf(webhook, delivery, sent, signal).then((result) => {
       this.#ended.push({ delivery, result })
     })
     this.#calls.set(delivery.id, call)
@@ -199,10 +202,11 @@ class EndpointDelivery {
   async #resultOf(
     webhook: StoredWebhook,
     { eventId }: Due,
-    body: string | undefined,
+    sent: Sent | undefined,
     signal: AbortSignal,
   ): Promise<CallResult> {
-    if (body === undefined) return { failure: 'event_removed' }
+    if (!sent) return { failure: 'event_removed' }
+    const { body, trace } = sent
     const { clock, caller } = this.#deps
     const now = clock.now()
     const headers = {
@@ -210,8 +214,17 @@ class EndpointDelivery {
       'user-agent': 'platform-webhooks',
       ...webhookHeaders(signingSecrets(webhook, now), now, { id: eventId, body }),
     }
-    return caller.call({ url: webhook.url, headers, body }, signal)
+    const span = { name: 'webhook', kind: 'client', attributes: { 'webhook.id': webhook.id } } as const
+    return runInSpan(receivedTrace(trace), span, () =>
+      caller.call({ url: webhook.url, headers: { ...headers, ...traceHeaders() }, body }, signal),
+    )
   }
+}
+
+type Sent = Pick<SentEvent, 'body' | 'trace'>
+
+function testOf(body: string): Sent {
+  return { body, trace: traceHeadersOfEvent(body) }
 }
 
 // Of the log, at a time. What is due already waits in the log.

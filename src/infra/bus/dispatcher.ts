@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { isRecording, receivedTrace, recordSpan } from '../../kernel/trace.ts'
 import type {
   Delivery,
   DeliveryLease,
@@ -41,6 +42,7 @@ export class Dispatcher implements Delivery {
   readonly #bus: Bus
   readonly #outbox: Outbox
   readonly #lease: DeliveryLease
+  readonly #clock: Clock
   readonly #logger: Logger
   readonly #results: Counter
   readonly #backoff: SubjectBackoff
@@ -59,6 +61,7 @@ export class Dispatcher implements Delivery {
     this.#bus = bus
     this.#outbox = outbox
     this.#lease = lease
+    this.#clock = clock
     this.#logger = logger
     this.#backoff = new SubjectBackoff(clock)
     this.#results = metrics.counter({
@@ -170,7 +173,9 @@ export class Dispatcher implements Delivery {
   async #deliver(batch: readonly OutboxMessage[]): Promise<number> {
     if (batch.length === 0) return 0
     const connection = this.#connectionCount
+    const begin = this.#clock.monotonic()
     const results = toSettlement(batch, await this.#bus.publish(batch))
+    recordDeliveries(results, this.#clock.monotonic() - begin)
     const skipped = new Set(
       await this.#outbox.settle({ ...results, failed: firstOfEachSubject(results.failed) }),
     )
@@ -209,6 +214,17 @@ export class Dispatcher implements Delivery {
       this.#results.increment({ outcome }, messages.length)
     }
   }
+}
+
+function recordDeliveries({ delivered, failed, refused }: Settlement, durationMs: number): void {
+  const record = ({ subject, traceHeaders }: OutboxMessage, isFailed: boolean) => {
+    if (!traceHeaders) return
+    const trace = receivedTrace(traceHeaders)
+    recordSpan({ name: `publish ${subject}`, kind: 'producer', trace, durationMs, attributes: {}, isFailed })
+  }
+  if (!isRecording()) return
+  for (const message of delivered) record(message, false)
+  for (const message of [...failed, ...refused]) record(message, true)
 }
 
 function toSettlement(batch: readonly OutboxMessage[], results: readonly PublishResult[]): Settlement {

@@ -3,10 +3,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { subjectsOf } from './platform-stream.ts'
-import { awaitGreeting } from './probe.ts'
-import { parseServer } from './servers.ts'
+import { awaitGreeting, connectLimited, parseServer } from './transport.ts'
 import { patternCovers } from './subjects.ts'
-import { connectLimited } from './transport.ts'
 
 /** What can be learned of a message bus without changing it. */
 export interface BusFacts {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { NatsConnection } from '@nats-io/transport-node'
-import { AuthorizationError } from '@nats-io/transport-node'
+import { type NatsConnection, AuthorizationError } from '@nats-io/transport-node'
 import type { Bus, BusMessage, BusState, PublishResult } from '../../kernel/bus.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -8,13 +7,10 @@ import type { LogFields, Logger } from '../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../kernel/metrics.ts'
 import { backoffMs } from '../../kernel/retry.ts'
 import { failedResult } from './batch.ts'
-import { awaitGreeting } from './probe.ts'
-import type { BusServer } from './servers.ts'
-import { parseServer } from './servers.ts'
+import { awaitGreeting, connectLimited, type BusServer, parseServer } from './transport.ts'
 import { BusSession } from './session.ts'
 import { JetStreamOpener } from './jetstream.ts'
 import { StreamCoverage } from './stream-coverage.ts'
-import { connectLimited } from './transport.ts'
 
 const RECONNECT = { initialMs: 100, maximumMs: 1_000 }
 

@@ -1,12 +1,20 @@
+import {
+  createInbox,
+  InvalidArgumentError,
+  PermissionViolationError,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Status,
+  type SubscriptionOptions,
+  type MsgHdrs,
+} from '@nats-io/transport-node'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Msg, NatsConnection, Status, SubscriptionOptions } from '@nats-io/transport-node'
-import { createInbox, InvalidArgumentError, PermissionViolationError } from '@nats-io/transport-node'
 import type { BusFault, BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { readAck } from './acks.ts'
 import { Batch, DELIVERED, failedResult, refusedResult } from './batch.ts'
-import { toHeaders } from './message-headers.ts'
 import type { Confirmation, StreamCoverage } from './stream-coverage.ts'
 import { subjectProblem } from './subjects.ts'
 
@@ -239,4 +247,21 @@ export class BusSession {
     // Closing destroys the socket without a last flush, which would never end on a stuck connection.
     void this.#connection.close()
   }
+}
+
+const MESSAGE_ID = 'Nats-Msg-Id'
+
+/** The headers as the client takes them, with the message's id. Throws on a header that the bus does not accept. */
+function toHeaders(message: BusMessage): MsgHdrs {
+  const result = headers()
+  const all =
+    'traceparent' in message.headers ? message.headers : { ...message.traceHeaders, ...message.headers }
+  for (const [name, value] of Object.entries(all)) {
+    // Headers with this prefix are commands to the server: one of them can empty a stream.
+    if (/^nats-/i.test(name)) throw new InvalidArgumentError(`the header ${name} is reserved for the bus`)
+    if (name === '') throw new InvalidArgumentError('the name of a header is empty')
+    result.append(name, value)
+  }
+  result.set(MESSAGE_ID, message.id)
+  return result
 }

@@ -1,8 +1,12 @@
-import type { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
-import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
-import { NatsConnectionImpl, setTransportFactory } from '@nats-io/transport-node'
+import {
+  NatsConnectionImpl,
+  setTransportFactory,
+  type ConnectionOptions,
+  type NatsConnection,
+} from '@nats-io/transport-node'
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js'
+import { connect, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { ProtocolLimits } from './protocol-limits.ts'
 
 /**
@@ -50,4 +54,85 @@ function withLimits<S extends Socket>(socket: S): S {
     return false
   }
   return socket
+}
+
+const GREETING_MS = 3_000
+
+/**
+ * Resolves once the server has sent its greeting; rejects with the reason otherwise.
+ *
+ * A first connect of the client cannot be aborted. If a server accepts connections but sends nothing (a stopped
+ * process, a load balancer without a backend), the client would delay a shutdown; this connection does not.
+ */
+export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<void> {
+  const greeting = Promise.withResolvers<void>()
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(GREETING_MS)])
+  const socket = connect({ host: server.host, port: server.port })
+  const rejectLate = () =>
+    greeting.reject(new Error(`no greeting from ${server.address} within ${GREETING_MS / 1_000} s`))
+  socket.once('data', () => greeting.resolve())
+  socket.once('error', (error: NodeJS.ErrnoException) => {
+    // A host name with several addresses gives one error for all, without a message.
+    greeting.reject(
+      new Error(`${server.address} cannot be reached: ${error.code ?? error.message}`, { cause: error }),
+    )
+  })
+  socket.once('end', () =>
+    greeting.reject(new Error(`${server.address} closed the connection without a greeting`)),
+  )
+  limit.addEventListener('abort', rejectLate, { once: true })
+  if (limit.aborted) rejectLate()
+  return greeting.promise.finally(() => {
+    limit.removeEventListener('abort', rejectLate)
+    socket.destroy()
+  })
+}
+
+/** A configured server, parsed so that no credential can reach a log line. */
+export interface BusServer {
+  /** Scheme, host and port; safe to print. */
+  readonly address: string
+  readonly host: string
+  readonly port: number
+  readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token'>
+  readonly tls: boolean
+}
+
+const DEFAULT_PORT = 4222
+
+/** Reads `nats://host:port` or `tls://…`, with `user:password@` or `token@`; throws otherwise. */
+export function parseServer(text: string): BusServer {
+  const url = readUrl(text)
+  const port = Number(url.port || DEFAULT_PORT)
+  return {
+    address: `${url.protocol}//${url.hostname}:${port}`,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port,
+    credentials: credentialsOf(url),
+    tls: url.protocol === 'tls:',
+  }
+}
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text.includes('://') ? text : `nats://${text}`)
+  if (!url?.hostname || !['nats:', 'tls:'].includes(url.protocol)) {
+    // The message must not contain the text: it may have a password.
+    throw new Error('a bus server must have the form nats://host:port or tls://host:port')
+  }
+  return url
+}
+
+function credentialsOf(url: URL): BusServer['credentials'] {
+  if (url.username === '') return {}
+  const user = decode(url.username)
+  return url.password === '' ? { token: user } : { user, pass: decode(url.password) }
+}
+
+/** A password with a percent sign that begins no escape is used unchanged. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -2,8 +2,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { SECOND } from '../../kernel/time.ts'
-import { Connection } from './connection.ts'
-import { isParserPause } from './parser-pause.ts'
+import { Connection, isParserPause } from './connection.ts'
 
 /** Answers bytes that are no request, or cannot be read, and closes the connection. */
 export type AnswerBroken = (error: NodeJS.ErrnoException, socket: Socket) => void

@@ -4,11 +4,13 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/json-text.ts'
+import { newTrace, runInTrace, type Trace } from '../../kernel/trace.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import {
   ANONYMOUS,
   isChange,
+  isConditional,
   isPolicy,
   isStream,
   maxBodyBytes,
@@ -27,6 +29,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
+import { matchesTag } from './entity-tags.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import type { LongResponses } from './long-responses.ts'
@@ -37,6 +40,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null until the route has identified it, and on public routes. */
     identity: Identity | null
+    /** Undefined until the first hook has read it. */
+    trace: Trace | undefined
   }
   interface FastifyContextConfig {
     /** Not measured, and logged for developers only. */
@@ -75,10 +80,13 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     handler: async (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
       else if (!body) refuseFields(request.body)
-      return respond(request, reply).catch(async (error: unknown) => {
-        await note(request, error)
-        throw error
-      })
+      // The body has come in the context of its connection.
+      return runInTrace(request.trace ?? newTrace(), () => respond(request, reply)).catch(
+        async (error: unknown) => {
+          await note(request, error)
+          throw error
+        },
+      )
     },
   })
 }
@@ -174,8 +182,21 @@ function responder(route: Answered, options: RouteOptions): Respond {
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    return sendAnswer(reply, given)
+    return isConditional(route) && isKnownTo(request, given)
+      ? sendNotModified(reply, given)
+      : sendAnswer(reply, given)
   }
+}
+
+/** Whether the client has what it asks for (RFC 9110, section 13.1.2). */
+function isKnownTo({ headers }: FastifyRequest, { status, headers: given }: Answer): boolean {
+  const known = headers['if-none-match']
+  const tag = given?.['etag']
+  return known !== undefined && status === 200 && tag !== undefined && matchesTag(known, tag, 'weak')
+}
+
+function sendNotModified(reply: FastifyReply, { headers = {} }: Answer): FastifyReply {
+  return reply.code(304).headers(headers).send()
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {
@@ -201,6 +222,7 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
       {
         prepare: () => route.prepare?.(given),
         change: (tx, prepared) => change(tx, given, prepared),
+        touches: route.touches && ((prepared) => route.touches?.(given, prepared) ?? []),
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )

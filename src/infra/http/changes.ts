@@ -1,7 +1,7 @@
 import { AppError, type ErrorKind } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import type { IdempotencyKeys, KeyedRequest } from '../../ports/idempotency-keys.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Store, TouchedRow, Tx, WriteOptions } from '../../store/store.ts'
 import type { Answer } from '../../wire/route.ts'
 import { errorAnswer } from './errors.ts'
 import { malformed } from './framing.ts'
@@ -10,6 +10,8 @@ import { malformed } from './framing.ts'
 export interface Change<T> {
   readonly prepare: () => Promise<T> | T
   readonly change: (tx: Tx, prepared: T) => Promise<Answer>
+  /** See `ChangeRoute`. */
+  readonly touches?: ((prepared: T) => readonly TouchedRow[]) | undefined
 }
 
 export interface ChangesOptions {
@@ -34,7 +36,7 @@ export class Changes {
     const { store, keys } = this.#options
     if (request && keys) return this.#inTurn(request, () => this.#runKeyed(change, request, keys))
     const prepared = await change.prepare()
-    return store.write((tx) => change.change(tx, prepared))
+    return store.write((tx) => change.change(tx, prepared), optionsOf(change, prepared))
   }
 
   async #runKeyed<T>(change: Change<T>, request: KeyedRequest, keys: IdempotencyKeys): Promise<Answer> {
@@ -42,7 +44,12 @@ export class Changes {
     if (stored) return replay(stored)
     try {
       const prepared = await change.prepare()
-      return await this.#store(request, keys, (tx) => change.change(tx, prepared))
+      return await this.#store(
+        request,
+        keys,
+        (tx) => change.change(tx, prepared),
+        optionsOf(change, prepared),
+      )
     } catch (error) {
       if (!isRefusal(error)) throw error
       // The transaction of the refused change is rolled back, so the refusal is stored in another transaction.
@@ -54,6 +61,7 @@ export class Changes {
     request: KeyedRequest,
     keys: IdempotencyKeys,
     work: (tx: Tx) => Promise<Answer>,
+    options: WriteOptions = {},
   ): Promise<Answer> {
     const answer = await this.#options.store.write(async (tx) => {
       if (!(await keys.claim(tx, request))) return undefined
@@ -61,7 +69,7 @@ export class Changes {
       const { storedBody = fresh.body, ...rest } = fresh
       await keys.store(tx, request, { ...rest, body: storedBody })
       return fresh
-    })
+    }, options)
     if (answer) return answer
     const stored = await keys.find(request)
     if (!stored) throw sameRequestRunning()
@@ -82,6 +90,10 @@ export class Changes {
       if (this.#turns.get(name) === turn) this.#turns.delete(name)
     }
   }
+}
+
+function optionsOf<T>({ touches }: Change<T>, prepared: T): WriteOptions {
+  return touches ? { touches: touches(prepared) } : {}
 }
 
 function replay(answer: Answer): Answer {

@@ -1,3 +1,4 @@
+import type { DocumentFacts } from '../../wire/domain.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { ok, type Route } from '../../wire/route.ts'
 import { JSON_TYPE } from './add-route.ts'
@@ -6,12 +7,15 @@ import { createOpenApiDocument } from './openapi.ts'
 import { publicFiles, publicPage } from './public-page.ts'
 
 /** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`, where `/` redirects to. */
-export function docsRoutes(routes: readonly Route[], version: string): Route[] {
+export function docsRoutes(routes: readonly Route[], version: string, facts?: DocumentFacts): Route[] {
   const docs = new BuiltPage('docs')
   let document: ConstantContent | undefined
   // Created by the first call, because most processes are never asked for it.
   const readDocument = () =>
-    (document ??= new ConstantContent(JSON.stringify(createOpenApiDocument(routes, version)), JSON_TYPE))
+    (document ??= new ConstantContent(
+      JSON.stringify(createOpenApiDocument(routes, version, facts)),
+      JSON_TYPE,
+    ))
   return [
     publicPage('/', () => ({ status: 302, headers: { location: '/docs' } })),
     publicPage('/openapi.json', () => ok(readDocument())),

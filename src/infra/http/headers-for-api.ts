@@ -1,5 +1,6 @@
 import type { Identity } from '../../kernel/identity.ts'
 import type { Secret } from '../../kernel/secret.ts'
+import { traceHeaders } from '../../kernel/trace.ts'
 import { encodeIdentityToken, SIGNATURE_HEADER, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { isForwardingHeader, lettersOf } from './forwarding-headers.ts'
@@ -18,7 +19,14 @@ export interface Sender {
 /** Names of identity headers begin like this, in letters and digits alone. */
 const IDENTITY_FAMILIES = ['xuser', 'remoteuser', 'xidentity']
 /** What the gateway sets itself or has used up. */
-const RESERVED = new Set(['authorization', 'host', 'proxyauthorization', 'xrequestid'])
+const RESERVED = new Set([
+  'authorization',
+  'host',
+  'proxyauthorization',
+  'traceparent',
+  'tracestate',
+  'xrequestid',
+])
 /** Between two ends of one connection (RFC 9110, section 7.6.1). */
 const ABOUT_CONNECTION = [
   'connection',
@@ -51,6 +59,7 @@ export function headersForApi(
   }
   headers['host'] = host
   headers['x-request-id'] = requestId
+  Object.assign(headers, traceHeaders())
   if (address !== undefined && (signature || !identity)) headers['x-forwarded-for'] = address
   if (token) headers['authorization'] = `Bearer ${token.reveal()}`
   if (identity) Object.assign(headers, identityHeaders(identity))

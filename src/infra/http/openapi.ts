@@ -1,8 +1,10 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
+import type { DocumentFacts, EventType } from '../../wire/domain.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import {
   isChange,
+  isConditional,
   isPolicy,
   isStream,
   maxBodyBytes,
@@ -15,7 +17,11 @@ import { ErrorBody } from '../../wire/schemas.ts'
 const REFERENCE = '#/components/schemas/'
 
 /** The OpenAPI 3.1 document of these routes, as data that is ready to be written as JSON. */
-export function createOpenApiDocument(routes: readonly Route[], version: string) {
+export function createOpenApiDocument(
+  routes: readonly Route[],
+  version: string,
+  { errorCodes, events }: DocumentFacts = { errorCodes: [], events: [] },
+) {
   return {
     openapi: '3.1.0',
     info: {
@@ -37,9 +43,10 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
           description: 'With X-User-Roles; only from a trusted peer on the same host.',
         },
       },
-      schemas: namedSchemas(routes),
+      schemas: withCodes(namedSchemas(routes, events), errorCodes),
     },
     paths: pathsOf(routes),
+    ...(events.length > 0 && { webhooks: webhooksOf(events) }),
   }
 }
 
@@ -114,6 +121,13 @@ const IF_MATCH = Type.String({
   description: 'The expected `ETag`, several of them, or `*`; any other version is rejected with 412.',
 })
 
+const IF_NONE_MATCH = Type.String({
+  maxLength: 16_384,
+  examples: ['"1"'],
+  description:
+    'The `ETag` of what the client has, several of them, or `*`: one that is current is answered with 304.',
+})
+
 const LAST_EVENT_ID = Type.String({
   maxLength: 64,
   examples: ['17-4'],
@@ -142,6 +156,7 @@ function headersOf(route: Route): TObject {
       'If-Range': Type.Optional(IF_RANGE),
     }),
     ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
+    ...(isConditional(route) && { 'If-None-Match': Type.Optional(IF_NONE_MATCH) }),
   })
 }
 
@@ -149,8 +164,8 @@ function hasEvents({ answers }: Route): boolean {
   return answers[200]?.contentType === EVENT_STREAM
 }
 
-/** The schemas of responses that have a name, each once; other schemas refer to them. */
-function namedSchemas(routes: readonly Route[]): Record<string, object> {
+/** The schemas of responses and events that have a name, each once; other schemas refer to them. */
+function namedSchemas(routes: readonly Route[], events: readonly EventType[]): Record<string, object> {
   const byName: Record<string, object> = {}
   const collect = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return
@@ -158,8 +173,51 @@ function namedSchemas(routes: readonly Route[]): Record<string, object> {
     Object.values(schema).forEach(collect)
   }
   for (const { answers } of routes) for (const { schema } of Object.values(answers)) collect(schema)
+  for (const { schema } of events) collect(schema)
   collect(ErrorBody)
   return byName
+}
+
+/** A later release may have more of them. */
+function withCodes(schemas: Record<string, object>, codes: readonly string[]): Record<string, object> {
+  if (codes.length === 0) return schemas
+  const error = schemas['Error'] as { readonly properties: { readonly code: object } }
+  const code = { ...error.properties.code, enum: codes.toSorted() }
+  return { ...schemas, Error: { ...error, properties: { ...error.properties, code } } }
+}
+
+const TEXT = { type: 'string' }
+
+/** What a webhook gets for each event, which is also what is on the bus and on the live stream. */
+function webhooksOf(events: readonly EventType[]): Record<string, object> {
+  const bodyOf = ({ subject, source, schema }: EventType) => ({
+    type: 'object',
+    required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'data'],
+    properties: {
+      specversion: { const: '1.0' },
+      id: { ...TEXT, description: 'Of the event; the same at each delivery.' },
+      source: { const: source },
+      type: subject.endsWith('*')
+        ? { ...TEXT, pattern: `^${subject.slice(0, -1).replaceAll('.', '\\.')}` }
+        : { const: subject },
+      subject: { ...TEXT, description: 'Id of the object.' },
+      time: { ...TEXT, format: 'date-time' },
+      datacontenttype: { const: 'application/json' },
+      traceparent: { ...TEXT, description: 'Of the request that has caused it (W3C Trace Context).' },
+      tracestate: TEXT,
+      data: referring(schema),
+    },
+  })
+  const post = (event: EventType) => ({
+    summary: `The event ${event.subject}`,
+    description: 'A CloudEvents 1.0 envelope, signed as a Standard Webhook.',
+    requestBody: {
+      required: true,
+      content: { 'application/cloudevents+json': { schema: bodyOf(event) } },
+    },
+    responses: { '2XX': { description: 'The event was taken; anything else is tried again.' } },
+  })
+  return Object.fromEntries(events.map((event) => [event.subject, { post: post(event) }]))
 }
 
 function withoutName(schema: NamedSchema): object {
@@ -190,8 +248,22 @@ interface UndocumentedMembers {
 
 function membersReferring(schema: object): Record<string, unknown> {
   const { documentedPattern, patternFault: _, nameFault: __, ...members } = schema as UndocumentedMembers
-  const documented = documentedPattern === undefined ? members : { ...members, pattern: documentedPattern }
+  const pattern = documentedPattern === undefined ? {} : { pattern: documentedPattern }
+  const documented = { ...members, ...pattern, ...formatOf(members) }
   return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, referring(member)]))
+}
+
+interface NumberMembers {
+  readonly type?: unknown
+  readonly maximum?: unknown
+}
+
+const INT32_MAXIMUM = 2_147_483_647
+
+/** Clients in typed languages would otherwise take every integer for one of 32 bits. */
+function formatOf({ type, maximum }: NumberMembers): { readonly format?: 'int64' } {
+  const isLong = type === 'integer' && (typeof maximum !== 'number' || maximum > INT32_MAXIMUM)
+  return isLong ? { format: 'int64' } : {}
 }
 
 function accessSentence(access: Access): string {
@@ -206,23 +278,53 @@ function documentedRoles(access: Access): string | readonly string[] {
 
 interface DescribedResponse {
   readonly description: string
+  readonly headers?: object
   readonly content?: object
 }
+
+const headerOf = (description: string, schema: object = { type: 'string' }) => ({ description, schema })
+
+const COMMON_HEADERS = {
+  'X-Request-Id': headerOf('The id of the request, as in the log.'),
+  RateLimit: headerOf('What is left of the limit of the caller, and until when: `"caller";r=599999;t=60`.'),
+  'RateLimit-Policy': headerOf(
+    'The limit of each caller: `"caller";q=600000;w=60`. Absent if there is none.',
+  ),
+}
+const ENTITY_TAG = { ETag: headerOf('The version of the object.') }
+const LOCATION = { Location: headerOf('The path of the object, or where the browser goes on.') }
+const RETRY_AFTER = { 'Retry-After': headerOf('Seconds to wait.', { type: 'integer', minimum: 0 }) }
+
+/** The headers of an answer with this status, besides those of its body. */
+function responseHeaders(status: number, { hasTag }: Pick<AnswerSchema, 'hasTag'> = {}): object {
+  return {
+    ...COMMON_HEADERS,
+    ...((hasTag || status === 304) && ENTITY_TAG),
+    ...((status === 201 || status === 302) && LOCATION),
+    ...((status === 429 || status === 503) && RETRY_AFTER),
+    ...(status === 401 && { 'WWW-Authenticate': headerOf('`Bearer`.') }),
+  }
+}
+
+const NOT_MODIFIED = { description: 'The client has it: its `ETag` is in `If-None-Match`.' }
 
 function responsesOf(route: Route): Record<number, DescribedResponse> {
   const responses: Record<number, DescribedResponse> = {}
   for (const [status, codes] of errorsByStatus(route)) {
     const description = codes.map(([code, { meaning }]) => `\`${code}\`: ${meaning}`).join('\n\n')
-    responses[status] = describedResponse({ description, schema: ErrorBody })
+    responses[status] = describedResponse(status, { description, schema: ErrorBody })
   }
   for (const [status, answer] of Object.entries(route.answers)) {
-    responses[Number(status)] = describedResponse(answer)
+    responses[Number(status)] = describedResponse(Number(status), answer)
   }
+  if (isConditional(route)) responses[304] = describedResponse(304, NOT_MODIFIED)
   return responses
 }
 
-function describedResponse({ description, schema, contentType }: AnswerSchema): DescribedResponse {
-  return schema ? { description, content: contentOf(schema, contentType) } : { description }
+function describedResponse(status: number, answer: AnswerSchema): DescribedResponse {
+  const { description, schema, contentType } = answer
+  const described = { description, headers: responseHeaders(status, answer) }
+  return schema ? { ...described, content: contentOf(schema, contentType) } : described
 }
 
 function contentOf(schema: TSchema, contentType = 'application/json'): object {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Bus } from '../../kernel/bus.ts'
-import type { Mirror, MirrorHealth } from '../../ports/mirror.ts'
+import type { Mirror, MirrorHealth } from '../../ports/user-source.ts'
 import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { sharedWork } from './shared-work.ts'

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
+import { newTrace, runInTrace } from '../../kernel/trace.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { purposeFault } from './add-route.ts'
 import { isEventStream } from './answer-reader.ts'
@@ -34,6 +35,7 @@ const WITHOUT_TOKEN = [
   { method: 'GET', url: '/auth/oauth/login' },
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
+  { method: 'GET', url: '/auth/oauth/logout' },
   { method: 'POST', url: '/payments/callbacks/:channel' },
   { method: 'GET', url: '/payments/done' },
   { method: ['GET', 'HEAD', 'POST'], url: '/ping/*' },
@@ -70,14 +72,16 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
 
 async function forward(
   { api, longResponses }: PassOnOptions,
-  { raw, method, url, headers, body }: FastifyRequest,
+  { raw, method, url, headers, body, trace }: FastifyRequest,
   reply: FastifyReply,
   sender: Sender,
 ): Promise<FastifyReply> {
   if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
   const exchange = endedBy(reply)
-  const sent = api.send({ method, path: url, headers, body: stream }, sender, exchange.signal)
+  const sent = runInTrace(trace ?? newTrace(), () =>
+    api.send({ method, path: url, headers, body: stream }, sender, exchange.signal),
+  )
   const response = await sent.catch((error: unknown) => {
     // Nothing else reads the rest of a short body; that of a long one is read behind the answer.
     raw.unpipe()

@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../../kernel/client-network.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
@@ -25,8 +25,12 @@ export async function limitRate(
   await app.register(rateLimit, {
     ...limits,
     errorResponseBuilder: (_request, { ttl }) => rateLimited(ttl),
-    addHeaders: WITHOUT_HEADERS,
-    addHeadersOnExceeding: WITHOUT_HEADERS,
+    addHeaders: HEADERS,
+    addHeadersOnExceeding: HEADERS,
+  })
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    describeLimit(reply, perMinute)
+    done(null, payload)
   })
   const count = app.createRateLimit(limits)
   return async (request, fault) => {
@@ -35,10 +39,19 @@ export async function limitRate(
   }
 }
 
-const WITHOUT_HEADERS = {
-  'x-ratelimit-limit': false,
-  'x-ratelimit-remaining': false,
-  'x-ratelimit-reset': false,
+const REMAINING = 'x-ratelimit-remaining'
+const RESET = 'x-ratelimit-reset'
+const HEADERS = { 'x-ratelimit-limit': false, [REMAINING]: true, [RESET]: true }
+const WINDOW_SECONDS = MINUTE / SECOND
+
+/** The package knows an older form of the headers (RateLimit header fields for HTTP, draft 10). */
+function describeLimit(reply: FastifyReply, perMinute: number): void {
+  const remaining = reply.getHeader(REMAINING)
+  if (remaining === undefined) return
+  const reset = reply.getHeader(RESET)
+  reply.removeHeader(REMAINING).removeHeader(RESET)
+  reply.header('ratelimit-policy', `"caller";q=${perMinute};w=${WINDOW_SECONDS}`)
+  reply.header('ratelimit', `"caller";r=${String(remaining)};t=${String(reset)}`)
 }
 
 function rateLimited(waitMs: number): AppError {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { recordSpan } from '../../kernel/trace.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { pathOf } from './request-path.ts'
@@ -35,9 +36,24 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): vo
     if (!config.isProbe)
       // How long a client stays says nothing about the speed of the server.
       measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
+    if (!config.isProbe && request.trace)
+      recordSpan({
+        name: `${request.method} ${route ?? 'none'}`,
+        kind: 'server',
+        trace: request.trace,
+        durationMs: duration,
+        attributes: {
+          'http.request.method': request.method,
+          'http.response.status_code': status,
+          ...(route !== undefined && { 'http.route': route }),
+          'request.id': request.id,
+        },
+        isFailed: status >= 500,
+      })
     logger[config.isProbe ? 'debug' : 'info'](
       {
         request_id: request.id,
+        trace_id: request.trace?.traceId,
         method: request.method,
         route: route ?? 'none',
         ...(route === undefined && { path: withoutSecret(pathOf(request)).slice(0, PATH_LIMIT) }),

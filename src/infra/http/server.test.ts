@@ -10,7 +10,7 @@ import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.t
 import { ok, route, type AccessPolicy, type Route } from '../../wire/route.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createOpenApiDocument } from './openapi.ts'
-import { createHttpServer } from './server.ts'
+import { createHttpServer, type HttpServerOptions } from './server.ts'
 
 function echoRoute(access: Route['access']): Route {
   return route({
@@ -26,13 +26,29 @@ function echoRoute(access: Route['access']): Route {
   })
 }
 
+const VERSIONED = route({
+  method: 'GET',
+  path: '/versioned',
+  operation: 'readVersioned',
+  tag: 'Things',
+  summary: 'Read a thing',
+  access: 'public',
+  answers: { 200: { description: 'The thing.', hasTag: true } },
+  read: () => ok({ a: 1 }, { etag: '"7"' }),
+})
+
 /** A server that knows its callers by the header `X-Caller`. */
-async function serve(t: TestContext, access: Route['access'] = 'public', host = '127.0.0.1') {
+async function serve(
+  t: TestContext,
+  access: Route['access'] = 'public',
+  host = '127.0.0.1',
+  options: Partial<HttpServerOptions> = {},
+) {
   const lines: LogFields[] = []
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(fields) }
   const { metrics, expose, close } = createMetrics({ logger })
   const server = await createHttpServer({
-    routes: [echoRoute(access)],
+    routes: [echoRoute(access), VERSIONED],
     identify: ({ headers }) =>
       typeof headers['x-caller'] === 'string'
         ? { id: headers['x-caller'], name: 'caller', roles: [], via: 'headers' }
@@ -42,6 +58,7 @@ async function serve(t: TestContext, access: Route['access'] = 'public', host = 
     version: '0.0.0',
     readOnly: false,
     rateLimitPerMinute: 0,
+    ...options,
   })
   t.after(async () => {
     await server.close()
@@ -67,6 +84,67 @@ test('a policy decides on each call by the caller and the path', async (t) => {
   const refused = await call('/things/bob', 'ada')
   assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden'])
   assert.equal((await call('/things/ada')).status, 401)
+})
+
+test('a client that has the current version gets 304, and the whole object with any other tag', async (t) => {
+  const { url } = await serve(t)
+  const read = async (tag: string) => {
+    const answer = await fetch(`${url}/versioned`, { headers: { 'if-none-match': tag } })
+    return [answer.status, answer.headers.get('etag'), await answer.text()]
+  }
+  for (const tag of ['"7"', 'W/"7"', '"1", "7"', '*']) assert.deepEqual(await read(tag), [304, '"7"', ''])
+  for (const tag of ['"6"', '7']) assert.deepEqual(await read(tag), [200, '"7"', '{"a":1}'])
+})
+
+test('each answer says what is left of the limit of the caller, also the one that refuses', async (t) => {
+  const { url } = await serve(t, 'public', '127.0.0.1', { rateLimitPerMinute: 2 })
+  const read = async () => {
+    const { status, headers } = await fetch(`${url}/versioned`)
+    assert.equal(headers.get('ratelimit-policy'), '"caller";q=2;w=60')
+    const [, left, seconds] = /^"caller";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? []
+    assert.ok(Number(seconds) > 0 && Number(seconds) <= 60)
+    return [status, left, headers.has('retry-after')]
+  }
+  assert.deepEqual(await read(), [200, '1', false])
+  assert.deepEqual(await read(), [200, '0', false])
+  assert.deepEqual(await read(), [429, '0', true])
+  const unlimited = await serve(t)
+  assert.equal((await fetch(`${unlimited.url}/versioned`)).headers.get('ratelimit'), null)
+})
+
+const SHOP = 'https://shop.example.org'
+
+test('pages of the named origins may call, with no identity but a token; others may not', async (t) => {
+  const { url } = await serve(t, 'authenticated', '127.0.0.1', { corsOrigins: [SHOP] })
+  const ask = (method: string, headers: Record<string, string>, path = '/things/a') =>
+    fetch(`${url}${path}`, { method, headers })
+  const asked = { origin: SHOP, 'access-control-request-method': 'POST' }
+  const preflight = await ask('OPTIONS', asked)
+  assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [204, SHOP])
+  const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase() ?? ''
+  assert.match(allowed, /authorization/)
+  assert.doesNotMatch(allowed, /x-user|x-identity|cookie/)
+  assert.equal(preflight.headers.get('access-control-allow-credentials'), null)
+  const read = await ask('GET', { origin: SHOP }, '/versioned')
+  assert.deepEqual(
+    [read.headers.get('access-control-allow-origin'), read.headers.get('vary')],
+    [SHOP, 'Origin'],
+  )
+  assert.match(String(read.headers.get('access-control-expose-headers')), /ETag/)
+  const refused = await ask('POST', { origin: SHOP })
+  assert.deepEqual([refused.status, refused.headers.get('access-control-allow-origin')], [401, SHOP])
+  for (const origin of ['https://evil.example', `${SHOP}.evil.example`, 'null']) {
+    const answer = await ask('OPTIONS', { ...asked, origin })
+    assert.equal(answer.headers.get('access-control-allow-origin'), null)
+  }
+})
+
+test('without origins nothing is said about them', async (t) => {
+  const { url } = await serve(t)
+  const headers = { origin: SHOP, 'access-control-request-method': 'GET' }
+  const answer = await fetch(`${url}/versioned`, { method: 'OPTIONS', headers })
+  const names = [...answer.headers.keys()].filter((name) => /^access-control|^vary$/.test(name))
+  assert.deepEqual([answer.status, names], [405, []])
 })
 
 test('a policy that fails refuses the call with its error', async (t) => {

@@ -13,8 +13,10 @@ import { endOfTurn } from '../../kernel/end-of-turn.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authenticator.ts'
+import type { DocumentFacts } from '../../wire/domain.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { ConnectionLimits, type ConnectionLimitOptions } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
@@ -25,6 +27,7 @@ import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './docs-page.ts'
+import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
 import { framingFault } from './framing.ts'
@@ -62,6 +65,9 @@ export interface HttpServerOptions {
   readonly upgrades?: UpgradeOptions
   /** Verifies the tokens of responses that last again; without it no caller has one. */
   readonly authenticator?: Pick<Authenticator, 'authenticate'>
+  readonly documentFacts?: DocumentFacts
+  /** Origins whose pages may call the server; by default none. */
+  readonly corsOrigins?: readonly string[]
   readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
   /** Without it the server speaks plain HTTP. */
   readonly tls?: TlsContext | undefined
@@ -136,14 +142,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   if (options.tls) endFailedHandshakes(app.server, countFault)
   if (options.upgrades) handOverUpgrades(app.server, limits, options.upgrades)
   app.decorateRequest('identity', null)
+  app.decorateRequest('trace', undefined)
   acceptJsonOnly(app)
   app.addHook('onRequest', (request, reply, done) => {
     withCommonHeaders(reply, request)
     const fault = framingFault(request.raw)
     if (fault) reply.header('connection', 'close')
-    done(fault)
+    request.trace = receivedTrace(request.headers)
+    runInTrace(request.trace, () => done(fault))
   })
   recordRequests(app, { ...options, limits, countFault })
+  allowOrigins(app, options.corsOrigins ?? [])
   app.addHook('onSend', (request, { raw }, payload, done) => {
     limits.hold(raw, memoryOf(payload))
     endBehindLongBody(request.raw, raw)
@@ -154,7 +163,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
   const { pages = [], passOn: api, version } = options
   // A gateway passes requests for the document on to its api.
-  const routes = api ? options.routes : [...options.routes, ...docsRoutes(options.routes, version), ...pages]
+  const routes = api
+    ? options.routes
+    : [...options.routes, ...docsRoutes(options.routes, version, options.documentFacts), ...pages]
   const methodsAt = methodTable(routes)
   refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
   const routeOptions = { ...options, countRefusal, longResponses }
@@ -239,7 +250,10 @@ function answerFailures(app: FastifyInstance, logger: Logger): void {
     // Fastify closes the connection, also behind a short body.
     if (known.code === 'payload_too_large' && hasShortBody(request.raw)) reply.removeHeader('connection')
     if (known.kind === 'internal' && !isOfClient(error, request))
-      logger.error({ request_id: request.id, error: known.cause }, 'a request failed')
+      logger.error(
+        { request_id: request.id, trace_id: request.trace?.traceId, error: known.cause },
+        'a request failed',
+      )
     return answerError(request, reply, known)
   })
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AppError } from '../../kernel/errors.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
+import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import { errorAnswer } from './errors.ts'
 import { framingFault } from './framing.ts'
 import { endWithAnswer, lastAnswer } from './raw-answer.ts'
@@ -49,7 +50,8 @@ export function handOverUpgrades(server: Server, limits: ConnectionLimits, { tak
       if (socket.destroyed) return
       const fault = framingFault(request)
       if (fault) refuse(fault)
-      else take({ request, requestId, socket, head, refuse })
+      else
+        runInTrace(receivedTrace(request.headers), () => take({ request, requestId, socket, head, refuse }))
     })
   })
 }

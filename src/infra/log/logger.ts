@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
+import { currentTrace } from '../../kernel/trace.ts'
 import { standardOutput, standardOutputHasColours, type LogDestination } from './output.ts'
 import { prettyLine } from './pretty.ts'
 import { redactFields } from './redact.ts'
@@ -78,7 +79,7 @@ function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields):
   const at = (level: Level): Logger[Level] => {
     if (!lines.isLevelEnabled(level)) return () => {}
     // A copy of the fields of every line would cost as much as redacting them.
-    const merged = isEmpty(bound) ? printable : (fields: LogFields) => ({ ...bound, ...printable(fields) })
+    const merged = isEmpty(bound) ? traced : (fields: LogFields) => ({ ...bound, ...traced(fields) })
     return (fields, message) => {
       lines[level](merged(fields), scrubText(message))
       if (level === 'error') output.flush?.()
@@ -92,6 +93,14 @@ const RESERVED = ['ts', 'level', 'message']
 
 function isEmpty(fields: LogFields): boolean {
   return Object.keys(fields).length === 0
+}
+
+/** Printable fields with the current trace, unless they name one. */
+function traced(fields: LogFields): Record<string, unknown> {
+  const line = printable(fields)
+  const trace = currentTrace()
+  if (trace) line['trace_id'] ??= trace.traceId
+  return line
 }
 
 /** Redacted fields. One that has the name of the line's own time, level or message gets another name. */

@@ -56,6 +56,19 @@ test('the browser is sent away with PKCE S256, a state, a nonce and the scopes',
   assert.ok(!begun.url.includes(binding.codeVerifier))
 })
 
+test('a sign-out names the address to come back to; a provider that is away has no end of a session', async () => {
+  const mock = await start()
+  const postLogoutRedirectUri = 'https://shop.example.org/console/'
+  const provider = providerAt(mock.url, { postLogoutRedirectUri })
+  const url = new URL((await provider.endSessionUrl()) ?? '')
+  assert.equal(url.pathname, '/end_session')
+  assert.equal(url.searchParams.get('post_logout_redirect_uri'), postLogoutRedirectUri)
+  const back = await fetch(url, { redirect: 'manual' })
+  assert.deepEqual([back.status, back.headers.get('location')], [302, postLogoutRedirectUri])
+  await mock.close(0)
+  assert.equal(await providerAt(mock.url).endSessionUrl(), undefined)
+})
+
 test('the claims are those of the ID token and of userinfo', async () => {
   await using mock = await start()
   const answer = await identify(providerAt(mock.url))

@@ -1,16 +1,23 @@
+import type * as openidClient from 'openid-client'
 import type { Configuration, ServerMetadata } from 'openid-client'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import type { Claims, IdentityProvider, SignInBinding } from '../../ports/identity-provider.ts'
-import { createBoundedFetch } from './bounded-fetch.ts'
-import { EndpointRules, type EndpointOptions } from './endpoint-rules.ts'
-import { toProviderFailure, type OidcLibrary } from './failures.ts'
+import type {
+  Claims,
+  IdentityProvider,
+  SignInBinding,
+  ProviderFailure,
+} from '../../ports/identity-provider.ts'
+import { createBoundedFetch, ProviderUnreachable } from './bounded-fetch.ts'
+import { EndpointRules, ForbiddenEndpoint, type EndpointOptions } from './endpoint-rules.ts'
 
 export interface OidcOptions extends EndpointOptions {
   readonly clientId: string
   readonly clientSecret: Secret
   readonly redirectUri: string
+  /** Where the provider sends the browser after a sign-out; left out, it stays with the provider. */
+  readonly postLogoutRedirectUri?: string | undefined
   readonly scopes: readonly string[]
   readonly clock: Clock
   /** For each request to the provider; a sign-in needs up to four. */
@@ -68,6 +75,19 @@ export class OidcProvider implements IdentityProvider {
       return { outcome: 'identified', claims } as const
     } catch (error) {
       return toProviderFailure(error, this.#library, step)
+    }
+  }
+
+  async endSessionUrl() {
+    try {
+      const library = await this.#load()
+      const metadata = await this.#currentMetadata(library)
+      if (metadata.end_session_endpoint === undefined) return undefined
+      const { postLogoutRedirectUri: uri } = this.#options
+      const parameters = uri === undefined ? {} : { post_logout_redirect_uri: uri }
+      return library.buildEndSessionUrl(this.#configuration(library, metadata), parameters).href
+    } catch {
+      return undefined
     }
   }
 
@@ -155,7 +175,7 @@ export class OidcProvider implements IdentityProvider {
 const EMPTY_ANSWER = { outcome: 'refused', reason: 'neither a code nor an error' } as const
 
 const REQUIRED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint'] as const
-const OPTIONAL_ENDPOINTS = ['userinfo_endpoint', 'jwks_uri'] as const
+const OPTIONAL_ENDPOINTS = ['userinfo_endpoint', 'jwks_uri', 'end_session_endpoint'] as const
 
 function withReachableEndpoints(metadata: ServerMetadata, rules: EndpointRules): ServerMetadata {
   const reachable: Record<string, string> = {}
@@ -184,4 +204,56 @@ async function readUser(library: OidcLibrary, configuration: Configuration, toke
     return {}
   }
   return library.fetchUserInfo(configuration, tokens.access_token, subject ?? library.skipSubjectCheck)
+}
+
+/** The classes of the library, which is loaded only when it is needed. */
+type OidcLibrary = typeof openidClient
+
+/**
+ * The failure that an error of the library stands for. `refusal` says whether an error answer refuses the sign-in, as at
+ * the token endpoint, or is only an answer that cannot be used.
+ */
+function toProviderFailure(
+  error: unknown,
+  library: OidcLibrary | undefined,
+  refusal: 'refused' | 'unusable',
+): ProviderFailure {
+  if (error instanceof ProviderUnreachable) return { outcome: 'unreachable', reason: error.message }
+  if (error instanceof ForbiddenEndpoint) return { outcome: 'unusable', reason: error.message }
+  if (library && error instanceof library.AuthorizationResponseError) {
+    return { outcome: 'refused', reason: errorCode(error.error) }
+  }
+  if (library && error instanceof library.ResponseBodyError) {
+    const isBusy = error.status === 429 || error.status >= 500
+    return {
+      outcome: isBusy ? 'unusable' : refusal,
+      reason: `${errorCode(error.error)} (HTTP ${error.status})`,
+    }
+  }
+  if (library && error instanceof library.WWWAuthenticateChallengeError) {
+    return { outcome: refusal, reason: `HTTP ${error.status} with a challenge` }
+  }
+  return { outcome: 'unusable', reason: reasonOf(error) }
+}
+
+/** RFC 6749, section 5.2: visible ASCII. A text that the provider chooses must not grow the log. */
+function errorCode(text: string): string {
+  return /^[A-Za-z0-9_.-]{1,64}$/.test(text) ? text : 'an error without a usable code'
+}
+
+/**
+ * The messages of the library are constant texts; what an answer contains is only in further causes. An inner error of the
+ * same code names the claim or the member at fault. The code stands last: the log would take `…JWT…: text` for a secret
+ * with its name.
+ */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const code = codeOf(error)
+  if (code === undefined) return error.message
+  const { message } = error.cause instanceof Error && codeOf(error.cause) === code ? error.cause : error
+  return `${message} (${code})`
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../kernel/time.ts'
+import { traceHeaders } from '../../kernel/trace.ts'
 import { ChannelError, type ChannelSettings } from '../../ports/payment-channel.ts'
 import type { ChannelDeps } from './settings.ts'
 
@@ -74,7 +75,7 @@ export class ProviderConnection {
   #request({ method, url, headers, body }: ProviderRequest, signal?: AbortSignal) {
     return request(url, {
       method,
-      headers: headers ?? {},
+      headers: { ...headers, ...traceHeaders() },
       body: body ?? null,
       signal: signal ?? null,
       dispatcher: this.#dispatcher,

@@ -5,8 +5,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { countProcesses, stubbornScript } from '../../../test/support/stubborn-program.ts'
 import type { Program, ProgramEnd } from '../../ports/programs.ts'
 import { NAMESPACE_OPTIONS } from './pid-namespace.ts'
-import { membersOf } from './process-table.ts'
-import { HostPrograms } from './programs.ts'
+import { membersOf, HostPrograms } from './programs.ts'
 
 const PATH = process.env['PATH'] ?? ''
 const SLOW = { timeoutMs: 120_000 }

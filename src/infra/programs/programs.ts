@@ -1,13 +1,13 @@
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SECOND } from '../../kernel/time.ts'
 import type { Containment } from '../../kernel/command.ts'
+import { fieldsFromState, hasEnded } from '../../kernel/process-state.ts'
+import { SECOND } from '../../kernel/time.ts'
 import type { Program, ProgramEnd, Programs } from '../../ports/programs.ts'
 import { NAMESPACE_OPTIONS, startInNamespace, ended, type NamespaceOptions } from './pid-namespace.ts'
-import { readProcesses } from './process-table.ts'
-import type { ProcessTree, Started } from './process-tree.ts'
-import { killMarked, startScanned } from './scanned-tree.ts'
+import { environmentOf, EXECUTION_VARIABLE, type ProcessTree, type Started } from './process-tree.ts'
 
 // A process that has left the tree may hold the pipe open; nothing else writes into it then.
 const PIPE_MS = SECOND / 2
@@ -129,4 +129,136 @@ function endOf(main: ChildProcess, { run, onOutput }: Program): ProgramEnd {
   if (pid !== undefined) return { exitCode, signal: signalCode }
   onOutput('stderr', Buffer.from(`cannot start ${run[0]}\n`))
   return { exitCode: NOT_STARTED, signal: null }
+}
+
+// Each round stops all processes before it kills them, so that none can start another one meanwhile.
+const MAX_ROUNDS = 200
+const ROUND_MS = 10
+
+/** Starts a program without a namespace, in a session of its own. */
+function startScanned(started: Started): ProcessTree {
+  const [command = '', ...args] = started.run
+  const main = spawn(command, args, {
+    cwd: '/',
+    env: environmentOf(started),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  main.on('error', () => undefined)
+  return new ScannedTree(started.executionId, main)
+}
+
+/** The processes that a search finds (`process_scan`). */
+class ScannedTree implements ProcessTree {
+  readonly main: ChildProcess
+  readonly #executionId: string
+
+  constructor(executionId: string, main: ChildProcess) {
+    this.#executionId = executionId
+    this.main = main
+  }
+
+  async terminate(): Promise<void> {
+    for (const pid of this.#members()) sendSignal(pid, 'SIGTERM')
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return this.#members().length === 0
+  }
+
+  async destroy(): Promise<void> {
+    await killAll(() => this.#members())
+  }
+
+  #members(): number[] {
+    // The first process leads a group and a session with its own number.
+    const { pid } = this.main
+    return pid === undefined ? [] : membersOf(readProcesses(), this.#executionId, new Set([pid]))
+  }
+}
+
+/** Kills the processes of an execution that a search finds. */
+function killMarked(executionId: string): Promise<void> {
+  return killAll(() => membersOf(readProcesses(), executionId))
+}
+
+/** Kills processes until there are none. */
+async function killAll(members: () => readonly number[]): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const stopped = members()
+    for (const pid of stopped) sendSignal(pid, 'SIGSTOP')
+    for (const pid of new Set([...stopped, ...members()])) sendSignal(pid, 'SIGKILL')
+    if (stopped.length === 0) return
+    await sleep(ROUND_MS)
+  }
+}
+
+/** A process that has ended, or that belongs to another account, is left alone. */
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It is gone, or may not be signalled; the next round decides.
+  }
+}
+
+/** A process of this host. */
+interface ProcessEntry {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  /** The execution that its environment names; undefined without one, and where it must not be read. */
+  readonly executionId: string | undefined
+}
+
+/** The living processes that proc(5) shows; none on a system without it. */
+function readProcesses(): ProcessEntry[] {
+  return processIds().flatMap((pid) => readProcess(pid) ?? [])
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger)
+  } catch {
+    return []
+  }
+}
+
+const PREFIX = `${EXECUTION_VARIABLE}=`
+
+function readProcess(pid: number): ProcessEntry | undefined {
+  const stat = readText(`/proc/${pid}/stat`)
+  if (stat === undefined || hasEnded(stat)) return undefined
+  const [, parent, group, session] = fieldsFromState(stat)
+  const variables = readText(`/proc/${pid}/environ`)?.split('\0')
+  const executionId = variables?.find((each) => each.startsWith(PREFIX))?.slice(PREFIX.length)
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), executionId }
+}
+
+/** Undefined when the process has ended, or belongs to another account. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** The processes of an execution: those that its environment marks or that `known` names, and what belongs to them. */
+export function membersOf(
+  processes: readonly ProcessEntry[],
+  executionId: string,
+  known: ReadonlySet<number> = new Set(),
+): number[] {
+  const members = new Set<number>()
+  const isMember = ({ pid, parent, group, session, executionId: named }: ProcessEntry) =>
+    named === executionId || [pid, parent, group, session].some((id) => known.has(id) || members.has(id))
+  for (let size = -1; size < members.size;) {
+    size = members.size
+    for (const each of processes) if (isMember(each)) members.add(each.pid)
+  }
+  // A worker that was started by a command has the environment of that command.
+  members.delete(process.pid)
+  return [...members]
 }

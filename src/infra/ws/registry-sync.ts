@@ -5,8 +5,6 @@ import type { Logger } from '../../kernel/logger.ts'
 import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
-import { PendingCloses } from './pending-closes.ts'
-import { singleFlight } from './single-flight.ts'
 
 export interface RegistrySyncDeps {
   readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>
@@ -113,5 +111,44 @@ export class RegistrySync {
     const { clock, heartbeatMs, onPresumedDead } = this.#deps
     this.#outage.fails(error)
     if (clock.monotonic() - this.#lastBeatAt >= INTERVALS_UNTIL_DEAD * heartbeatMs) onPresumedDead()
+  }
+}
+
+/** Work that never overlaps with itself: a call during a run waits for that run. A failure goes to `onFailure` alone. */
+function singleFlight(work: () => Promise<void>, onFailure: (error: unknown) => void): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () => {
+    running ??= work()
+      .catch(onFailure)
+      .finally(() => (running = undefined))
+    return running
+  }
+}
+
+const BATCH_SIZE = 500
+
+/** Ends of sessions on their way to the registry: written in batches, and retried until the registry has taken them. */
+class PendingCloses {
+  readonly #registry: Pick<SessionRegistry, 'close'>
+  readonly #closes: SessionEnd[] = []
+  /** Writes what is pending; resolves, without an error, when it is written or has failed. */
+  readonly flush: () => Promise<void>
+
+  constructor(registry: Pick<SessionRegistry, 'close'>, onFailure: (error: unknown) => void) {
+    this.#registry = registry
+    this.flush = singleFlight(() => this.#write(), onFailure)
+  }
+
+  add(end: SessionEnd): void {
+    // Sessions that end in the same turn of the event loop are written together.
+    if (this.#closes.push(end) === 1) setImmediate(() => void this.flush())
+  }
+
+  async #write(): Promise<void> {
+    while (this.#closes.length > 0) {
+      const batch = this.#closes.slice(0, BATCH_SIZE)
+      await this.#registry.close(batch)
+      this.#closes.splice(0, batch.length)
+    }
   }
 }

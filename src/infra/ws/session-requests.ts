@@ -5,6 +5,7 @@ import type { ReserveAnswer } from '../http/answer-reader.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
 import { errorAnswer, toAppError } from '../http/errors.ts'
 import { requestIdOf } from '../http/request-id.ts'
+import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } from './frames.ts'
 import type { Budget } from './budget.ts'
 
@@ -47,7 +48,9 @@ export class SessionRequests {
     this.#inFlight++
     const share = new AnswerShare(this.#deps.outgoingBytes, this.#over.signal)
     try {
-      const answer = await this.#ask(frame, identity, (bytes) => share.reserve(bytes))
+      const answer = await runInTrace(receivedTrace(frame.headers), () =>
+        this.#ask(frame, identity, (bytes) => share.reserve(bytes)),
+      )
       return responseFrame(frame.id, answer, share.bytes)
     } catch (error) {
       share.release()

@@ -1,9 +1,10 @@
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
 import { endOfTurn } from '../../kernel/end-of-turn.ts'
+import { END_REASONS } from '../../kernel/end-reasons.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
-import { SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { SECOND, toRfc3339, MINUTE } from '../../kernel/time.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
 import type {
   RegisteredSession,
@@ -12,6 +13,7 @@ import type {
   SessionRegistry,
 } from '../../ports/session-registry.ts'
 import type { ApiConnection } from '../http/api-connection.ts'
+import { SessionOutput, type Budget } from './budget.ts'
 import { CLOSE, closeCodeOf } from './close-codes.ts'
 import {
   heartbeatText,
@@ -22,13 +24,9 @@ import {
   type ServerFrame,
 } from './frames.ts'
 import { requireRole } from './handshake.ts'
-import { Heartbeat } from './heartbeat.ts'
-import type { Budget } from './budget.ts'
-import { SessionOutput } from './session-output.ts'
+import { Heartbeat } from './heartbeat-scheduler.ts'
 import { SessionRequests } from './session-requests.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
-import { TokenLifetime } from './token-lifetime.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What all sessions of a gateway share. */
 export interface ClientSessionDeps {
@@ -277,4 +275,29 @@ export class ClientSession {
 function textOf(data: RawData): string {
   // The library's default, `nodebuffer`, delivers every message as one Buffer.
   return Buffer.isBuffer(data) ? data.toString() : ''
+}
+
+// docs/specification.md, Gateway
+const WARNING_MS = 5 * MINUTE
+
+/** How long the token of a session is still valid. */
+class TokenLifetime {
+  /** Epoch milliseconds. */
+  readonly expiresAt: number
+  /** Monotonic: the wall clock may be set during a session, and the session must not end sooner or later for it. */
+  readonly #endsAt: number
+  #isWarned = false
+
+  constructor(clock: Clock, expiresAt: number) {
+    this.expiresAt = expiresAt
+    this.#endsAt = clock.monotonic() + expiresAt - clock.now()
+  }
+
+  /** `expiring` once, when a few minutes are left. `at` is monotonic. */
+  check(at: number): 'valid' | 'expiring' | 'expired' {
+    if (at >= this.#endsAt) return 'expired'
+    if (this.#isWarned || at < this.#endsAt - WARNING_MS) return 'valid'
+    this.#isWarned = true
+    return 'expiring'
+  }
 }

@@ -80,13 +80,25 @@ export interface PostgresQuery {
   readonly name?: string
 }
 
-/** One connection, from its acquisition to its release; afterwards it rejects every query. */
-export class PooledConnection {
+/** Runs queries one after the other, in the order of the calls. */
+export interface QueryConnection {
+  query<R extends object>(query: PostgresQuery): Promise<QueryResult<R>>
+  /** Every later query rejects with that error, and the transaction is rolled back. */
+  close(error: Error): void
+}
+
+/**
+ * One connection, from its acquisition to its release; afterwards it rejects every query. A query does not wait for the
+ * answers to those before it, except through PgBouncer.
+ */
+export class PooledConnection implements QueryConnection {
   readonly #client: PoolClient
   readonly #watch: ConnectionWatch
   readonly #timeout: ReusableTimeout
   #closedBy: Error | undefined
   #isReleased = false
+  #isSilent = false
+  #isCorked = false
 
   constructor(client: PoolClient, watch: ConnectionWatch) {
     this.#client = client
@@ -99,6 +111,7 @@ export class PooledConnection {
     if (this.#closedBy) throw fromPostgresError(this.#closedBy)
     const config = { text, values: [...values], ...(name !== undefined && { name }) }
     try {
+      this.#cork()
       const result = await this.#timeout.race(this.#client.query<R>(config), () => this.#giveUp())
       this.#watch.onAnswer()
       return result
@@ -139,12 +152,28 @@ export class PooledConnection {
   }
 
   release(): void {
+    const isAnswered = this.#timeout.waiting === 0 && !this.#isSilent
     this.#isReleased = true
     this.#timeout.clear()
     this.#client.release(this.#closedBy)
+    // The driver would wait for the answers before it closes the connection.
+    if (this.#closedBy && !isAnswered) this.#client.connection.stream.destroy()
+  }
+
+  /** The queries of one turn leave in one packet. */
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    const { stream } = this.#client.connection
+    stream.cork()
+    process.nextTick(() => {
+      this.#isCorked = false
+      stream.uncork()
+    })
   }
 
   #giveUp(): Error {
+    this.#isSilent = true
     this.#watch.onTimeout()
     const error = new Error(`the database did not answer within ${this.#watch.queryMs} ms`)
     this.close(Object.assign(error, { code: 'ETIMEDOUT' }))

@@ -1,4 +1,5 @@
 import {
+  DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
@@ -9,15 +10,18 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import type { Database } from '../statement.ts'
 import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
-import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
+import type { QueryConnection } from './postgres-pool.ts'
 
-/** Where a query gets its connection from: the pool, or the transaction that it belongs to. */
-export interface ConnectionSource {
-  acquire(): Promise<PooledConnection>
-  release(connection: PooledConnection): void
-}
+/** Runs each query on a connection of the pool, or on the one of its transaction. */
+export type QuerySource = Pick<QueryConnection, 'query'>
+
+/** Compiles the prepared statements; it has no connection to run them on. */
+const COMPILER: Database = new Kysely({
+  dialect: { ...compilerDialect(), createDriver: () => new DummyDriver() },
+})
 
 /** The names of prepared statements, by their text. */
 export class StatementNames {
@@ -33,50 +37,54 @@ export class StatementNames {
  * as execution. Statements that return rows are not: such a plan fails once another release has added a column. Without
  * `names` none is: the next transaction may run on another connection of a pooler, which does not know the name.
  */
-export function postgresQueries(source: ConnectionSource, names: StatementNames | undefined): Queries {
-  const db = new Kysely({ dialect: dialectOn(source) })
-  return {
-    db,
-    capabilities: CAPABILITIES.postgres,
-    async run(statement, parameters) {
-      return (await queryOn(source, statement.bind('postgres', db, parameters))).rows as never[]
-    },
-    async change(statement, parameters) {
-      const { text, values } = statement.bind('postgres', db, parameters)
+export class PostgresQueries implements Queries {
+  readonly capabilities = CAPABILITIES.postgres
+  readonly run: Queries['run']
+  readonly change: Queries['change']
+  readonly #source: QuerySource
+  #db: Database | undefined
+
+  constructor(source: QuerySource, names: StatementNames | undefined) {
+    this.#source = source
+    this.run = async (statement, parameters) => {
+      const { text, values } = statement.bind('postgres', COMPILER, parameters)
+      return (await source.query({ text, values })).rows as never[]
+    }
+    this.change = async (statement, parameters) => {
+      const { text, values } = statement.bind('postgres', COMPILER, parameters)
       const name = names?.of(text)
-      return (await queryOn(source, { text, values, ...(name !== undefined && { name }) })).rowCount ?? 0
-    },
+      return (await source.query({ text, values, ...(name !== undefined && { name }) })).rowCount ?? 0
+    }
+  }
+
+  // Most transactions run prepared statements only, which cost less than a builder.
+  get db(): Database {
+    return (this.#db ??= new Kysely({ dialect: dialectOn(this.#source) }))
   }
 }
 
-async function queryOn(source: ConnectionSource, { text, values = [], name }: PostgresQuery) {
-  const connection = await source.acquire()
-  try {
-    return await connection.query({ text, values, ...(name !== undefined && { name }) })
-  } finally {
-    source.release(connection)
-  }
+function dialectOn(source: QuerySource): Dialect {
+  return { ...compilerDialect(), createDriver: () => driverOn(source) }
 }
 
-function dialectOn(source: ConnectionSource): Dialect {
+function compilerDialect(): Omit<Dialect, 'createDriver'> {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => driverOn(source),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
 }
 
-/** The query builder's view of a connection. */
+/** The query builder's view of a source. */
 class BuilderConnection implements DatabaseConnection {
-  readonly connection: PooledConnection
+  readonly #source: QuerySource
 
-  constructor(connection: PooledConnection) {
-    this.connection = connection
+  constructor(source: QuerySource) {
+    this.#source = source
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, rowCount } = await this.connection.query({ text, values: parameters })
+    const { rows, rowCount } = await this.#source.query({ text, values: parameters })
     return { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
   }
 
@@ -87,14 +95,14 @@ class BuilderConnection implements DatabaseConnection {
 }
 
 /** Connections are put into transactions by the store, never by the query builder. */
-function driverOn(source: ConnectionSource): Driver {
+function driverOn(source: QuerySource): Driver {
   const refuse = async () => {
     throw new Error('Transactions are opened by store.write() only.')
   }
   return {
     init: async () => {},
-    acquireConnection: async () => new BuilderConnection(await source.acquire()),
-    releaseConnection: async (builder) => source.release((builder as BuilderConnection).connection),
+    acquireConnection: async () => new BuilderConnection(source),
+    releaseConnection: async () => {},
     beginTransaction: refuse,
     commitTransaction: refuse,
     rollbackTransaction: refuse,

@@ -1,11 +1,12 @@
 import type { Logger } from '../../kernel/logger.ts'
+import { bindTrace } from '../../kernel/trace.ts'
 import { callListeners } from '../listeners.ts'
 import type { Tx, TransactionCallback } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { TurnCost } from '../turns.ts'
 import { transactionTimeout } from '../unavailable.ts'
-import type { PooledConnection } from './postgres-pool.ts'
-import { postgresQueries, type ConnectionSource, type StatementNames } from './postgres-queries.ts'
+import type { PooledConnection, QueryConnection } from './postgres-pool.ts'
+import { PostgresQueries, type QuerySource, type StatementNames } from './postgres-queries.ts'
 
 export type TransactionLimits = Pick<StoreLimits, 'transactionMs' | 'idleMs'>
 
@@ -46,22 +47,33 @@ async function beginAndCommit<T>(options: TransactionOptions<T>, listeners: (() 
   }
 }
 
-async function runWork<T>(
-  { connection, names, work, limits }: TransactionOptions<T>,
+export interface WorkOptions<T> extends Pick<TransactionOptions<T>, 'names' | 'work' | 'limits'> {
+  readonly connection: QueryConnection
+}
+
+/** Runs the work in the open transaction of the connection, which it closes on expiry of the limits. */
+export async function runWork<T>(
+  { connection, names, work, limits }: WorkOptions<T>,
   listeners: (() => void)[],
 ): Promise<T> {
   const timeout = new TransactionTimeout(connection, limits)
-  const queries = postgresQueries(timeout.source, names)
-  const turn = new TurnCost()
-  const tx: Tx = {
-    ...queries,
-    afterCommit: (listener) => void listeners.push(listener),
-    spend: (rows) => turn.spend(rows),
-  }
+  const tx = new PostgresTransaction(timeout.source, names, listeners)
   try {
     return await Promise.race([work(tx), timeout.expired])
   } finally {
     timeout.stop()
+  }
+}
+
+class PostgresTransaction extends PostgresQueries implements Tx {
+  readonly afterCommit: Tx['afterCommit']
+  readonly spend: Tx['spend']
+
+  constructor(source: QuerySource, names: StatementNames | undefined, listeners: (() => void)[]) {
+    super(source, names)
+    const turn = new TurnCost()
+    this.afterCommit = (listener) => void listeners.push(bindTrace(listener))
+    this.spend = (rows) => turn.spend(rows)
   }
 }
 
@@ -72,7 +84,7 @@ async function commit(connection: PooledConnection): Promise<void> {
     throw new Error('The transaction was rolled back, because one of its statements had failed.')
 }
 
-async function rollback(connection: PooledConnection): Promise<void> {
+export async function rollback(connection: PooledConnection): Promise<void> {
   // A closed connection takes its transaction with it.
   if (connection.isClosed) return
   try {
@@ -88,7 +100,7 @@ async function rollback(connection: PooledConnection): Promise<void> {
  */
 class TransactionTimeout {
   readonly expired: Promise<never>
-  readonly source: ConnectionSource
+  readonly source: QuerySource
   readonly #expire: (limitMs: number) => void
   readonly #total: NodeJS.Timeout | undefined
   #idle: NodeJS.Timeout | undefined
@@ -97,7 +109,7 @@ class TransactionTimeout {
   #activity = 0
   #isStopped = false
 
-  constructor(connection: PooledConnection, limits: TransactionLimits | undefined) {
+  constructor(connection: QueryConnection, limits: TransactionLimits | undefined) {
     const { promise, reject } = Promise.withResolvers<never>()
     // The work may end first, and then nothing waits for the expiry.
     promise.catch(() => undefined)
@@ -108,11 +120,14 @@ class TransactionTimeout {
       reject(error)
     }
     this.source = {
-      acquire: async () => {
+      query: async (query) => {
         this.#count(1)
-        return connection
+        try {
+          return await connection.query(query)
+        } finally {
+          this.#count(-1)
+        }
       },
-      release: () => this.#count(-1),
     }
     if (!limits) return
     const { transactionMs, idleMs } = limits

@@ -14,8 +14,9 @@ import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { dumpPostgres } from './postgres-dump.ts'
 import { isRetryable } from './postgres-errors.ts'
-import { TimeoutPool } from './postgres-pool.ts'
-import { postgresQueries, StatementNames } from './postgres-queries.ts'
+import { TimeoutPool, type PooledConnection, type PostgresQuery } from './postgres-pool.ts'
+import { WriteGroups } from './postgres-groups.ts'
+import { PostgresQueries, StatementNames } from './postgres-queries.ts'
 import { PostgresServers } from './postgres-servers.ts'
 import { runTransaction } from './postgres-transaction.ts'
 
@@ -40,7 +41,7 @@ export interface PostgresOptions {
   readonly limits: StoreLimits
 }
 
-/** PostgreSQL by `pg`: every write is a transaction of its own on a pooled connection. */
+/** PostgreSQL by `pg`: writes that say what they touch share transactions, every other one has its own. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, limits, metrics } = options
   const address = addressOf(options.url)
@@ -48,22 +49,25 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = new TimeoutPool({ servers, clock })
   const names = address.pgbouncer ? undefined : new StatementNames()
   const readWithin = (queryMs: number): Queries =>
-    postgresQueries(
-      { acquire: () => pool.connect(queryMs), release: (connection) => connection.release() },
-      names,
-    )
+    new PostgresQueries({ query: async (query) => queryOnce(await pool.connect(queryMs), query) }, names)
   const read = readWithin(limits.queryMs)
   const longRead = readWithin(LONG_QUERY_MS)
-  const commitSeconds = createMetrics(metrics, servers)
-  const write = async <T>(work: TransactionCallback<T>, { longRunning = false }: WriteOptions): Promise<T> =>
-    runTransaction({
-      connection: await pool.connect(longRunning ? LONG_QUERY_MS : limits.queryMs),
-      names,
-      logger: options.logger,
-      work,
-      limits: longRunning ? undefined : limits,
-      begin: address.pgbouncer ? BEGIN_WITH_LIMITS : 'begin',
-    })
+  const runAlone = <T>(work: TransactionCallback<T>, longRunning = false): Promise<T> =>
+    withRetries(async () =>
+      runTransaction({
+        connection: await pool.connect(longRunning ? LONG_QUERY_MS : limits.queryMs),
+        names,
+        logger: options.logger,
+        work,
+        limits: longRunning ? undefined : limits,
+        begin: address.pgbouncer ? BEGIN_WITH_LIMITS : 'begin',
+      }),
+    )
+  const connect = () => pool.connect(limits.queryMs)
+  const groups = names && new WriteGroups({ ...options, connect, names, runAlone })
+  const commitSeconds = createMetrics(metrics, () => servers.waiting + (groups?.waiting ?? 0))
+  const write = <T>(work: TransactionCallback<T>, { longRunning, touches }: WriteOptions): Promise<T> =>
+    touches && groups ? groups.write(work, touches) : runAlone(work, longRunning)
   // When it is closed, the pool drops the requests that wait for a connection.
   const running = new Set<Promise<unknown>>()
   const close = async () => {
@@ -77,7 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     write: (work, writeOptions = {}) =>
       track(
         running,
-        measure(clock, commitSeconds, () => withRetries(() => write(work, writeOptions))),
+        measure(clock, commitSeconds, () => write(work, writeOptions)),
       ),
     readAside: async (query) => (await longRead.db.executeQuery(query.compile())).rows,
     snapshot: (path, snapshotOptions = {}) =>
@@ -88,6 +92,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       }),
     check: () => checkEncoding(read),
     close: () => (closing ??= close()),
+  }
+}
+
+async function queryOnce<R extends object>(connection: PooledConnection, query: PostgresQuery) {
+  try {
+    return await connection.query<R>(query)
+  } finally {
+    connection.release()
   }
 }
 
@@ -105,6 +117,7 @@ function connectionSettings({ pgbouncer }: PostgresUrl): PoolConfig {
   return {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(!pgbouncer && {
+      pipeline: true,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
     }),
@@ -113,12 +126,12 @@ function connectionSettings({ pgbouncer }: PostgresUrl): PoolConfig {
   }
 }
 
-function createMetrics(metrics: Metrics, servers: PostgresServers): Histogram {
+function createMetrics(metrics: Metrics, countWaiting: () => number): Histogram {
   const queue = metrics.gauge({
     name: 'store_write_queue_length',
-    help: 'Writes that wait for a connection.',
+    help: 'Writes that wait for a connection or for their group.',
   })
-  metrics.onScrape(() => queue.set(servers.waiting))
+  metrics.onScrape(() => queue.set(countWaiting()))
   return metrics.histogram({
     name: 'store_commit_seconds',
     help: 'Time from the start of a write to the end of its durable commit.',

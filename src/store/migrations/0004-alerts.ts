@@ -88,3 +88,149 @@ export const alertRules: Migration = {
     await db.schema.createIndex('alert_silences_by_end').on('alert_silences').column('ends_at').execute()
   },
 }
+
+export const alertNotifications: Migration = {
+  name: '0005-notifications',
+  breaking: false,
+  async up({ db, capabilities }) {
+    const { integer, numbered, tableSuffix } = capabilities
+
+    await db.schema
+      .createTable('alert_notifications')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('alert_id', 'text', (column) => column.notNull().references('alerts.id').onDelete('cascade'))
+      .addColumn('at', integer, (column) => column.notNull())
+      .addColumn('occasion', 'text', (column) => column.notNull())
+      .addColumn('channel', 'text', (column) => column.notNull())
+      .addColumn('outcome', 'text', (column) => column.notNull())
+      .addColumn('reason', 'text')
+      .addColumn('source', 'text', (column) => column.notNull())
+      .addColumn('weight', integer, (column) => column.notNull())
+      .addColumn('content', 'text')
+      .addColumn('message_id', 'text')
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema
+      .createIndex('alert_notifications_of_alert')
+      .on('alert_notifications')
+      .columns(['alert_id', 'seq'])
+      .execute()
+    // Only what is not decided yet.
+    await db.schema
+      .createIndex('alert_notifications_pending')
+      .on('alert_notifications')
+      .column('seq')
+      .where(sql.ref('outcome'), '=', sql.lit('pending'))
+      .execute()
+    await db.schema
+      .createIndex('alert_notifications_urgent')
+      .on('alert_notifications')
+      .column('alert_id')
+      .where(sql.ref('outcome'), '=', sql.lit('pending'))
+      .where(sql.ref('weight'), '=', sql.lit(6))
+      .execute()
+    await db.schema
+      .createIndex('alert_notifications_in_message')
+      .on('alert_notifications')
+      .column('message_id')
+      .where(sql.ref('outcome'), '=', sql.lit('pending'))
+      .where(sql.ref('message_id'), 'is not', null)
+      .execute()
+
+    await db.schema
+      .createTable('alert_messages')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('title', 'text', (column) => column.notNull())
+      .addColumn('text', 'text', (column) => column.notNull())
+      .addColumn('level', 'text', (column) => column.notNull())
+      .addColumn('is_refused', integer, (column) => column.notNull())
+      .addColumn('due_at', integer)
+      .addColumn('lease_holder', 'text')
+      .addColumn('attempts', integer, (column) => column.notNull())
+      .addColumn('queued_at', integer, (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema
+      .createIndex('alert_messages_due')
+      .on('alert_messages')
+      .column('due_at')
+      .where(sql.ref('due_at'), 'is not', null)
+      .execute()
+
+    await db.schema
+      .createTable('alert_channels')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('rate', 'text')
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.insertInto('alert_channels').values({ name: 'robot', rate: null }).execute()
+  },
+}
+
+export const addTickets: Migration = {
+  name: '0006-tickets',
+  breaking: false,
+  async up({ db, capabilities }) {
+    const { integer, numbered, tableSuffix } = capabilities
+
+    await db.schema
+      .createTable('tickets')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull().unique())
+      .addColumn('title', 'text', (column) => column.notNull())
+      .addColumn('level', 'text', (column) =>
+        column.notNull().check(sql`level in ('critical', 'high', 'medium', 'low', 'info')`),
+      )
+      .addColumn('status', 'text', (column) =>
+        column.notNull().check(sql`status in ('open', 'in_progress', 'resolved', 'closed')`),
+      )
+      .addColumn('description', 'text')
+      .addColumn('source', 'text')
+      .addColumn('dedup_key', 'text')
+      .addColumn('assignee', 'text')
+      .addColumn('comment_count', integer, (column) => column.notNull())
+      .addColumn('created_by', 'text', (column) => column.notNull())
+      .addColumn('created_at', integer, (column) => column.notNull())
+      .addColumn('updated_at', integer, (column) => column.notNull())
+      .addColumn('resolved_at', integer)
+      .addColumn('closed_at', integer)
+      .addColumn('version', integer, (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+    for (const column of ['status', 'level', 'source', 'assignee'])
+      await db.schema.createIndex(`tickets_by_${column}`).on('tickets').columns([column, 'seq']).execute()
+    await db.schema
+      .createIndex('tickets_unclosed')
+      .on('tickets')
+      .column('level')
+      .where(sql.ref('closed_at'), 'is', null)
+      .execute()
+
+    await db.schema
+      .createTable('ticket_changes')
+      .addColumn('seq', integer, numbered)
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('ticket_id', 'text', (column) => column.notNull().references('tickets.id'))
+      .addColumn('at', integer, (column) => column.notNull())
+      .addColumn('actor', 'text', (column) => column.notNull())
+      .addColumn('changes', 'text', (column) => column.notNull())
+      .addColumn('comment', 'text')
+      .modifyEnd(tableSuffix)
+      .execute()
+    await db.schema
+      .createIndex('ticket_changes_of_ticket')
+      .on('ticket_changes')
+      .columns(['ticket_id', 'seq'])
+      .execute()
+
+    // The key of a ticket that is not closed; its primary key decides between concurrent creations. It is a table of its
+    // own because a reopened ticket takes its key back only if that is free, and an update cannot skip a conflict.
+    await db.schema
+      .createTable('ticket_dedup_keys')
+      .addColumn('dedup_key', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('ticket_id', 'text', (column) => column.notNull())
+      .modifyEnd(tableSuffix)
+      .execute()
+  },
+}

@@ -12,7 +12,7 @@ import {
 import { callSigner } from '../../../programs/backup/host/signed-call.ts'
 import { runSelfcheck } from '../../../programs/backup/host/selfcheck/run-selfcheck.ts'
 import { selfcheckSteps } from '../../../programs/backup/host/selfcheck/steps.ts'
-import { selfcheckParts, SELFCHECK_USER } from '../../../src/app/commands/backup-selfcheck.ts'
+import { selfcheckParts, SELFCHECK_USER } from '../../../src/app/commands/backup.ts'
 import { withUsers } from '../../../src/app/commands/user.ts'
 import { jwtSecrets } from '../../../src/app/signing-keys.ts'
 import { startPlatform, type Platform } from '../../../src/app/platform.ts'

@@ -25,6 +25,7 @@ test('a request goes to the api with the identity of its token, and the answer c
     headers: {
       ...(await bearer(world, ['admin', 'king'])),
       'x-request-id': 'mine',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       'content-type': 'application/json',
     },
     body: '{"order_id":"a"}',
@@ -34,6 +35,10 @@ test('a request goes to the api with the identity of its token, and the answer c
     [201, '"1"', { order_id: 'a' }],
   )
   assert.equal(answer.headers.get('x-request-id'), 'mine')
+  assert.match(
+    String(world.api.seen[0]?.headers['traceparent']),
+    /^00-4bf92f3577b34da6a3ce929d0e0e4736-(?!00f067aa0ba902b7)[0-9a-f]{16}-01$/,
+  )
   const [seen] = world.api.seen
   assert.deepEqual([seen?.method, seen?.url, seen?.body], ['POST', '/orders?dry=1', '{"order_id":"a"}'])
   const { authorization, host, ...headers } = seen?.headers ?? {}
@@ -101,6 +106,7 @@ for (const [method, path] of [
   ['GET', '/auth/oauth/login?return_to=/'],
   ['GET', '/auth/oauth/callback?code=c&state=s'],
   ['POST', '/auth/oauth/redeem'],
+  ['GET', '/auth/oauth/logout'],
   ['GET', '/ping/0123'],
   ['HEAD', '/ping/0123'],
   ['POST', '/ping/0123/7'],

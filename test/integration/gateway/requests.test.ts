@@ -7,6 +7,7 @@ import { openSession, PATIENT } from './socket.ts'
 import { openWorld } from './world.ts'
 
 const GET = { type: 'request', method: 'GET', path: '/orders' }
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const NOWHERE = 'http://127.0.0.1:1'
 
 test('a request goes to the api as the holder of the session', async (t) => {
@@ -17,7 +18,7 @@ test('a request goes to the api as the holder of the session', async (t) => {
     id: 'a-1',
     method: 'PUT',
     path: '/orders/1?x=%20',
-    headers: { 'Idempotency-Key': 'k', 'X-Request-Id': 'mine' },
+    headers: { 'Idempotency-Key': 'k', 'X-Request-Id': 'mine', traceparent: TRACEPARENT, tracestate: 'v=1' },
     body: { status: 'paid', nested: [null, 1.5, 'ä'] },
   })
   await session.frame('response', { id: 'a-1' })
@@ -44,6 +45,12 @@ test('a request goes to the api as the holder of the session', async (t) => {
       host: new URL(api.url).host,
     },
   )
+  const { traceparent, tracestate } = seen?.headers ?? {}
+  assert.match(
+    String(traceparent),
+    new RegExp(`^${TRACEPARENT.slice(0, 36)}(?!00f067aa0ba902b7)[0-9a-f]{16}-01$`),
+  )
+  assert.equal(tracestate, 'v=1')
 })
 
 const BODIES: Readonly<Record<string, string>> = {
@@ -101,6 +108,7 @@ test('a request frame cannot set headers that identify its sender', async (t) =>
   assert.deepEqual(names?.sort(), [
     'connection',
     'host',
+    'traceparent',
     'x-forwarded-for',
     'x-identity-signature',
     'x-request-id',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { Mirror } from '../../../src/ports/mirror.ts'
+import type { Mirror } from '../../../src/ports/user-source.ts'
 import { openSession, refusedBy } from './socket.ts'
 import { openWorld } from './world.ts'
 

@@ -47,13 +47,16 @@ export interface Operation {
   readonly 'x-audit-target'?: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: Content & { readonly required?: boolean }
-  readonly responses: Readonly<Record<string, Content & { readonly description?: string }>>
+  readonly responses: Readonly<
+    Record<string, Content & { readonly description?: string; readonly headers?: object }>
+  >
 }
 
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: { readonly title: string; readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, object>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
@@ -111,12 +114,37 @@ export function answerCheck(document: OpenApiDocument): CheckAnswer {
     if (!place) return check({ $ref: '#/components/schemas/Error' }, answer.json(), what)
     const declared = place.operation.responses[answer.status]
     assert.ok(declared, `no such answer is declared: ${what}`)
+    checkHeaders(sent, answer, declared.headers, what)
     if (!declared.content) return assert.equal(answer.text, '', what)
     const type = String(answer.headers['content-type']).split(';', 1)[0] as string
     const media = declared.content[type]
     assert.ok(media, `${type} is not declared: ${what}`)
     check(media.schema, type === 'application/json' ? answer.json() : answer.text, what)
   }
+}
+
+const DECLARED_HEADERS = [
+  'ETag',
+  'Location',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'WWW-Authenticate',
+]
+
+/** Every such header of an answer is declared; an object that is new or has versions has its header. */
+function checkHeaders(
+  { method }: Sent,
+  { status, headers }: Answer,
+  declared: object = {},
+  what: string,
+): void {
+  for (const name of DECLARED_HEADERS)
+    if (headers[name.toLowerCase()] !== undefined)
+      assert.ok(name in declared, `the header ${name} is not declared: ${what}`)
+  if (method === 'GET' && status < 400 && 'ETag' in declared)
+    assert.ok(headers['etag'], `ETag is missing: ${what}`)
+  if (status === 201 || status === 302) assert.ok(headers['location'], `Location is missing: ${what}`)
 }
 
 function pathPattern(path: string): RegExp {

@@ -19,6 +19,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /auth/oauth/login': 'public',
   'GET /auth/oauth/callback': 'public',
   'POST /auth/oauth/redeem': 'public',
+  'GET /auth/oauth/logout': 'public',
   'GET /auth/me': 'known',
   'POST /auth/logout': 'known',
   'POST /orders': ['admin', 'service'],

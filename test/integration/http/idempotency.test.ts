@@ -244,7 +244,7 @@ async function thingServer(dialect: DialectName) {
     prepare: () => failures.shift(),
     change: async (_tx, _request, failure) => {
       if (failure) throw failure
-      return created({ number: ++things })
+      return created('/things', String(things + 1), { number: ++things })
     },
   })
   const server = await createHttpServer({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { ROLES } from '../../../src/kernel/identity.ts'
-import { ERROR_CODES } from '../../../src/app/domains.ts'
+import { DOMAINS, ERROR_CODES } from '../../../src/app/domains.ts'
 import { bodySchema, hasOpenBody, resolveReferences, type Place, type Schema } from './document.ts'
 import { assertAccepted, openApi } from './client.ts'
 import { EXPECTED_ACCESS } from './expected-access.ts'
@@ -42,6 +42,14 @@ describe('the document', () => {
     // Fails for a reference that leads nowhere.
     assert.ok(resolveReferences(api.document, api.document.paths))
     assert.ok(resolveReferences(api.document, api.document.components.schemas))
+  })
+
+  test('has each event with what it carries, and each code of an error', () => {
+    const subjects = DOMAINS.flatMap(({ events }) => Object.values<string>(events))
+    assert.deepEqual(Object.keys(api.document.webhooks).toSorted(), subjects.toSorted())
+    assert.ok(resolveReferences(api.document, api.document.webhooks))
+    const { code } = api.document.components.schemas['Error']?.properties ?? {}
+    assert.deepEqual(code?.enum, Object.keys(ERROR_CODES).toSorted())
   })
 
   test('writes each named schema once', () => {

@@ -78,6 +78,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   }),
   beginSignIn: () => ({ query: { return_to: '/console/' } }),
   finishSignIn: () => ({ query: { code: 'code-1', state: 'state-1' } }),
+  endProviderSession: () => ({}),
   redeemTicket: () => ({ body: { ticket: 'ticket-1' } }),
   streamEvents: () => ({ query: { subjects: 'alert.*' } }),
   listMessages: () => ({ query: { ...timedPage, status: 'pending', subject: 'shop.opened' } }),

@@ -10,8 +10,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
-import { ALERT_TONES, silenceOf, type Alert } from './model.ts'
-import { acknowledgeFor } from './source.ts'
+import { ALERT_TONES, silenceOf, type Alert, acknowledgeFor } from './model.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertActionsProps {

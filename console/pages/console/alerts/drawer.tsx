@@ -1,14 +1,20 @@
+import type { ComponentChildren } from 'preact'
+import type { OperationName, AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
-import { useResource } from '../../../parts/resource/use-resource.ts'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { WhoChanged } from '../audit/who-changed.tsx'
+import { session, call } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
+import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
-import { AlertRoute } from './alert-route.tsx'
 import {
   ALERT_TONES,
   OUTCOME_TONES,
@@ -17,12 +23,11 @@ import {
   type AlertChange,
   type AlertDecision,
   type SilenceFor,
+  alertDecisions,
+  alertHistory,
+  alertResource,
 } from './model.ts'
-import { namedObject } from './named-object.ts'
-import { WhoChanged } from '../audit/who-changed.tsx'
-import { PlatformText } from './platform-text.tsx'
 import { SilenceLink } from './silence-link.tsx'
-import { alertDecisions, alertHistory, alertResource } from './source.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertDrawerProps {
@@ -133,4 +138,131 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason, cause }: Al
       </bdi>
     ),
   }
+}
+
+type NamedPage = 'orders' | 'heartbeats' | 'messages' | 'executions'
+
+// What the alarm ids of the platform name (docs/specification.md, Alerts).
+const NAMED_OBJECTS: Readonly<
+  Record<string, { readonly page: NamedPage; readonly operation: OperationName }>
+> = {
+  'order.timeout': { page: 'orders', operation: 'getOrder' },
+  'heartbeat.missed': { page: 'heartbeats', operation: 'listHeartbeats' },
+  'message.dead': { page: 'messages', operation: 'getMessage' },
+  'command.incomplete': { page: 'executions', operation: 'getExecution' },
+}
+
+interface NamedObject {
+  readonly page: NamedPage
+  readonly id: string
+  readonly href: string
+}
+
+/** The object that an alarm id of the platform names; undefined for another one, and without the roles for the object. */
+function namedObject(alarmId: string): NamedObject | undefined {
+  const [occasion = '', ...rest] = alarmId.split(':')
+  const named = NAMED_OBJECTS[occasion]
+  const id = rest.join(':')
+  if (!named || id === '' || !session.may(named.operation)) return undefined
+  return { page: named.page, id, href: `${pathOf({ name: named.page })}/${encodeURIComponent(id)}` }
+}
+
+const alertRoute: ResourceSource<AnswerOf<'getAlertRoute'>> = {
+  ...alertResource,
+  read: (id, signal) => call('getAlertRoute', { path: { id } }, signal),
+}
+
+/** Whom the routes of an alert notify: those who have a message, those who get one later, and why others get none. */
+function AlertRoute({ id }: { readonly id: string }) {
+  const words = alertWords()
+  const reasons = { ...words.outcomes, ...words.becauses }
+  const route = useResource(alertRoute, id)
+  return (
+    <Section title={words.route}>
+      <ResourceView model={route}>
+        {({ matched, receivers }) => (
+          <>
+            <p class="muted">
+              {words.routes} <bdi>{matched.join(', ')}</bdi>
+            </p>
+            {receivers.length === 0 && <p>{words.outcomes.disabled}</p>}
+            <ul aria-label={words.route}>
+              {receivers.map(({ name, at, because }, index) => (
+                <li key={`${name} ${index}`}>
+                  <bdi>{name}</bdi>: {reasons[because]}
+                  {at !== null && ` · ${localTime(at)}`}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </ResourceView>
+    </Section>
+  )
+}
+
+type Cause = NonNullable<AlertDecision['cause'] | AlertChange['cause']>
+type Values = Readonly<Record<string, unknown>>
+
+const linkTo =
+  (name: 'alert' | 'silence', page: string, operation: OperationName) =>
+  (words: string, values: Values): ComponentChildren => {
+    const id = String(values[name])
+    return (
+      <>
+        {words} {session.may(operation) ? <a href={`${pathOf({ name: page })}/${id}`}>{id}</a> : id}
+      </>
+    )
+  }
+
+const alertLink = linkTo('alert', 'alerts', 'getAlert')
+const silenceLink = linkTo('silence', 'silences', 'getSilence')
+
+/** What the platform says about alerts, by its code; an alert or a silence that it names is a link. */
+const SENTENCES: Readonly<Record<Cause['code'], (values: Values) => ComponentChildren>> = {
+  no_robot: () => alertWords().sentences.noRobot,
+  no_receiver: () => alertWords().sentences.noReceiver,
+  damped: () => alertWords().sentences.damped,
+  outside_hours: ({ route, at }) => alertWords().sentences.outsideHours(String(route), localTime(String(at))),
+  acknowledged: () => alertWords().sentences.acknowledged,
+  acknowledgement_lapsed: () => alertWords().occasions.acknowledgement_lapsed,
+  frozen: () => alertWords().sentences.frozen,
+  superseded: () => alertWords().outcomes.superseded,
+  below_level: ({ severity, least }) =>
+    alertWords().sentences.belowLevel(severityName(severity), severityName(least)),
+  inhibited: (values) => (
+    <>
+      {alertLink(alertWords().sentences.inhibitedBy, values)} ({values['alarm_id']}).
+    </>
+  ),
+  silenced: (values) => (
+    <>
+      {silenceLink(alertWords().sentences.silencedBy, values)}: <LinkedText text={String(values['reason'])} />
+    </>
+  ),
+  sent: ({ message }) => alertWords().sentences.sentIn(String(message)),
+  bundled: ({ others, message }) => alertWords().sentences.sentWith(Number(others), String(message)),
+  swings: ({ swings, reports }) => alertWords().sentences.swings(Number(swings), Number(reports)),
+  never_pushed: ({ because, ...values }) => (
+    <>
+      {alertWords().sentences.neverPushed}{' '}
+      {typeof because === 'string' && SENTENCES[because as Cause['code']]?.(values)}
+    </>
+  ),
+}
+
+interface PlatformTextProps {
+  /** Why people were notified, or not, or a note in the history. */
+  readonly text: string | null
+  readonly cause: Cause | null
+}
+
+/** A text of the platform in the language of the reader; that of a person or a robot is shown as it is. */
+function PlatformText({ text, cause }: PlatformTextProps) {
+  const say = cause && SENTENCES[cause.code]
+  return say ? <>{say(cause.values)}</> : <LinkedText text={text ?? ''} />
+}
+
+function severityName(raw: unknown): string {
+  return alertWords().severities[raw as Alert['severity']] ?? String(raw)
 }

@@ -1,8 +1,12 @@
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
+import { call, session } from '../platform.ts'
+import { settingsResource } from '../settings/model.ts'
 import type { Silence } from '../silences/model.ts'
+import { listOf, resourceOf } from '../sources.ts'
 
 export type Alert = AnswerOf<'getAlert'>
 export type AlertChange = AnswerOf<'getAlertHistory'>['items'][number]
@@ -55,9 +59,7 @@ export const ALERT_FILTERS: readonly ListFilter[] = [
 ]
 
 /** The alert that an event is about. */
-export function alertIn({ data }: LiveEvent): Alert | null {
-  return typeof data === 'object' && data !== null && 'severity' in data ? (data as Alert) : null
-}
+const alertIn = eventObject<Alert>('severity')
 
 const HOUR_MS = 3_600_000
 
@@ -71,4 +73,42 @@ export function silenceOf(alert: Alert, now: number): Readonly<Record<string, st
     ...(alert.server_addr !== null && { 'matchers.server_addr': alert.server_addr }),
     ends_at: new Date(now + HOUR_MS).toISOString(),
   }
+}
+
+const PREFIX = 'alert.'
+
+/** The list of the alerts, as the filters of the address say. */
+export const alertList = listOf('listAlerts', PREFIX, {
+  filters: ALERT_FILTERS,
+  keyOf: ({ id }) => id,
+  fromEvent: alertIn,
+})
+
+/** One alert. */
+export const alertResource = resourceOf('getAlert', PREFIX, (id) => ({ path: { id } }), {
+  isAbout: (event, id) => alertIn(event)?.id === id,
+})
+
+/** The changes of one alert. */
+export const alertHistory: ResourceSource<AnswerOf<'getAlertHistory'>> = {
+  ...alertResource,
+  read: (id, signal) => call('getAlertHistory', { path: { id }, query: {} }, signal),
+}
+
+/** The decisions about its notifications. */
+export const alertDecisions: ResourceSource<AnswerOf<'listAlertDecisions'>> = {
+  ...alertResource,
+  read: (id, signal) => call('listAlertDecisions', { path: { id }, query: {} }, signal),
+}
+
+/** How long an acknowledgement lasts; unknown to users who may not read the settings. */
+export const acknowledgeFor: ResourceSource<{ readonly duration?: string }> = {
+  ...settingsResource,
+  async read(id, signal) {
+    if (!session.may('getConfig')) return { ok: true, value: {}, etag: null }
+    const settings = await settingsResource.read(id, signal)
+    if (!settings.ok) return settings
+    const { value } = settings.value.items.find(({ key }) => key === 'alerts.acknowledge_for') ?? {}
+    return { ok: true, value: value === undefined ? {} : { duration: value }, etag: null }
+  },
 }

@@ -1,7 +1,6 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live } from '../platform.ts'
+import { listOf } from '../sources.ts'
 
 export type AuditRow = AnswerOf<'listAudit'>['items'][number]
 
@@ -11,13 +10,12 @@ export const AUDIT_OUTCOME_TONES: Readonly<Record<AuditRow['outcome'], Tone>> = 
   failed: 'danger',
 }
 
-const PAGE_LENGTH = 50
 // The audit trail has no events.
 const PREFIX = 'audit.'
 const EVERY_MS = 30_000
 
 /** The audit trail, as the filters of the address say. */
-export const auditRows: ListSource<AuditRow> = {
+export const auditRows = listOf('listAudit', PREFIX, {
   filters: [
     { name: 'actor', kind: 'text' },
     { name: 'operation', kind: 'text' },
@@ -25,13 +23,10 @@ export const auditRows: ListSource<AuditRow> = {
     { name: 'from', kind: 'time' },
     { name: 'to', kind: 'time' },
   ],
-  live,
-  prefix: PREFIX,
-  read: (query, signal) => call('listAudit', { query: { ...query, limit: PAGE_LENGTH } }, signal),
   everyMs: EVERY_MS,
   keyOf: ({ id }) => id,
   fromEvent: () => null,
-}
+})
 
 /** `user:0198…`, as the filter has it. */
 export function targetText({ target: { kind, id } }: AuditRow): string {

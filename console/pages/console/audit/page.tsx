@@ -1,11 +1,11 @@
 import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { Section } from '../../../parts/section.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { auditRows, changeLines, AUDIT_OUTCOME_TONES, targetText, type AuditRow } from './model.ts'
 import { auditWords } from './words.ts'
@@ -31,27 +31,18 @@ export function AuditTrailPage({ id }: ViewProps) {
 
 function rowColumns(): readonly TableColumn<AuditRow>[] {
   const { fields, outcomes } = auditWords()
+  const column = fieldColumns<AuditRow, typeof fields>(fields)
   return [
     { key: 'actor', title: fields.actor, cell: ({ actor }) => <bdi>{actor.name}</bdi> },
-    { key: 'operation', title: fields.operation, cell: ({ operation }) => <bdi>{operation}</bdi> },
-    {
-      key: 'outcome',
-      title: fields.outcome,
-      cell: ({ outcome }) => <StatusBadge tone={AUDIT_OUTCOME_TONES[outcome]} label={outcomes[outcome]} />,
-    },
+    column.text('operation'),
+    column.status('outcome', AUDIT_OUTCOME_TONES, outcomes),
     {
       key: 'target',
       title: fields.target,
       isWideOnly: true,
       cell: (row) => <bdi class="mono">{targetText(row)}</bdi>,
     },
-    {
-      key: 'at',
-      title: fields.at,
-      isWideOnly: true,
-      isFromMedium: true,
-      cell: ({ at }) => <time dateTime={at}>{localTime(at)}</time>,
-    },
+    column.time('at', { isWideOnly: true, isFromMedium: true }),
   ]
 }
 

@@ -1,15 +1,24 @@
+import { useSignal } from '@preact/signals'
+import { BODIES } from '../../../api/generated.ts'
+import { isolated } from '../../../i18n/isolated.ts'
 import { localDays, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useDownload } from '../../../parts/use-download.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
+import { call, download, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
-import { WhoChanged } from '../audit/who-changed.tsx'
-import { CertificateActions } from './certificate-actions.tsx'
-import { warningText } from './labels.ts'
-import { momentsOf, type Certificate } from './model.ts'
+import { warningText, statusLabel } from './labels.ts'
+import { momentsOf, certificateTone, type Certificate } from './model.ts'
 import { certificateResource } from './source.ts'
 import { certificateWords } from './words.ts'
 
@@ -118,5 +127,58 @@ function CertificateHistory({ certificate }: CertificateProps) {
         }))}
       />
     </Section>
+  )
+}
+
+interface CertificateActionsProps {
+  readonly certificate: Certificate
+  readonly model: ResourceModel<Certificate>
+  readonly onDeleted: () => void
+}
+
+/** What the user may do with a certificate. */
+function CertificateActions({ certificate, model, onDeleted }: CertificateActionsProps) {
+  const words = certificateWords()
+  const isRevoking = useSignal(false)
+  const { apply } = useChange(model)
+  const { id, name, status } = certificate
+  const save = useDownload(() => download('getCertificatePem', { path: { id } }))
+  const close = () => (isRevoking.value = false)
+  const remove = () => {
+    const { removeText: text, remove: action, removed: done } = words
+    return sendChange({
+      question: { title: words.removeTitle(isolated(name)), text, action, isDestructive: true },
+      send: () => call('deleteCertificate', { path: { id } }),
+      done,
+      onDone: onDeleted,
+    })
+  }
+  return (
+    <ObjectActions
+      status={{ tone: certificateTone(certificate), label: statusLabel(certificate) }}
+      actions={[
+        session.may('getCertificatePem') && save,
+        status !== 'revoked' &&
+          session.may('revokeCertificate') && {
+            title: words.revoke,
+            isDestructive: true,
+            run: () => (isRevoking.value = true),
+          },
+        session.may('deleteCertificate') && { title: words.remove, isDestructive: true, run: remove },
+      ]}
+    >
+      {isRevoking.value && (
+        <ChangeDialog
+          title={words.revoke}
+          schema={BODIES.revokeCertificate}
+          labels={{ reason: words.fields.reason }}
+          action={words.revoke}
+          apply={apply}
+          request={(body) => call('revokeCertificate', { path: { id }, body })}
+          done={words.revoked}
+          onClose={close}
+        />
+      )}
+    </ObjectActions>
   )
 }

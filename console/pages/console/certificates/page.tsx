@@ -1,10 +1,20 @@
+import { BODIES } from '../../../api/generated.ts'
+import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
+import { isolated } from '../../../i18n/isolated.ts'
+import { localDays } from '../../../i18n/local.ts'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { session } from '../platform.ts'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { certificateColumns } from './columns.tsx'
+import { hasPrivateKey, readCertificateFile } from './certificate-file.ts'
 import { CertificateDrawer } from './drawer.tsx'
-import type { Certificate } from './model.ts'
-import { NewCertificate } from './new-certificate.tsx'
+import { statusLabel } from './labels.ts'
+import { certificateTone, type Certificate } from './model.ts'
 import { certificateList } from './source.ts'
 import { certificateWords } from './words.ts'
 
@@ -38,4 +48,80 @@ export function CertificatesPage({ id }: ViewProps) {
       detail={({ id: shown, onClose }) => <CertificateDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
+}
+
+function certificateColumns({
+  fields,
+}: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
+  const column = fieldColumns<Certificate, typeof fields>(fields)
+  return [
+    column.text('name'),
+    {
+      key: 'status',
+      title: fields.status,
+      cell: (certificate) => (
+        <StatusBadge tone={certificateTone(certificate)} label={statusLabel(certificate)} />
+      ),
+    },
+    {
+      key: 'days_left',
+      title: fields.days_left,
+      isNumeric: true,
+      cell: ({ days_left }) => localDays(days_left),
+    },
+    column.time('not_after', { isWideOnly: true }),
+    {
+      key: 'names',
+      title: fields.names,
+      isWideOnly: true,
+      cell: ({ names }) => <bdi>{names.join(', ')}</bdi>,
+    },
+  ]
+}
+
+/** Asks for a certificate in PEM: typed, pasted or read from a file. */
+function NewCertificate({ onClose, onCreated }: NewItemDialog) {
+  const words = certificateWords()
+  const { name, pem } = words.fields
+  return (
+    <CreateDialog
+      title={words.newCertificate}
+      schema={BODIES.registerCertificate}
+      labels={{ name, pem }}
+      hints={words.hints}
+      files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readCertificateFile } }}
+      action={words.register}
+      create={register}
+      doneOf={(certificate) => words.registered(isolated(certificate.name))}
+      onCreated={({ id }) => onCreated(id)}
+      onClose={onClose}
+    />
+  )
+}
+
+async function register(body: object): Promise<ApiResult<Certificate>> {
+  const { pem = '' } = body as Partial<BodyOf<'registerCertificate'>>
+  if (hasPrivateKey(pem)) {
+    emptyPem()
+    return { ok: false, failure: invalidFields([{ path: 'pem', message: certificateWords().keyRefused }]) }
+  }
+  const result = await call('registerCertificate', { body: body as BodyOf<'registerCertificate'> })
+  if (!result.ok && result.failure.code === 'private_key_refused') emptyPem()
+  return result.ok ? result : { ok: false, failure: atPem(result.failure) }
+}
+
+/** The key must not stay on screen; the form takes the change as if it was typed. */
+function emptyPem(): void {
+  const box = document.querySelector<HTMLTextAreaElement>('dialog[open] textarea')
+  if (!box) return
+  box.value = ''
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }))
+}
+
+const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_exists']
+
+/** Puts a refusal of the text to its field. */
+function atPem(failure: ApiFailure): ApiFailure {
+  if (!PEM_CODES.includes(failure.code)) return failure
+  return { ...failure, details: [{ path: 'pem', code: 'console', message: failure.message }] }
 }

@@ -1,14 +1,37 @@
+import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
+import type { AnswerOf } from '../../../api/operations.ts'
+import { localNumber } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import type { FormSchema } from '../../../parts/form/form-fields.ts'
+import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { call, session } from '../platform.ts'
+import { userLabel, userChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { commandRuleColumns } from './columns.tsx'
-import { CommandRuleDrawer } from './drawer.tsx'
-import { PolicyHistory } from './history.tsx'
-import { commandRuleList } from './source.ts'
+import { approvalText, rolesText, ruleText } from './labels.ts'
+import {
+  approversOf,
+  policyChanges,
+  ruleOf,
+  type CommandRule,
+  type PolicyChange,
+  type PolicyView,
+} from './model.ts'
+import { RuleActions } from './rule-actions.tsx'
+import { commandRuleList, policyHistory, policyResource } from './source.ts'
 import { commandPolicyWords } from './words.ts'
 
 const PATH = pathOf({ name: 'command-policy' })
@@ -54,5 +77,173 @@ function RuleList({ id }: { readonly id: string | undefined }) {
         )
       }
     />
+  )
+}
+
+function commandRuleColumns({
+  fields,
+  noRule,
+  isMissing: isMissingText,
+}: ReturnType<typeof commandPolicyWords>): readonly TableColumn<CommandRule>[] {
+  return [
+    {
+      key: 'id',
+      title: fields.id,
+      cell: ({ id, title, isMissing }) => (
+        <>
+          <bdi class="mono">{id}</bdi>
+          {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
+          {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
+        </>
+      ),
+    },
+    {
+      key: 'roles',
+      title: fields.roles,
+      cell: ({ rule }) =>
+        rule ? rolesText(rule.roles) : <span class="muted">{`${rolesText(['admin'])} (${noRule})`}</span>,
+    },
+    {
+      key: 'approvers',
+      title: fields.approvers,
+      isWideOnly: true,
+      cell: ({ rule }) => rolesText(approversOf(rule)),
+    },
+    {
+      key: 'approval',
+      title: fields.approval,
+      isWideOnly: true,
+      cell: ({ rule, approval }) => approvalText(rule, approval ?? undefined),
+    },
+  ]
+}
+
+/** Who changed the policy, and how; newest first. */
+function PolicyHistory() {
+  const words = commandPolicyWords()
+  const model = useResource(policyHistory, '')
+  return (
+    <ResourceView model={model}>
+      {(page) => {
+        const changes = policyChanges(page)
+        return (
+          <>
+            <Timeline label={words.views.history} entries={changes.map(entryOf)} empty={words.noHistory} />
+            {page.next_cursor !== null && <p class="muted">{words.older(localNumber(changes.length))}</p>}
+          </>
+        )
+      }}
+    </ResourceView>
+  )
+}
+
+function entryOf({ revision, at, actor, changes }: PolicyChange) {
+  const words = commandPolicyWords()
+  const lines = changes.map(({ id, from, to }) => words.change(id, ruleText(from), ruleText(to)))
+  return {
+    key: String(revision),
+    at,
+    tone: 'active' as const,
+    title: words.revision(localNumber(revision)),
+    note: (
+      <>
+        <bdi>{words.by(userLabel(actor))}</bdi>
+        {(lines.length === 0 ? [words.sameRules] : lines).map((line) => (
+          <div key={line}>
+            <bdi>{line}</bdi>
+          </div>
+        ))}
+      </>
+    ),
+  }
+}
+
+interface CommandRuleDrawerProps {
+  readonly command: CommandRule
+  readonly onClose: () => void
+}
+
+/** The rule of one command, and whom it allows to run the command. */
+function CommandRuleDrawer({ command: { id, title }, onClose }: CommandRuleDrawerProps) {
+  const words = commandPolicyWords()
+  const model = useResource(policyResource, '')
+  return (
+    <ResourceDrawer id={id} model={model} titleOf={() => title ?? id} onClose={onClose}>
+      {(policy) => (
+        <>
+          <RuleActions id={id} policy={policy} model={model} />
+          <RuleFacts id={id} policy={policy} />
+          {!policy.missing.includes(id) && <AccessCheck key={policy.revision} id={id} />}
+          <p>
+            <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
+          </p>
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface RuleFactsProps {
+  readonly id: string
+  readonly policy: PolicyView
+}
+
+function RuleFacts({ id, policy: { rules, commands } }: RuleFactsProps) {
+  const { fields, hasNoRule } = commandPolicyWords()
+  const rule = ruleOf(rules, id)
+  const command = commands.find((each) => each.id === id)
+  return (
+    <FactList
+      facts={[
+        [fields.id, id],
+        [fields.roles, rule ? rolesText(rule.roles) : hasNoRule],
+        [fields.approvers, rolesText(approversOf(rule))],
+        [fields.approval, approvalText(rule, command?.approval)],
+      ]}
+    />
+  )
+}
+
+/** Says whether a user may run a command, and why. Only administrators choose the user by name. */
+function AccessCheck({ id }: { readonly id: string }) {
+  const words = commandPolicyWords()
+  const explained = useSignal<AnswerOf<'explainCommandAccess'> | null>(null)
+  const explain = async (body: { readonly user_id?: string }) => {
+    const { user_id = '' } = body
+    const result = await call('explainCommandAccess', { path: { id }, query: { user_id } })
+    explained.value = result.ok ? result.value : null
+    return result.ok ? null : result.failure
+  }
+  const isChoice = session.may('listUsers')
+  const { user_id } = words.fields
+  return (
+    <Section title={words.access}>
+      <SchemaForm
+        schema={accessSchema(isChoice)}
+        labels={{ user_id }}
+        hints={isChoice ? {} : words.hints}
+        labelOf={(_, value) => userLabel(value)}
+        action={words.explain}
+        send={explain}
+      />
+      <div role="status">{explained.value && <Explanation {...explained.value} />}</div>
+    </Section>
+  )
+}
+
+function accessSchema(isChoice: boolean): FormSchema {
+  return {
+    required: ['user_id'],
+    properties: { user_id: isChoice ? { enum: userChoices() } : { type: 'string' } },
+  }
+}
+
+function Explanation({ allowed, rule, user }: AnswerOf<'explainCommandAccess'>) {
+  const words = commandPolicyWords()
+  return (
+    <>
+      <StatusBadge tone={allowed ? 'good' : 'warning'} label={allowed ? words.allowed : words.notAllowed} />
+      <p>{user.enabled ? words.because(rule, user.roles) : words.disabled}</p>
+    </>
   )
 }

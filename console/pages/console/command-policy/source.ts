@@ -3,7 +3,8 @@ import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { listKnownCommands } from '../command-names.ts'
 import { call, live } from '../platform.ts'
-import { commandRules, type CommandRule, type PolicyPage, type PolicyView } from './model.ts'
+import { resourceOf } from '../sources.ts'
+import { commandRules, type CommandRule, type PolicyView } from './model.ts'
 
 const PREFIX = 'command.policy_changed'
 const MOST_CHANGES = 101
@@ -44,9 +45,6 @@ async function readPolicy(signal: AbortSignal): Promise<ApiResult<PolicyView>> {
 }
 
 /** The latest changes of the policy. */
-export const policyHistory: ResourceSource<PolicyPage> = {
-  live,
-  prefix: PREFIX,
-  isAbout: () => true,
-  read: (_, signal) => call('getCommandPolicyHistory', { query: { limit: MOST_CHANGES } }, signal),
-}
+export const policyHistory = resourceOf('getCommandPolicyHistory', PREFIX, () => ({
+  query: { limit: MOST_CHANGES },
+}))

@@ -1,24 +1,18 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
-import { call, live } from '../platform.ts'
+import { listOf } from '../sources.ts'
 
 export type Command = AnswerOf<'listCommands'>['items'][number]
 
-const PAGE_LENGTH = 100
 const EVERY_MS = 15_000
 
 /** The commands that the user may run. Most users may not read the events of the policy, which decides that. */
-export const commandList: ListSource<Command> = {
-  filters: [],
-  live,
-  prefix: 'command.',
-  read: (query, signal) => call('listCommands', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+export const commandList = listOf('listCommands', 'command.', {
+  query: { limit: 100 },
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
   everyMs: EVERY_MS,
-}
+})
 
 /** The body of a request for this command: its parameters, and the reason. */
 export function requestSchema({ params, approval }: Command): FormSchema {

@@ -1,10 +1,28 @@
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
+import { localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { SchemaForm } from '../../../parts/form/schema-form.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { Section } from '../../../parts/section.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { commandColumns } from './columns.tsx'
-import { CommandDrawer } from './drawer.tsx'
-import { commandList } from './model.ts'
+import {
+  commandList,
+  commandLineOf,
+  parameterHints,
+  parameterLabels,
+  requestSchema,
+  type Command,
+} from './model.ts'
 import { commandWords } from './words.ts'
 
 /** The commands that the user may run, and beside them the command that the address names. */
@@ -29,4 +47,103 @@ export function CommandsPage({ id }: ViewProps) {
       }
     />
   )
+}
+
+function commandColumns(words: ReturnType<typeof commandWords>): readonly TableColumn<Command>[] {
+  const { fields, approvals } = words
+  const column = fieldColumns<Command, typeof fields>(fields)
+  return [
+    column.text('title'),
+    column.code('id', { isWideOnly: true }),
+    { key: 'approval', title: fields.approval, cell: ({ approval }) => approvals[approval] },
+    {
+      key: 'timeout_seconds',
+      title: fields.timeout_seconds,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ timeout_seconds }) => localSeconds(timeout_seconds),
+    },
+  ]
+}
+
+interface CommandDrawerProps {
+  readonly command: Command
+  readonly onClose: () => void
+}
+
+/** One command and the form that runs it. The API has no operation for one alone, so it is that of the list. */
+function CommandDrawer({ command, onClose }: CommandDrawerProps) {
+  const words = commandWords()
+  const { fields } = words
+  const { id, title, description, approval, timeout_seconds } = command
+  return (
+    <Drawer title={title} onClose={onClose}>
+      <FactList
+        facts={[
+          [fields.description, description],
+          [fields.id, id],
+          [fields.approval, words.approvals[approval]],
+          [fields.timeout_seconds, localSeconds(timeout_seconds)],
+        ]}
+      />
+      <Section title={words.run}>
+        <RunForm command={command} />
+      </Section>
+      <p>
+        <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
+      </p>
+      {session.may('getCommandPolicy') && (
+        <p>
+          <a href={`${pathOf({ name: 'command-policy' })}/${encodeURIComponent(id)}`}>{words.policy}</a>
+        </p>
+      )}
+    </Drawer>
+  )
+}
+
+/** Asks for the parameters of a command, checks them or requests the execution, and then shows the execution. */
+function RunForm({ command }: { readonly command: Command }) {
+  const { route } = useLocation()
+  const words = commandWords()
+  const refreshList = useListRefresh()
+  const checked = useSignal<string | null>(null)
+  const needsApproval = command.approval === 'two_person'
+  const request = async (body: BodyOf<'executeCommand'>) => {
+    const outcome = await call('executeCommand', { path: { id: command.id }, body })
+    if (!outcome.ok && outcome.failure.code === 'forbidden') {
+      showToast('warning', words.policyChanged)
+      refreshList()
+    }
+    return outcome
+  }
+  const check = async (body: object) => {
+    const outcome = await request({ ...body, dry_run: true })
+    checked.value = outcome.ok && !('id' in outcome.value) ? commandLineOf(outcome.value.would_run) : null
+    return failureOf(outcome)
+  }
+  const run = async (body: object) => {
+    const outcome = await request(body)
+    if (!outcome.ok || !('id' in outcome.value)) return failureOf(outcome)
+    showToast('good', needsApproval ? words.awaiting : words.queued)
+    route(`${pathOf({ name: 'executions' })}/${outcome.value.id}`)
+    return null
+  }
+  return (
+    <>
+      <SchemaForm
+        schema={requestSchema(command)}
+        labels={{ ...parameterLabels(command), reason: words.fields.reason }}
+        hints={{ ...parameterHints(command), ...(needsApproval && words.hints) }}
+        action={needsApproval ? words.request : words.run}
+        send={run}
+        other={{ action: words.check, send: check }}
+        keepAs={`run ${command.id}`}
+      />
+      <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
+    </>
+  )
+}
+
+function failureOf(outcome: ApiResult<unknown>): ApiFailure | null {
+  return outcome.ok ? null : outcome.failure
 }

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
@@ -27,6 +27,4 @@ export function countPruned(
 }
 
 /** The backup that an event is about. */
-export function backupIn({ data }: LiveEvent): DataBackup | null {
-  return typeof data === 'object' && data !== null && 'schema_version' in data ? (data as DataBackup) : null
-}
+export const backupIn = eventObject<DataBackup>('schema_version')

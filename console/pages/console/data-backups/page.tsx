@@ -1,11 +1,18 @@
+import { useSignal } from '@preact/signals'
+import { BODIES } from '../../../api/generated.ts'
+import type { BodyOf } from '../../../api/operations.ts'
+import { localSize, localTime, localNumber } from '../../../i18n/local.ts'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { session } from '../platform.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { backupColumns } from './columns.tsx'
 import { BackupDrawer } from './drawer.tsx'
-import { NewBackup } from './new-backup.tsx'
-import { PruneBackups } from './prune-backups.tsx'
-import { backupList } from './source.ts'
+import { BACKUP_TONES, countPruned, type DataBackup } from './model.ts'
+import { backupList, allBackups } from './source.ts'
 import { dataBackupWords } from './words.ts'
 
 /** The data backups: the list, and beside it the backup that the address names. */
@@ -29,4 +36,91 @@ export function DataBackupsPage({ id }: ViewProps) {
       detail={({ id: shown, onClose }) => <BackupDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
+}
+
+/** Asks for a note, and starts a backup. */
+function NewBackup({ onClose, onCreated }: NewItemDialog) {
+  const words = dataBackupWords()
+  return (
+    <CreateDialog
+      title={words.newBackup}
+      schema={BODIES.createDataBackup}
+      labels={{ note: words.fields.note }}
+      action={words.create}
+      create={(body) => call('createDataBackup', { body })}
+      doneOf={() => words.started}
+      onCreated={({ id }) => onCreated(id)}
+      onClose={onClose}
+    />
+  )
+}
+
+function backupColumns({
+  fields,
+  statuses,
+}: ReturnType<typeof dataBackupWords>): readonly TableColumn<DataBackup>[] {
+  const column = fieldColumns<DataBackup, typeof fields>(fields)
+  return [
+    column.time('created_at'),
+    column.status('status', BACKUP_TONES, statuses),
+    {
+      key: 'size_bytes',
+      title: fields.size_bytes,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ size_bytes }) => localSize(size_bytes),
+    },
+    column.text('note', { isWideOnly: true, isFromMedium: true }),
+    {
+      key: 'verified_at',
+      title: fields.verified_at,
+      isWideOnly: true,
+      cell: ({ verified_at }) => localTime(verified_at),
+    },
+  ]
+}
+
+const KEPT = 7
+
+/** Asks how many backups stay, and deletes the older ones. */
+function PruneBackups() {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <button class="button" type="button" onClick={() => (isOpen.value = true)}>
+        {dataBackupWords().prune}
+      </button>
+      {isOpen.value && <PruneDialog onClose={() => (isOpen.value = false)} />}
+    </>
+  )
+}
+
+function PruneDialog({ onClose }: { readonly onClose: () => void }) {
+  const words = dataBackupWords()
+  const keep = useSignal<unknown>(KEPT)
+  const backups = useResource(allBackups, '').value.value?.items
+  const count = backups && isCount(keep.value) ? countPruned(backups, keep.value) : undefined
+  return (
+    <CreateDialog
+      title={words.prune}
+      {...(count !== undefined && { text: words.wouldPrune(localNumber(count)) })}
+      schema={BODIES.pruneDataBackups}
+      labels={{ keep: words.fields.keep }}
+      hints={words.hints}
+      initial={{ keep: String(KEPT) }}
+      onChange={(body) => (keep.value = 'keep' in body ? body.keep : undefined)}
+      action={words.prune}
+      create={(body) => call('pruneDataBackups', { body: body as BodyOf<'pruneDataBackups'> })}
+      doneOf={({ removed }) =>
+        removed.length === 0 ? words.nonePruned : words.pruned(localNumber(removed.length))
+      }
+      onCreated={onClose}
+      onClose={onClose}
+    />
+  )
+}
+
+/** The field may have any text while it is being written. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0
 }

@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
@@ -62,6 +62,4 @@ export function paramsText(params: Execution['params']): string {
 }
 
 /** The execution that an event is about. */
-export function executionIn({ data }: LiveEvent): Execution | null {
-  return typeof data === 'object' && data !== null && 'command_id' in data ? (data as Execution) : null
-}
+export const executionIn = eventObject<Execution>('command_id')

@@ -1,10 +1,36 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { browserTiming, fetchHere } from '../../../api/browser.ts'
+import { ExecutionOutput } from '../../../api/execution-output.ts'
+import { toHttp } from '../../../api/operations.ts'
+import { localTime } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { LinkedText } from '../../../parts/linked-text.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { commandLabel } from '../command-names.ts'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
+import { commandLabel, commandAddress } from '../command-names.ts'
+import { commandLineOf } from '../commands/model.ts'
+import { session } from '../platform.ts'
+import { listOf, resourceOf } from '../sources.ts'
+import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { executionColumns } from './columns.tsx'
-import { ExecutionDrawer } from './drawer.tsx'
-import type { ExecutionStatus } from './model.ts'
-import { executionList } from './source.ts'
+import { ExecutionActions } from './execution-actions.tsx'
+import {
+  commandTitle,
+  EXECUTION_TONES,
+  paramsText,
+  isOpen,
+  EXECUTION_FILTERS,
+  executionIn,
+  type ExecutionStatus,
+  type Execution,
+} from './model.ts'
 import { executionWords } from './words.ts'
 
 /** The executions of commands, and beside them the execution that the address names. */
@@ -25,3 +51,218 @@ export function ExecutionsPage({ id }: ViewProps) {
     />
   )
 }
+
+function executionColumns({
+  fields,
+  statuses,
+}: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+  const column = fieldColumns<Execution, typeof fields>(fields)
+  return [
+    {
+      key: 'command_id',
+      title: fields.command_id,
+      cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
+    },
+    column.status('status', EXECUTION_TONES, statuses),
+    {
+      key: 'requested_by',
+      title: fields.requested_by,
+      isWideOnly: true,
+      cell: ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>,
+    },
+    {
+      key: 'params',
+      title: fields.params,
+      isFromMedium: true,
+      cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
+    },
+    column.text('reason', { isWideOnly: true }),
+    column.time('created_at', { isFromMedium: true }),
+  ]
+}
+
+interface ExecutionDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+}
+
+/** One execution: the decision on it, its output as it comes, and its parameters. */
+function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
+  const execution = useResource(executionResource, id)
+  useQuietReading(execution, {
+    isUnsettled() {
+      const { status } = execution.value.peek() ?? {}
+      return status !== undefined && isOpen(status)
+    },
+    read: () => execution.refresh(),
+    failure: execution.failure,
+  })
+  return (
+    <ResourceDrawer id={id} model={execution} titleOf={commandTitle} onClose={onClose}>
+      {(shown) => (
+        <>
+          <ExecutionActions execution={shown} model={execution} />
+          {shown.status === 'awaiting_approval' ? (
+            <WouldRun execution={shown} />
+          ) : (
+            <Output execution={shown} onNews={() => void execution.refresh()} />
+          )}
+          <ExecutionParameters execution={shown} />
+          <ExecutionFacts execution={shown} />
+          <ExecutionDecisions execution={shown} />
+        </>
+      )}
+    </ResourceDrawer>
+  )
+}
+
+interface ExecutionProps {
+  readonly execution: Execution
+}
+
+function ExecutionParameters({ execution: { params } }: ExecutionProps) {
+  const entries = Object.entries(params)
+  if (entries.length === 0) return null
+  return (
+    <Section title={executionWords().parameters}>
+      <FactList facts={entries.map(([name, value]) => [name, String(value)])} />
+    </Section>
+  )
+}
+
+const TIMES = ['created_at', 'started_at', 'finished_at'] as const
+
+function ExecutionFacts({ execution }: ExecutionProps) {
+  const { fields, statusReasons } = executionWords()
+  const { exit_code, expires_at, status, status_reason } = execution
+  return (
+    <FactList
+      facts={[
+        [fields.command_id, <CommandLink id={execution.command_id} />],
+        [fields.status_reason, status_reason && statusReasons[status_reason]],
+        [fields.reason, execution.reason],
+        [fields.requested_by, userLabel(execution.requested_by)],
+        ...TIMES.map((name) => [fields[name], execution[name] && localTime(execution[name])] as const),
+        [fields.expires_at, status === 'awaiting_approval' ? localTime(expires_at) : null],
+        [fields.exit_code, exit_code === null ? null : String(exit_code)],
+        [fields.signal, execution.signal],
+        [fields.host, execution.host],
+      ]}
+    />
+  )
+}
+
+function CommandLink({ id }: { readonly id: string }) {
+  const address = commandAddress(id)
+  if (address === undefined) return <bdi class="mono">{id}</bdi>
+  return (
+    <a class="mono" href={address}>
+      {id}
+    </a>
+  )
+}
+
+function ExecutionDecisions({ execution: { approvals } }: ExecutionProps) {
+  const words = executionWords()
+  if (approvals.length === 0) return null
+  return (
+    <Section title={words.decisions}>
+      <Timeline
+        label={words.decisions}
+        entries={approvals.map(({ at, by, decision, comment }) => ({
+          key: at,
+          at,
+          tone: decision === 'approved' ? 'good' : 'danger',
+          title: words.decided[decision],
+          note: (
+            <bdi>
+              <LinkedText text={[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')} />
+            </bdi>
+          ),
+        }))}
+      />
+    </Section>
+  )
+}
+
+/** The command line of a request that awaits its approval. */
+function WouldRun({ execution: { would_run } }: { readonly execution: Execution }) {
+  if (!would_run) return null
+  return (
+    <Section title={executionWords().wouldRun}>
+      <pre class="mono command-text">
+        <bdi>{commandLineOf(would_run)}</bdi>
+      </pre>
+    </Section>
+  )
+}
+
+interface OutputProps {
+  readonly execution: Execution
+  /** The execution may have another state. */
+  readonly onNews: () => void
+}
+
+/** What an execution writes, as it comes. */
+function Output({ execution: { id, status }, onNews }: OutputProps) {
+  const words = executionWords()
+  const output = useMemo(() => {
+    const open = (place: string, signal: AbortSignal) => openStream(id, place, signal)
+    return new ExecutionOutput({ open, wait: browserTiming.wait, onNews })
+  }, [id])
+  const token = session.token.value
+  useEffect(() => {
+    if (token === null) return undefined
+    const stopped = new AbortController()
+    void output.follow(stopped.signal)
+    return () => stopped.abort()
+  }, [output, token])
+  const text = output.text.value
+  return (
+    <Section title={words.output}>
+      {output.isCut.value && <p class="muted">{words.outputBegin}</p>}
+      {text === '' ? (
+        <p class="muted">{isOpen(status) ? words.waiting : words.noOutput}</p>
+      ) : (
+        <OutputText label={words.output} text={text} />
+      )}
+    </Section>
+  )
+}
+
+async function openStream(id: string, place: string, signal: AbortSignal): Promise<Response> {
+  const token = session.token.peek()
+  const { target, init } = toHttp('followExecutionOutput', { path: { id } }, token)
+  const headers = { ...init.headers, ...(place && { 'last-event-id': place }) }
+  const response = await fetchHere(target, { ...init, headers, cache: 'no-store', signal })
+  // Only this token is refused: it may have been renewed meanwhile.
+  if (response.status === 401 && token !== null) session.refuse(token)
+  return response
+}
+
+/** Its end stays in view. */
+function OutputText({ label, text }: { readonly label: string; readonly text: string }) {
+  const shown = useRef<HTMLPreElement>(null)
+  useEffect(() => shown.current?.scrollTo({ top: shown.current.scrollHeight }), [text])
+  return (
+    <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
+      {visibleText(withoutEscapes(text))}
+    </pre>
+  )
+}
+
+const PREFIX = 'command.'
+
+/** The executions, newest first. */
+const executionList = listOf('listExecutions', PREFIX, {
+  filters: EXECUTION_FILTERS,
+  keyOf: ({ id }) => id,
+  fromEvent: executionIn,
+  // No event says that an execution has started, and most roles receive no events of executions.
+  isUnsettled: ({ status }) => isOpen(status),
+})
+
+/** One execution. */
+const executionResource = resourceOf('getExecution', PREFIX, (id) => ({ path: { id } }), {
+  isAbout: (event, id) => executionIn(event)?.id === id,
+})

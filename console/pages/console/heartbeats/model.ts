@@ -1,7 +1,6 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live } from '../platform.ts'
+import { listOf } from '../sources.ts'
 
 export type Heartbeat = AnswerOf<'listHeartbeats'>['items'][number]
 
@@ -13,20 +12,14 @@ export const HEARTBEAT_TONES: Readonly<Record<Heartbeat['status'], Tone>> = {
 
 export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
-const PAGE_LENGTH = 50
 // A beat has no event.
 const EVERY_MS = 15_000
 
 /** The list of the heartbeats. */
-export const heartbeatList: ListSource<Heartbeat> = {
-  filters: [],
-  live,
-  prefix: 'heartbeat.',
-  read: (query, signal) => call('listHeartbeats', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+export const heartbeatList = listOf('listHeartbeats', 'heartbeat.', {
   keyOf: ({ name }) => name,
-  fromEvent: () => 'changed',
   everyMs: EVERY_MS,
-}
+})
 
 export type Ping = AnswerOf<'listHeartbeatPings'>['items'][number]
 

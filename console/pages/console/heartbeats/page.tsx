@@ -1,10 +1,25 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { localTime, localSeconds } from '../../../i18n/local.ts'
+import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { session } from '../platform.ts'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { Section } from '../../../parts/section.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { alertWords } from '../alerts/words.ts'
+import { WhoChanged } from '../audit/who-changed.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { heartbeatColumns } from './columns.tsx'
-import { HeartbeatDrawer } from './drawer.tsx'
-import { NewHeartbeat } from './heartbeat-form.tsx'
-import { heartbeatList } from './model.ts'
+import { expectation } from './expectation.ts'
+import { NewHeartbeat, EditHeartbeat } from './heartbeat-form.tsx'
+import { heartbeatList, HEARTBEAT_TONES, toneOf, type Heartbeat, type Ping } from './model.ts'
+import { PingAddress } from './ping-address.tsx'
 import { heartbeatWords } from './words.ts'
 
 const PATH = pathOf({ name: 'heartbeats' })
@@ -29,4 +44,163 @@ export function HeartbeatsPage({ id }: ViewProps) {
       detail={({ item, onClose }) => item && <HeartbeatDrawer heartbeat={item} onClose={onClose} />}
     />
   )
+}
+
+function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
+  const { fields, statuses, never } = words
+  const column = fieldColumns<Heartbeat, typeof fields>(fields)
+  return [
+    column.code('name'),
+    column.status('status', HEARTBEAT_TONES, statuses),
+    {
+      key: 'last_beat_at',
+      title: fields.last_beat_at,
+      isWideOnly: true,
+      cell: ({ last_beat_at }) => (last_beat_at === null ? never : localTime(last_beat_at)),
+    },
+    { key: 'due_at', title: fields.due_at, isWideOnly: true, cell: ({ due_at }) => localTime(due_at) },
+  ]
+}
+
+interface HeartbeatDrawerProps {
+  readonly heartbeat: Heartbeat
+  readonly onClose: () => void
+}
+
+/** One heartbeat, as the list has it. */
+function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
+  const words = heartbeatWords()
+  const { name, status } = heartbeat
+  const { address, beat, rotate, remove } = useHeartbeatChanges(name)
+  const refreshList = useListRefresh()
+  const isEditing = useSignal(false)
+  return (
+    <Drawer title={name} onClose={onClose}>
+      <ObjectActions
+        status={{ tone: HEARTBEAT_TONES[status], label: words.statuses[status] }}
+        actions={[
+          session.may('putHeartbeat') && { title: words.edit, run: () => (isEditing.value = true) },
+          session.may('rotateHeartbeat') && { title: words.rotate, run: rotate },
+          session.may('beatHeartbeat') && { title: words.beat, run: beat },
+          session.may('deleteHeartbeat') && { title: words.remove, isDestructive: true, run: remove },
+        ]}
+      >
+        {isEditing.value && (
+          <EditHeartbeat
+            heartbeat={heartbeat}
+            onSaved={refreshList}
+            onClose={() => (isEditing.value = false)}
+          />
+        )}
+        {address.value !== null && (
+          <PingAddress
+            schedule={heartbeat.schedule}
+            pingUrl={address.value}
+            onClose={() => (address.value = null)}
+          />
+        )}
+      </ObjectActions>
+      <HeartbeatFacts heartbeat={heartbeat} />
+      <HeartbeatPings heartbeat={heartbeat} />
+      <WhoChanged kind="heartbeat" id={name} version={heartbeat.updated_at} />
+    </Drawer>
+  )
+}
+
+/** What a person does to a heartbeat; `address` is its new one, while it is shown. */
+function useHeartbeatChanges(name: string) {
+  const words = heartbeatWords()
+  const path = { name }
+  const address = useSignal<string | null>(null)
+  const refreshList = useListRefresh()
+  const beat = () =>
+    sendChange({
+      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
+      send: () => call('beatHeartbeat', { path }),
+      done: words.beatSent,
+      onDone: refreshList,
+    })
+  const rotate = () =>
+    sendChange({
+      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
+      send: () => call('rotateHeartbeat', { path }),
+      done: words.rotated,
+      onDone: ({ ping_url }) => (address.value = ping_url),
+    })
+  const remove = () => {
+    const { removeText: text, remove: action } = words
+    return sendChange({
+      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+      send: () => call('deleteHeartbeat', { path }),
+      done: words.removed,
+      onDone: refreshList,
+    })
+  }
+  return { address, beat, rotate, remove }
+}
+
+function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
+  const { fields, never } = heartbeatWords()
+  const { severities } = alertWords()
+  const { last_beat_at, missed_at, max_run_seconds, started_at, duration_seconds } = heartbeat
+  return (
+    <FactList
+      facts={[
+        [fields.last_beat_at, last_beat_at === null ? never : localTime(last_beat_at)],
+        [fields.due_at, localTime(heartbeat.due_at)],
+        [fields.missed_at, missed_at && localTime(missed_at)],
+        [fields.every_seconds, expectation(heartbeat)],
+        [fields.grace_seconds, localSeconds(heartbeat.grace_seconds)],
+        [fields.max_run_seconds, max_run_seconds && localSeconds(max_run_seconds)],
+        [fields.started_at, started_at && localTime(started_at)],
+        [fields.duration_seconds, duration_seconds === null ? null : localSeconds(duration_seconds)],
+        [fields.severity, severities[heartbeat.severity]],
+        [fields.source, heartbeat.source],
+      ]}
+    />
+  )
+}
+
+// The platform keeps as many.
+const MOST = 100
+const SHOWN = 5
+
+/** The last pings of a heartbeat: a strip of bars, the oldest first, and what they say, the newest first. */
+function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
+  const words = heartbeatWords()
+  const pings = useSignal<readonly Ping[]>([])
+  const { name, last_beat_at, started_at, missed_at } = heartbeat
+  const read = async () => {
+    const result = await call('listHeartbeatPings', { path: { name }, query: { limit: MOST } })
+    if (result.ok) pings.value = result.value.items
+    else reportFailure(result.failure)
+  }
+  useEffect(() => void read(), [name, last_beat_at, started_at, missed_at])
+  return (
+    <Section title={words.pings}>
+      <div class="ping-strip" aria-hidden="true">
+        {pings.value.toReversed().map((ping) => (
+          <span key={ping.at} class={`ping-bar ping-${toneOf(ping)}`} />
+        ))}
+      </div>
+      <Timeline
+        label={words.pings}
+        empty={words.noPings}
+        most={SHOWN}
+        entries={pings.value.map((ping, index) => ({
+          key: `${ping.at}-${index}`,
+          at: ping.at,
+          tone: toneOf(ping),
+          title: <PingTitle ping={ping} />,
+          note: ping.body === '' ? undefined : <pre class="mono">{ping.body}</pre>,
+        }))}
+      />
+    </Section>
+  )
+}
+
+function PingTitle({ ping: { kind, exit_code, duration_seconds } }: { readonly ping: Ping }) {
+  const { kinds, took } = heartbeatWords()
+  const title = exit_code === null ? kinds[kind] : `${kinds.exit} ${exit_code}`
+  return <>{duration_seconds === null ? title : `${title} · ${took(localSeconds(duration_seconds))}`}</>
 }

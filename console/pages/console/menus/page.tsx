@@ -1,19 +1,31 @@
+import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { useRef } from 'preact/hooks'
+import type { ApiFailure } from '../../../api/operations.ts'
+import { isolated } from '../../../i18n/isolated.ts'
+import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { describeFailure, describeFault } from '../../../parts/failure-words.ts'
+import { FormDialog } from '../../../parts/form/form-dialog.tsx'
+import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
-import { useNewItem } from '../../../parts/list/new-item.tsx'
+import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
+import { Modal } from '../../../parts/modal.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
+import { partWords } from '../../../parts/part-words.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
 import { session } from '../platform.ts'
-import type { ViewProps } from '../view.ts'
-import { DraftBar } from './draft-bar.tsx'
-import { NewNode } from './new-node.tsx'
-import { NodeDrawer } from './node-drawer.tsx'
+import { pathOf, type ViewProps } from '../view.ts'
+import { withNode, namedChanges } from './draft.ts'
+import { MenuConflict } from './menu-conflict.tsx'
+import { NodeDrawer, NODE_SCHEMA } from './node-drawer.tsx'
+import { changeText } from './place-text.ts'
 import { menuTree } from './source.ts'
 import { TreeView } from './tree-view.tsx'
-import { useMenuDraft } from './use-menu-draft.ts'
-import { useOpenMenu } from './use-open-menu.ts'
+import { useMenuDraft, type MenuDraft, type DraftProps, type DryRun } from './use-menu-draft.ts'
 import { menuWords } from './words.ts'
 
 /** The menus of the shop as a tree, which is changed as a draft and then saved. */
@@ -83,5 +95,177 @@ function NoNode({ id, onClose }: NoNodeProps) {
     <Drawer title={id} onClose={onClose}>
       <EmptyState icon="menus" title={menuWords().notListed} />
     </Drawer>
+  )
+}
+
+const PATH = pathOf({ name: 'menus' })
+
+const SELECTED_ROW = '[role="treeitem"][aria-selected="true"]'
+const FOCUSED_ROW = '[role="treeitem"]:focus'
+
+/** Opens and closes a menu. One that is chosen by mouse leaves the focus in the tree, so that the keys move it. */
+function useOpenMenu() {
+  const { route } = useLocation()
+  const isChosenByMouse = useRef(false)
+  return {
+    open(id: string, isByMouse = false) {
+      isChosenByMouse.current = isByMouse
+      route(`${PATH}/${encodeURIComponent(id)}`)
+    },
+    close() {
+      route(PATH)
+      document.querySelector<HTMLElement>(SELECTED_ROW)?.focus()
+    },
+    /** A narrow window hides the tree. */
+    leavesFocus(): boolean {
+      return isChosenByMouse.current && document.querySelector(FOCUSED_ROW)?.checkVisibility() === true
+    },
+  }
+}
+
+interface NewNodeProps extends NewItemDialog {
+  readonly draft: MenuDraft
+  /** Null for the top. */
+  readonly parentId: string | null
+}
+
+/** Asks for a new menu below the one that is shown, and adds it to the draft. */
+function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
+  const words = menuWords()
+  const { id, title, path, icon } = words.fields
+  const parent = draft.nodes.find((node) => node.id === parentId)
+  const send = async (body: object): Promise<ApiFailure | null> => {
+    const node = { id: '', title: '', parent_id: parentId, path: null, icon: null, enabled: true, ...body }
+    // The API would take it as a change of that menu.
+    if (draft.nodes.some((known) => known.id === node.id))
+      return invalidFields([{ path: 'id', message: words.takenId }])
+    const nodes = withNode(draft.nodes, node)
+    const failure = await draft.apply(nodes)
+    if (!failure) onCreated(node.id)
+    return failure
+  }
+  return (
+    <FormDialog
+      title={parent ? words.newNodeBelow(isolated(parent.title)) : words.newNodeAtTop}
+      schema={{ ...NODE_SCHEMA, required: ['id', 'title'] }}
+      labels={{ id, title, path, icon }}
+      hints={words.hints}
+      action={words.add}
+      send={send}
+      onClose={onClose}
+    />
+  )
+}
+
+/** Says whether there is a draft, and lets the user review it. It is always there, so that a draft does not move the page. */
+function DraftBar({ draft }: DraftProps) {
+  const words = menuWords()
+  const outcome = useSignal<DryRun | null>(null)
+  const show = async (reviewed: Promise<DryRun | null>) => {
+    outcome.value = await reviewed
+  }
+  const discard = async () => {
+    const { discardTitle: title, discard: action } = words
+    if (await confirmAction({ title, action, isDestructive: true })) draft.discard()
+  }
+  const whenChanged = (run: () => unknown) => ({
+    'aria-disabled': !draft.isChanged,
+    onClick: () => void (draft.isChanged && run()),
+  })
+  return (
+    <>
+      <div class={draft.isChanged ? 'menu-draft is-changed' : 'menu-draft'}>
+        <span role="status">{draft.isChanged ? words.draft : words.noDraft}</span>
+        <div class="actions">
+          <button class="button" type="button" {...whenChanged(discard)}>
+            {words.discard}
+          </button>
+          <button class="button button-main" type="button" {...whenChanged(() => show(draft.review()))}>
+            {words.review}
+          </button>
+        </div>
+      </div>
+      {draft.conflict && (
+        <MenuConflict draft={draft} current={draft.conflict} onAdd={() => void show(draft.addToCurrent())} />
+      )}
+      {outcome.value && (
+        <Review outcome={outcome.value} draft={draft} onClose={() => (outcome.value = null)} />
+      )}
+    </>
+  )
+}
+
+interface ReviewProps extends DraftProps {
+  readonly outcome: DryRun
+  readonly onClose: () => void
+}
+
+/** What the dry run of a draft has answered; from here the draft is saved. */
+function Review({ outcome, draft, onClose }: ReviewProps) {
+  const words = menuWords()
+  const refused = useSignal(outcome.ok ? null : outcome.failure)
+  const isSaving = useSignal(false)
+  const save = async () => {
+    if (isSaving.peek()) return
+    isSaving.value = true
+    refused.value = await draft.save()
+    isSaving.value = false
+    if (!refused.value) onClose()
+  }
+  // What is on its way cannot be withdrawn, and must not meet another draft.
+  const close = () => isSaving.peek() || onClose()
+  const title = outcome.ok ? words.reviewTitle : words.refusedTitle
+  const textOf = (id: string) => changeText(draft.base, draft.nodes, id)
+  return (
+    <Modal label={title} onClose={close} onLeave={onClose}>
+      <h2 class="modal-title">{title}</h2>
+      {refused.value && <Refusal failure={refused.value} />}
+      {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
+      <div class="actions actions-end">
+        <button class="button" type="button" aria-disabled={isSaving.value} onClick={close}>
+          {partWords().cancel}
+        </button>
+        {outcome.ok && (
+          <button
+            class="button button-main"
+            type="button"
+            autofocus
+            aria-disabled={isSaving.value}
+            onClick={() => void save()}
+          >
+            {isSaving.value ? partWords().saving : words.save}
+          </button>
+        )}
+      </div>
+    </Modal>
+  )
+}
+
+function Refusal({ failure }: { readonly failure: ApiFailure }) {
+  return (
+    <div class="form-failure" role="alert">
+      <p>{describeFailure(failure)}</p>
+      {failure.details.map((fault) => (
+        <p key={fault.path}>
+          <bdi>{fault.path}</bdi>: {describeFault(fault)}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+const OUTCOMES = ['created', 'updated', 'moved', 'deleted'] as const
+
+interface OutcomeProps {
+  readonly change: ReturnType<typeof namedChanges>
+  readonly textOf: (id: string) => string
+}
+
+function Outcome({ change, textOf }: OutcomeProps) {
+  const words = menuWords()
+  const groups = OUTCOMES.filter((name) => change[name].length > 0)
+  if (groups.length === 0) return <p>{words.noChange}</p>
+  return (
+    <FactList facts={groups.map((name) => [words.outcomes[name], change[name].map(textOf).join('\n')])} />
   )
 }

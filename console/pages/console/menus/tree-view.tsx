@@ -3,9 +3,17 @@ import { useRef } from 'preact/hooks'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { dropPlace, zoneAt, type DropZone } from './drop.ts'
 import { moveOf } from './move-keys.ts'
-import { moveNode, placeAfter, rowsOf, type MenuMove, type MenuNodes, type MenuRow } from './tree.ts'
+import {
+  moveNode,
+  placeAfter,
+  rowsOf,
+  childrenOf,
+  type MenuMove,
+  type MenuNodes,
+  type MenuRow,
+  type MenuPlace,
+} from './tree.ts'
 import { menuWords } from './words.ts'
 
 export interface TreeViewProps {
@@ -156,4 +164,25 @@ function TreeRow({ row, isSelected, isCurrent, isMovable, ...handlers }: TreeRow
       {!node.enabled && <StatusBadge tone="quiet" label={menuWords().hidden} />}
     </li>
   )
+}
+
+/** Where on a row something is dropped. */
+type DropZone = 'before' | 'inside' | 'after'
+
+const EDGE = 0.28
+
+/** The upper edge of a row means before it, the lower one after it. */
+function zoneAt({ top, height }: Pick<DOMRect, 'top' | 'height'>, y: number): DropZone {
+  const part = (y - top) / height
+  if (part < EDGE) return 'before'
+  return part > 1 - EDGE ? 'after' : 'inside'
+}
+
+/** The place of a node that is dropped on a target. */
+function dropPlace(nodes: MenuNodes, id: string, target: string, zone: DropZone): MenuPlace {
+  const others = nodes.filter((node) => node.id !== id)
+  if (zone === 'inside') return { parent_id: target, index: childrenOf(others, target).length }
+  const parent_id = nodes.find((node) => node.id === target)?.parent_id ?? null
+  const index = childrenOf(others, parent_id).findIndex((node) => node.id === target)
+  return { parent_id, index: zone === 'before' ? index : index + 1 }
 }

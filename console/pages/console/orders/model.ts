@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Order = AnswerOf<'getOrder'>
@@ -34,6 +34,4 @@ export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
 }
 
 /** The order that an event is about. */
-export function orderIn({ data }: LiveEvent): Order | null {
-  return typeof data === 'object' && data !== null && 'order_id' in data ? (data as Order) : null
-}
+export const orderIn = eventObject<Order>('order_id')

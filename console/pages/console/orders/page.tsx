@@ -1,15 +1,20 @@
 import { useLocation } from 'preact-iso/router'
+import { BODIES } from '../../../api/generated.ts'
+import type { BodyOf } from '../../../api/operations.ts'
+import { localAmount } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter, type ListQuery } from '../../../parts/list/list-query.ts'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { session } from '../platform.ts'
-import { orderColumns } from './columns.tsx'
 import { OrderDrawer } from './drawer.tsx'
 import { foundAddress } from './find-order.ts'
-import { isFinal, type OrderStatus } from './model.ts'
-import { NewOrder } from './new-order.tsx'
+import { isFinal, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
 import { orderList } from './source.ts'
 import { orderWords } from './words.ts'
 
@@ -49,4 +54,39 @@ export function OrdersPage({ id }: ViewProps) {
 function endsNever({ status, ended_from, ended_to }: ListQuery): boolean {
   const hasEnd = ended_from !== undefined || ended_to !== undefined
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)
+}
+
+function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
+  const column = fieldColumns<Order, typeof fields>(fields)
+  return [
+    column.code('order_id'),
+    column.status('status', ORDER_TONES, statuses),
+    column.text('platform', { isWideOnly: true }),
+    {
+      key: 'amount_cents',
+      title: fields.amount_cents,
+      isNumeric: true,
+      cell: ({ amount_cents }) => localAmount(amount_cents),
+    },
+    column.time('created_at', { isWideOnly: true }),
+    column.time('updated_at', { isFromMedium: true }),
+  ]
+}
+
+/** Asks for the fields of a new order. */
+function NewOrder({ onClose, onCreated }: NewItemDialog) {
+  const words = orderWords()
+  return (
+    <CreateDialog
+      title={words.newOrder}
+      schema={BODIES.createOrder}
+      labels={words.fields}
+      hints={words.hints}
+      action={words.create}
+      create={(body) => call('createOrder', { body: body as BodyOf<'createOrder'> })}
+      doneOf={({ order_id }) => words.createdToast(order_id)}
+      onCreated={({ order_id }) => onCreated(order_id)}
+      onClose={onClose}
+    />
+  )
 }

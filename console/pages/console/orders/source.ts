@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 import { ORDER_STATUSES, orderIn, type Order } from './model.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 
@@ -37,12 +38,9 @@ export const orderList: ListSource<Order> = {
 }
 
 /** One order. */
-export const orderResource: ResourceSource<Order> = {
-  live,
-  prefix: PREFIX,
-  read: (order_id, signal) => call('getOrder', { path: { order_id } }, signal),
+export const orderResource = resourceOf('getOrder', PREFIX, (order_id) => ({ path: { order_id } }), {
   isAbout: (event, id) => orderIn(event)?.order_id === id,
-}
+})
 
 /** The changes of one order. */
 export const orderHistory: ResourceSource<AnswerOf<'getOrderHistory'>> = {

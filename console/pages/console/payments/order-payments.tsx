@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { encode } from 'uqr'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localAmount, localTime } from '../../../i18n/local.ts'
 import { CommandLine } from '../../../parts/command-line.tsx'
@@ -13,7 +14,6 @@ import type { Order } from '../orders/model.ts'
 import { call, live, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 import { orderPayments, PAYMENT_TONES, type Payment } from './model.ts'
-import { qrCode } from './qr-code.ts'
 import { paymentWords } from './words.ts'
 
 type NewPayment = AnswerOf<'createPayment'>
@@ -129,10 +129,9 @@ function ShownPayment({ payment, onClose }: { readonly payment: NewPayment; read
 
 function PayerAction({ action: { type, url } }: { readonly action: Action }) {
   const words = paymentWords()
-  const modules = type === 'qr_code' ? qrCode(url) : undefined
   return (
     <>
-      {modules && <QrCode modules={modules} />}
+      {type === 'qr_code' && <QrCode text={url} />}
       {type === 'redirect' && (
         <p>
           <a class="button" href={url} target="_blank" rel="noreferrer">
@@ -148,11 +147,9 @@ function PayerAction({ action: { type, url } }: { readonly action: Action }) {
 // Scanners need a bright margin of four modules.
 const MARGIN = 4
 
-function QrCode({ modules }: { readonly modules: readonly (readonly boolean[])[] }) {
-  const size = modules.length + 2 * MARGIN
-  const path = modules
-    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x + MARGIN} ${y + MARGIN}h1v1h-1z` : '')))
-    .join('')
+function QrCode({ text }: { readonly text: string }) {
+  const { data, size } = encode(text, { ecc: 'M', border: MARGIN })
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
   return (
     <svg
       class="qr-code"

@@ -6,11 +6,12 @@ import { LinkedText } from '../../../parts/linked-text.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
-import { call, live, session } from '../platform.ts'
+import { call, session } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 import { receiverWords } from './words.ts'
 
 type Receiver = AnswerOf<'listReceivers'>['items'][number]
@@ -19,13 +20,9 @@ const PAUSE_MS = 2_000
 const TONES = { ok: 'good', failing: 'danger' } as const satisfies Record<Receiver['state'], string>
 
 /** The receivers of alerts: what waits for them changes with each alert. */
-const receiverList: ResourceSource<AnswerOf<'listReceivers'>> = {
-  live,
-  prefix: 'alert.',
-  read: (_, signal) => call('listReceivers', {}, signal),
-  isAbout: () => true,
+const receiverList = resourceOf('listReceivers', 'alert.', () => ({}), {
   pauseMs: PAUSE_MS,
-}
+})
 
 /** Who gets messages about alerts, and whether that works. */
 export function ReceiversPage() {

@@ -1,17 +1,13 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 
 export type Settings = AnswerOf<'getConfig'>
 export type Setting = Settings['items'][number]
 
 /** The settings of the api. They change with a restart only, and no event reports that. */
-export const settingsResource: ResourceSource<Settings> = {
-  live,
-  prefix: 'config.',
-  read: (_, signal) => call('getConfig', {}, signal),
+export const settingsResource = resourceOf('getConfig', 'config.', () => ({}), {
   isAbout: () => false,
-}
+})
 
 export function isDefault({ source }: Setting): boolean {
   return source === 'default'

@@ -1,9 +1,25 @@
+import { useRef } from 'preact/hooks'
+import { localTime } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { sendChange } from '../../../parts/send-change.ts'
+import { session, call } from '../platform.ts'
+import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { session } from '../platform.ts'
-import { silenceColumns } from './columns.tsx'
-import { SilenceDrawer } from './drawer.tsx'
-import { silenceList, type Silence } from './model.ts'
+import { matchersText, labelMatcherText } from './covering.ts'
+import {
+  silenceList,
+  SILENCE_TONES,
+  silenceResource,
+  type Silence,
+  type SilenceWithWindows,
+} from './model.ts'
 import { NewSilence } from './new-silence.tsx'
 import { silenceWords } from './words.ts'
 
@@ -30,4 +46,127 @@ export function SilencesPage({ id }: ViewProps) {
       detail={({ id: shown, onClose }) => <SilenceDrawer key={shown} id={shown} onClose={onClose} />}
     />
   )
+}
+
+function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
+  const { fields, states, matchers } = words
+  const column = fieldColumns<Silence, typeof fields>(fields)
+  return [
+    column.text('reason'),
+    column.status('state', SILENCE_TONES, states),
+    {
+      key: 'matchers',
+      title: matchers,
+      isWideOnly: true,
+      cell: (silence) => <bdi>{matchersText(silence)}</bdi>,
+    },
+    {
+      key: 'created_by',
+      title: words.createdBy,
+      isWideOnly: true,
+      cell: ({ created_by }) => <bdi>{userLabel(created_by)}</bdi>,
+    },
+    column.time('ends_at', { isFromMedium: true }),
+  ]
+}
+
+interface SilenceDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+}
+
+/** One silence, and its end. */
+function SilenceDrawer({ id, onClose }: SilenceDrawerProps) {
+  const model = useResource(silenceResource, id)
+  const refreshList = useListRefresh()
+  const onEnd = () => {
+    void model.refresh()
+    refreshList()
+  }
+  const plannedEnd = usePlannedEnd(model.value.value)
+  return (
+    <ResourceDrawer id={id} model={model} titleOf={({ reason }) => reason} onClose={onClose}>
+      {(silence) => <SilenceDetails silence={silence} plannedEnd={plannedEnd} onEnd={onEnd} />}
+    </ResourceDrawer>
+  )
+}
+
+/** The end that a silence had when it was first shown: the API replaces it when somebody ends the silence earlier. */
+function usePlannedEnd(silence: Silence | null): string | undefined {
+  const planned = useRef<string>(undefined)
+  if (silence && silence.state !== 'ended') planned.current = silence.ends_at
+  return planned.current
+}
+
+interface SilenceDetailsProps {
+  readonly silence: SilenceWithWindows
+  readonly plannedEnd: string | undefined
+  readonly onEnd: () => void
+}
+
+function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
+  const words = silenceWords()
+  const { id, state } = silence
+  const end = () => {
+    const { endTitle: title, endText: text, end: action, ended: done } = words
+    return sendChange({
+      question: { title, text, action, isDestructive: true },
+      send: () => call('endSilence', { path: { id } }),
+      done,
+      onDone: onEnd,
+    })
+  }
+  return (
+    <>
+      <ObjectActions
+        status={{ tone: SILENCE_TONES[state], label: words.states[state] }}
+        actions={[
+          state !== 'ended' &&
+            session.may('endSilence') && { title: words.end, isDestructive: true, run: end },
+        ]}
+      />
+      <FactList
+        facts={[
+          ...matcherFacts(silence),
+          [words.fields.starts_at, localTime(silence.starts_at)],
+          ...endFacts(silence, plannedEnd),
+          ...repeatFacts(silence),
+          [words.createdBy, userLabel(silence.created_by)],
+        ]}
+      />
+    </>
+  )
+}
+
+// What ends a silence at its time.
+const WORKER = 'worker'
+
+/** When it ends or has ended; that of one that somebody has ended, beside the end that was planned. */
+function endFacts({ ends_at, ended_by }: Silence, plannedEnd: string | undefined) {
+  const { fields, ended_at, endedAt, plannedUntil } = silenceWords()
+  if (ended_by === null || ended_by === WORKER) return [[fields.ends_at, localTime(ends_at)] as const]
+  return [
+    [ended_at, endedAt(localTime(ends_at), userLabel(ended_by))] as const,
+    [plannedUntil, plannedEnd === undefined ? null : localTime(plannedEnd)] as const,
+  ]
+}
+
+const MATCHERS = ['source', 'alarm_id', 'server_addr', 'title'] as const
+
+function matcherFacts({ matchers, label_matchers }: Silence) {
+  const { fields } = silenceWords()
+  return [
+    ...MATCHERS.map((name) => [fields[`matchers.${name}`], matchers[name] ?? null] as const),
+    [fields.label_matchers, label_matchers?.map(labelMatcherText).join(', ') ?? null] as const,
+  ]
+}
+
+/** When a silence repeats, by the clocks of its zone, and its next windows by those of the reader. */
+function repeatFacts({ repeat, windows }: SilenceWithWindows) {
+  const { fields, days, windows: title } = silenceWords()
+  if (!repeat) return []
+  const { from, to, time_zone } = repeat
+  const names = repeat.days.map((day) => days[day]).join(', ')
+  const times = windows.map(({ starts_at, ends_at }) => `${localTime(starts_at)} – ${localTime(ends_at)}`)
+  return [[fields.repeat, `${names} ${from}–${to} ${time_zone}`] as const, [title, times.join('; ')] as const]
 }

@@ -1,8 +1,17 @@
+import { serverClock } from '../../../api/browser.ts'
+import { localNumber, localTime, localDistance } from '../../../i18n/local.ts'
+import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Section } from '../../../parts/section.tsx'
+import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { agentColumns } from './columns.tsx'
-import { AgentDrawer } from './drawer.tsx'
-import { agentList } from './model.ts'
+import { lastValues } from './last-values.ts'
+import { agentList, agentResource, type Agent } from './model.ts'
+import { isSilent } from './silent.ts'
 import { telemetryWords } from './words.ts'
 
 const PATH = pathOf({ name: 'telemetry' })
@@ -20,5 +29,58 @@ export function TelemetryPage({ id }: ViewProps) {
       id={id}
       detail={({ id: shown, onClose }) => <AgentDrawer key={shown} id={shown} onClose={onClose} />}
     />
+  )
+}
+
+function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+  const column = fieldColumns<Agent, typeof fields>(fields)
+  return [
+    column.code('agent_id'),
+    {
+      key: 'last_at',
+      title: fields.last_at,
+      cell: (agent) => (
+        <>
+          <time dateTime={agent.last_at}>{localTime(agent.last_at)}</time>{' '}
+          {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
+        </>
+      ),
+    },
+    column.number('items', { isWideOnly: true }),
+    column.time('first_at', { isWideOnly: true }),
+  ]
+}
+
+interface AgentDrawerProps {
+  readonly id: string
+  readonly onClose: () => void
+}
+
+/** One agent with the values of its last item. */
+function AgentDrawer({ id, onClose }: AgentDrawerProps) {
+  const { fields, values, noValues } = telemetryWords()
+  const model = useResource(agentResource, id)
+  return (
+    <ResourceDrawer id={id} model={model} onClose={onClose}>
+      {({ items, first_at, last_at, last_item: { at, data } }) => (
+        <>
+          <FactList
+            facts={[
+              [fields.items, localNumber(items)],
+              [fields.first_at, localTime(first_at)],
+              [fields.last_at, `${localTime(last_at)} (${localDistance(last_at, serverClock.now())})`],
+              [fields.measured_at, localTime(at)],
+            ]}
+          />
+          <Section title={values}>
+            {Object.keys(data).length === 0 ? (
+              <p class="muted">{noValues}</p>
+            ) : (
+              <FactList facts={lastValues(data)} />
+            )}
+          </Section>
+        </>
+      )}
+    </ResourceDrawer>
   )
 }

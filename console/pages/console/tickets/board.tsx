@@ -1,26 +1,33 @@
 import { useSignal, type Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { localNumber } from '../../../i18n/local.ts'
+import { Conflict } from '../../../parts/conflict.tsx'
 import { Icon } from '../../../parts/icon.tsx'
+import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
-import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
+import { partWords } from '../../../parts/part-words.ts'
+import { reportFailure } from '../../../parts/report-failure.ts'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { TicketDrawer } from './drawer.tsx'
+import { comparedFields } from './labels.ts'
 import {
   LEVEL_TONES,
   mostUrgentFirst,
   TICKET_STATUSES,
   TICKET_TONES,
+  TICKET_MOVES,
   type Ticket,
   type TicketStatus,
+  type TicketDetails,
+  boardList,
 } from './model.ts'
-import { boardList } from './source.ts'
-import { mayMove, useTicketMoves, type TicketMove } from './use-ticket-moves.tsx'
 import { ticketWords } from './words.ts'
 
 export interface TicketBoardProps {
@@ -170,4 +177,66 @@ function TicketCard({
       )}
     </li>
   )
+}
+
+function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): boolean {
+  return TICKET_MOVES[status].includes(to)
+}
+
+/** A ticket in the version that the user sees, and its new status. */
+interface TicketMove {
+  readonly ticket: Ticket
+  readonly etag: string | null
+  readonly to: TicketStatus
+}
+
+interface RefusedMove {
+  readonly current: TicketDetails
+  readonly etag: string | null
+  readonly to: TicketStatus
+}
+
+interface TicketMoves {
+  readonly move: (move: TicketMove) => Promise<void>
+  /** To be drawn with the tickets. */
+  readonly conflict: ComponentChildren
+}
+
+/** Gives tickets another status. The toast offers the way back, where the API has one. */
+function useTicketMoves(): TicketMoves {
+  const refused = useSignal<RefusedMove | null>(null)
+  const compare = async ({ ticket: { id }, to }: TicketMove) => {
+    const result = await call('getTicket', { path: { id } })
+    if (!result.ok) return reportFailure(result.failure)
+    const { value: current, etag } = result
+    if (current.status === to) showToast('good', partWords().alreadySo)
+    else refused.value = { current, etag, to }
+  }
+  const move = async (wanted: TicketMove): Promise<void> => {
+    const { ticket, etag: ifMatch, to } = wanted
+    const result = await call('editTicket', { path: { id: ticket.id }, body: { status: to }, ifMatch })
+    if (!result.ok && result.failure.status === 412) return compare(wanted)
+    if (!result.ok) return reportFailure(result.failure)
+    const { moved, statuses } = ticketWords()
+    const { value: changed, etag } = result
+    const undo = () => void move({ ticket: changed, etag, to: ticket.status })
+    showToast('good', moved(ticket.title, statuses[to]), mayMove(changed, ticket.status) ? undo : undefined)
+  }
+  const keep = () => (refused.value = null)
+  const apply = ({ current, etag, to }: RefusedMove) => {
+    keep()
+    void move({ ticket: current, etag, to })
+  }
+  const shown = refused.value
+  return {
+    move,
+    conflict: shown && (
+      <Conflict
+        fields={comparedFields({ status: shown.to }, shown.current)}
+        onKeep={keep}
+        onClose={keep}
+        onApply={() => apply(shown)}
+      />
+    ),
+  }
 }

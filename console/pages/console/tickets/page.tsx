@@ -1,14 +1,24 @@
 import { useLocation } from 'preact-iso/router'
+import { BODIES } from '../../../api/generated.ts'
+import type { BodyOf } from '../../../api/operations.ts'
+import { useActions } from '../../../parts/actions/actions.ts'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
+import { ListView } from '../../../parts/list/list-view.tsx'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { session } from '../platform.ts'
+import { withAssignees } from './assignees.ts'
 import { TicketBoard } from './board.tsx'
-import { TicketList } from './list.tsx'
-import { NewTicket } from './new-ticket.tsx'
+import { TicketDrawer } from './drawer.tsx'
+import { assigneeLabel, levelLabel, valueLabel } from './labels.ts'
+import { LEVEL_TONES, TICKET_TONES, type Ticket, ticketList } from './model.ts'
 import { ticketWords } from './words.ts'
 
 const PATH = pathOf({ name: 'tickets' })
@@ -50,4 +60,64 @@ function ViewChoice({ view }: { readonly view: (typeof VIEWS)[number] }) {
     isCurrent: each === view,
   }))
   return <LinkChoice label={views.label} choices={choices} />
+}
+
+/** Asks for the fields of a new ticket. */
+function NewTicket({ onClose, onCreated }: NewItemDialog) {
+  const words = ticketWords()
+  return (
+    <CreateDialog
+      title={words.newTicket}
+      schema={withAssignees(BODIES.createTicket)}
+      labels={words.fields}
+      hints={words.hints}
+      labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
+      action={words.create}
+      create={(body) => call('createTicket', { body: body as BodyOf<'createTicket'> })}
+      doneOf={() => words.created}
+      onCreated={({ id }) => onCreated(id)}
+      onClose={onClose}
+    />
+  )
+}
+
+interface TicketListProps {
+  readonly path: string
+  readonly id?: string | undefined
+}
+
+/** The tickets, newest first. */
+function TicketList({ path, id }: TicketListProps) {
+  const words = ticketWords()
+  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
+  return (
+    <ListView
+      path={path}
+      source={ticketList}
+      words={words}
+      labelOf={(name, value) => (name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value))}
+      columns={ticketColumns(words)}
+      icon="tickets"
+      id={id}
+      detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+    />
+  )
+}
+
+function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
+  const { fields, levels, statuses } = words
+  const column = fieldColumns<Ticket, typeof fields>(fields)
+  return [
+    column.text('title'),
+    column.status('level', LEVEL_TONES, levels),
+    column.status('status', TICKET_TONES, statuses, { isFromMedium: true }),
+    {
+      key: 'assignee',
+      title: fields.assignee,
+      isWideOnly: true,
+      cell: ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>,
+    },
+    column.number('comment_count', { isWideOnly: true }),
+    column.time('created_at', { isWideOnly: true, isFromMedium: true }),
+  ]
 }

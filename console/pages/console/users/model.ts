@@ -3,9 +3,9 @@ import type { ListPage } from '../../../parts/list/list-model.ts'
 import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
-import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { call, live, session } from '../platform.ts'
+import { resourceOf } from '../sources.ts'
 
 export type User = AnswerOf<'getUser'>
 
@@ -64,9 +64,6 @@ async function findUsers(
 }
 
 /** One user. */
-export const userResource: ResourceSource<User> = {
-  live,
-  prefix: PREFIX,
-  read: (id, signal) => call('getUser', { path: { id } }, signal),
+export const userResource = resourceOf('getUser', PREFIX, (id) => ({ path: { id } }), {
   isAbout: () => false,
-}
+})

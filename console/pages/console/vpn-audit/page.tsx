@@ -1,9 +1,14 @@
+import { localTime } from '../../../i18n/local.ts'
+import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { auditColumns } from './columns.tsx'
-import { AuditDrawer } from './drawer.tsx'
-import { auditList, type AuditEntry } from './model.ts'
+import { auditList, AUDIT_TONES, type AuditEntry } from './model.ts'
+import { reasonText } from './reason.ts'
 import { vpnAuditWords } from './words.ts'
 
 const PATH = pathOf({ name: 'vpn-audit' })
@@ -25,4 +30,59 @@ export function VpnAuditPage({ id }: ViewProps) {
       detail={({ item, onClose }) => item && <AuditDrawer key={item.id} entry={item} onClose={onClose} />}
     />
   )
+}
+
+interface AuditDrawerProps {
+  readonly entry: AuditEntry
+  readonly onClose: () => void
+}
+
+/** One entry of the audit trail. The API has no operation for one alone, so it is that of the list. */
+function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
+  const { events, fields, unknown } = vpnAuditWords()
+  const { event, user_id, user_name } = entry
+  return (
+    <Drawer title={user_name ?? (user_id === null ? unknown : userLabel(user_id))} onClose={onClose}>
+      <ObjectActions status={{ tone: AUDIT_TONES[event], label: events[event] }} actions={[]} />
+      <FactList
+        facts={[
+          [fields.at, localTime(entry.at)],
+          [fields.reason, reasonText(entry, userLabel)],
+          [fields.remote_address, entry.remote_address],
+          [fields.gateway, entry.gateway],
+          [fields.virtual_ip, entry.virtual_ip],
+          [fields.device, entry.device],
+          [fields.user_id, user_id],
+          [fields.session_id, entry.session_id],
+        ]}
+      />
+    </Drawer>
+  )
+}
+
+function auditColumns({
+  fields,
+  events,
+  unknown,
+}: ReturnType<typeof vpnAuditWords>): readonly TableColumn<AuditEntry>[] {
+  const column = fieldColumns<AuditEntry, typeof fields>(fields)
+  return [
+    {
+      key: 'user',
+      title: fields.user_name,
+      cell: ({ user_name, user_id }) => (
+        <bdi>{user_name ?? (user_id === null ? unknown : userLabel(user_id))}</bdi>
+      ),
+    },
+    column.status('event', AUDIT_TONES, events),
+    column.code('remote_address', { isWideOnly: true }),
+    column.text('gateway', { isWideOnly: true }),
+    {
+      key: 'reason',
+      title: fields.reason,
+      isWideOnly: true,
+      cell: (entry) => <bdi>{reasonText(entry, userLabel) ?? '–'}</bdi>,
+    },
+    column.time('at', { isWideOnly: true, isFromMedium: true }),
+  ]
 }

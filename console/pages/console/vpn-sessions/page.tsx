@@ -1,10 +1,17 @@
+import { localNumber } from '../../../i18n/local.ts'
+import { formatRtt, formatShare } from '../../../parts/format.ts'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
+import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { poolTone } from '../../../parts/pool-tone.ts'
+import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useResource } from '../../../parts/resource/use-resource.ts'
+import { Stats, type Stat } from '../../../parts/stats.tsx'
+import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { vpnSessionColumns } from './columns.tsx'
 import { VpnSessionDrawer } from './drawer.tsx'
-import { vpnSessionList } from './source.ts'
-import { VpnSummary } from './summary.tsx'
+import { pictureAddress, SESSION_FILTERS, type VpnSession, type VpnPool } from './model.ts'
 import { vpnSessionWords } from './words.ts'
 
 const PATH = pathOf({ name: 'vpn-sessions' })
@@ -30,3 +37,87 @@ export function VpnSessionsPage({ id }: ViewProps) {
     />
   )
 }
+
+function vpnSessionColumns({
+  fields,
+}: ReturnType<typeof vpnSessionWords>): readonly TableColumn<VpnSession>[] {
+  const column = fieldColumns<VpnSession, typeof fields>(fields)
+  return [
+    { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
+    column.code('virtual_ip'),
+    column.text('device', { isWideOnly: true }),
+    column.text('gateway', { isWideOnly: true }),
+    {
+      key: 'rtt_ms',
+      title: fields.rtt_ms,
+      isNumeric: true,
+      isWideOnly: true,
+      cell: ({ rtt_ms }) => formatRtt(rtt_ms),
+    },
+    column.time('connected_at', { isWideOnly: true }),
+  ]
+}
+
+/** The address pool, and the gateways with the pictures of their tunnels. */
+function VpnSummary() {
+  const { summary } = vpnSessionWords()
+  const model = useResource(vpnPool, '')
+  const gateways = useResource(vpnGateways, '').value.value?.gateways ?? []
+  return (
+    <ResourceView model={model}>
+      {(value) => <Stats label={summary} stats={[poolStat(value), ...gateways.map(gatewayStat)]} />}
+    </ResourceView>
+  )
+}
+
+function poolStat(pool: VpnPool): Stat {
+  const words = vpnSessionWords()
+  const { cidr, size, used, cooling, free } = pool
+  const tone = poolTone(pool)
+  return {
+    name: words.freeAddresses,
+    value: localNumber(free),
+    status: { tone, label: words.used(formatShare(used, size)) },
+    note: <bdi>{words.poolNote(cidr, localNumber(used), localNumber(cooling))}</bdi>,
+  }
+}
+
+interface Gateway {
+  readonly name: string
+  readonly address: string
+  readonly alive: boolean
+}
+
+function gatewayStat({ name, address, alive }: Gateway): Stat {
+  const { gateway, reachable, silent, picture } = vpnSessionWords()
+  return {
+    name: gateway(name),
+    value: address,
+    status: alive ? { tone: 'good', label: reachable } : { tone: 'danger', label: silent },
+    note: alive && (
+      <a href={pictureAddress(address, location)} target="_blank" rel="noreferrer">
+        {picture}
+      </a>
+    ),
+  }
+}
+
+const PAUSE_MS = 2_000
+// The entries of the audit trail are the events of the sessions.
+const PREFIX = 'vpn.audit.'
+
+/** The list of the sessions, as the filters of the address say. */
+const vpnSessionList = listOf('listVpnSessions', PREFIX, {
+  filters: SESSION_FILTERS,
+  keyOf: ({ id }) => id,
+})
+
+/** The address pool; there is one. */
+const vpnPool = resourceOf('getVpnPool', PREFIX, () => ({}), {
+  pauseMs: PAUSE_MS,
+})
+
+/** The gateways, read once. */
+const vpnGateways = resourceOf('listVpnTunnels', PREFIX, () => ({}), {
+  isAbout: () => false,
+})

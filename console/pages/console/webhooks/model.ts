@@ -1,7 +1,6 @@
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live } from '../platform.ts'
+import { listOf } from '../sources.ts'
 
 export type Webhook = AnswerOf<'getWebhook'>
 export type WebhookDelivery = AnswerOf<'listWebhookDeliveries'>['items'][number]
@@ -12,20 +11,14 @@ export const DELIVERY_TONES: Readonly<Record<WebhookDelivery['status'], Tone>> =
   failed: 'danger',
 }
 
-const PAGE_LENGTH = 50
 // Neither a change nor a delivery has an event.
 const EVERY_MS = 15_000
 
 /** The list of the webhooks. */
-export const webhookList: ListSource<Webhook> = {
-  filters: [],
-  live,
-  prefix: 'webhook.',
-  read: (query, signal) => call('listWebhooks', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+export const webhookList = listOf('listWebhooks', 'webhook.', {
   keyOf: ({ id }) => id,
-  fromEvent: () => 'changed',
   everyMs: EVERY_MS,
-}
+})
 
 export type WebhookState = 'enabled' | 'by_hand' | 'gone' | 'failing'
 

@@ -1,12 +1,30 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
+import { Drawer } from '../../../parts/drawer.tsx'
+import { FactList } from '../../../parts/facts.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { reportFailure } from '../../../parts/report-failure.ts'
+import { Section } from '../../../parts/section.tsx'
+import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { session } from '../platform.ts'
+import { Timeline } from '../../../parts/timeline.tsx'
+import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
-import { WebhookDrawer } from './drawer.tsx'
-import { stateOf, webhookTone, webhookList, type Webhook } from './model.ts'
-import { NewWebhook } from './webhook-form.tsx'
+import {
+  stateOf,
+  webhookTone,
+  webhookList,
+  DELIVERY_TONES,
+  type Webhook,
+  type WebhookDelivery,
+} from './model.ts'
+import { NewWebhook, EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
 const PATH = pathOf({ name: 'webhooks' })
@@ -35,8 +53,9 @@ export function WebhooksPage({ id }: ViewProps) {
 
 function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableColumn<Webhook>[] {
   const { fields, states, never } = words
+  const column = fieldColumns<Webhook, typeof fields>(fields)
   return [
-    { key: 'url', title: fields.url, cell: ({ url }) => <bdi class="mono">{url}</bdi> },
+    column.code('url'),
     {
       key: 'state',
       title: fields.state,
@@ -50,4 +69,212 @@ function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableC
       cell: ({ last_success_at }) => (last_success_at === null ? never : localTime(last_success_at)),
     },
   ]
+}
+
+const DAY_MS = 86_400_000
+const RECOVERED_MS = 7 * DAY_MS
+const SHOWN = 50
+// A delivery has no event.
+const EVERY_MS = 3_000
+const STATUSES = ['pending', 'delivered', 'failed'] as const
+
+interface WebhookDrawerProps {
+  readonly webhook: Webhook
+  readonly onClose: () => void
+}
+
+/** One webhook, as the list has it, and what was sent to its endpoint. */
+function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
+  const words = webhookWords()
+  const { url, enabled } = webhook
+  const { secret, test, rotate, toggle, recover, remove } = useWebhookChanges(webhook)
+  const refreshList = useListRefresh()
+  const isEditing = useSignal(false)
+  const mayEdit = session.may('editWebhook')
+  return (
+    <Drawer title={url} onClose={onClose}>
+      <ObjectActions
+        status={{ tone: webhookTone(webhook), label: words.states[stateOf(webhook)] }}
+        actions={[
+          mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
+          enabled && session.may('testWebhook') && { title: words.test, run: test },
+          mayEdit && { title: enabled ? words.disable : words.enable, run: toggle },
+          enabled && session.may('recoverWebhook') && { title: words.recover, run: recover },
+          session.may('rotateWebhook') && { title: words.rotate, run: rotate },
+          session.may('deleteWebhook') && { title: words.remove, isDestructive: true, run: remove },
+        ]}
+      >
+        {isEditing.value && (
+          <EditWebhook webhook={webhook} onSaved={refreshList} onClose={() => (isEditing.value = false)} />
+        )}
+        {secret.value !== null && (
+          <WebhookSecret secret={secret.value} onClose={() => (secret.value = null)} />
+        )}
+      </ObjectActions>
+      <WebhookFacts webhook={webhook} />
+      <WebhookDeliveries webhook={webhook} />
+    </Drawer>
+  )
+}
+
+/** What a person does to a webhook; `secret` is its new one, while it is shown. */
+function useWebhookChanges({ id, enabled }: Webhook) {
+  const words = webhookWords()
+  const path = { id }
+  const secret = useSignal<string | null>(null)
+  const onDone = useListRefresh()
+  const test = () =>
+    sendChange({
+      question: { title: words.testTitle, text: words.testText, action: words.test },
+      send: () => call('testWebhook', { path }),
+      done: words.tested,
+      onDone,
+    })
+  const rotate = () =>
+    sendChange({
+      question: { title: words.rotateTitle, text: words.rotateText, action: words.rotate },
+      send: () => call('rotateWebhook', { path }),
+      done: words.rotated,
+      onDone: (rotated) => (secret.value = rotated.secret),
+    })
+  const toggle = () =>
+    sendChange({
+      question: enabled
+        ? { title: words.disableTitle, text: words.disableText, action: words.disable }
+        : { title: words.enableTitle, text: words.enableText, action: words.enable },
+      send: () => call('editWebhook', { path, body: { enabled: !enabled } }),
+      done: words.saved,
+      onDone,
+    })
+  const recover = () =>
+    sendChange({
+      question: { title: words.recoverTitle, text: words.recoverText, action: words.recover },
+      send: () =>
+        call('recoverWebhook', {
+          path,
+          body: { since: new Date(serverClock.now() - RECOVERED_MS).toISOString() },
+        }),
+      done: words.recovered,
+      onDone,
+    })
+  const remove = () =>
+    sendChange({
+      question: {
+        title: words.removeTitle,
+        text: words.removeText,
+        action: words.remove,
+        isDestructive: true,
+      },
+      send: () => call('deleteWebhook', { path }),
+      done: words.removed,
+      onDone,
+    })
+  return { secret, test, rotate, toggle, recover, remove }
+}
+
+function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
+  const { fields, never } = webhookWords()
+  const { description, subjects, pending, failing_since, last_success_at } = webhook
+  return (
+    <FactList
+      facts={[
+        [fields.description, description === '' ? null : description],
+        [fields.subjects, subjects.join(', ')],
+        [fields.pending, localNumber(pending)],
+        [fields.failing_since, failing_since && localTime(failing_since)],
+        [fields.last_success_at, last_success_at === null ? never : localTime(last_success_at)],
+      ]}
+    />
+  )
+}
+
+/** The newest deliveries of a status, or of all. */
+function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
+  const words = webhookWords()
+  const deliveries = useSignal<readonly WebhookDelivery[]>([])
+  const status = useSignal<WebhookDelivery['status'] | undefined>(undefined)
+  const { id, pending, last_success_at, failing_since } = webhook
+  const read = async () => {
+    const query = { limit: SHOWN, ...(status.value && { status: status.value }) }
+    const result = await call('listWebhookDeliveries', { path: { id }, query })
+    if (result.ok) deliveries.value = result.value.items
+    else reportFailure(result.failure)
+  }
+  useEffect(() => {
+    void read()
+    const timer = setInterval(() => void read(), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [id, pending, last_success_at, failing_since, status.value])
+  return (
+    <Section title={words.deliveries}>
+      <label>
+        {words.status}{' '}
+        <select
+          value={status.value ?? ''}
+          onChange={({ currentTarget }) =>
+            (status.value = STATUSES.find((each) => each === currentTarget.value))
+          }
+        >
+          <option value="">{words.all}</option>
+          {STATUSES.map((each) => (
+            <option key={each} value={each}>
+              {words.statuses[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Timeline
+        label={words.deliveries}
+        empty={words.noDeliveries}
+        entries={deliveries.value.map((delivery) => ({
+          key: delivery.id,
+          at: delivery.created_at,
+          tone: DELIVERY_TONES[delivery.status],
+          title: <DeliveryTitle delivery={delivery} />,
+          note: <DeliveryNote webhook={webhook} delivery={delivery} onSent={() => void read()} />,
+        }))}
+      />
+    </Section>
+  )
+}
+
+function DeliveryTitle({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const words = webhookWords()
+  const { type, status, attempts, response_status, error } = delivery
+  const answer = response_status ?? error
+  return (
+    <>
+      <bdi class="mono">{type}</bdi> · {words.statuses[status]} · {words.attempts(attempts)}
+      {answer !== null && <> · {answer}</>}
+    </>
+  )
+}
+
+interface DeliveryNoteProps {
+  readonly webhook: Webhook
+  readonly delivery: WebhookDelivery
+  readonly onSent: () => void
+}
+
+function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
+  const words = webhookWords()
+  const redeliver = () =>
+    sendChange({
+      question: { title: words.redeliverTitle, text: words.redeliverText, action: words.redeliver },
+      send: () => call('redeliverWebhook', { path: { id: webhook.id, delivery_id: delivery.id } }),
+      done: words.redelivered,
+      onDone: onSent,
+    })
+  return (
+    <>
+      {delivery.response_body !== null && delivery.response_body !== '' && (
+        <pre class="mono">{delivery.response_body}</pre>
+      )}
+      {webhook.enabled && session.may('redeliverWebhook') && (
+        <button class="button" type="button" onClick={() => void redeliver()}>
+          {words.redeliver}
+        </button>
+      )}
+    </>
+  )
 }

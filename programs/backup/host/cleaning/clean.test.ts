@@ -12,8 +12,7 @@ import {
   type ShellScript,
 } from '../../../../test/support/backup-host.ts'
 import { dryRunFileChanges, hostFileChanges, type FileChanges } from '../file-changes.ts'
-import { clean, cleaningFailure, describeCleaning, type CleaningStep } from './clean.ts'
-import { reclaimedBytes } from './containers.ts'
+import { clean, cleaningFailure, describeCleaning, type CleaningStep, reclaimedBytes } from './clean.ts'
 import { LINUX_PLACES } from './step.ts'
 
 const MEMORY = (cached: number) =>

@@ -7,8 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { cleaningDeps } from '../../../../test/support/backup-host.ts'
 import { globList } from '../../../../src/config/backup-types.ts'
 import { dryRunFileChanges } from '../file-changes.ts'
-import { parseMediaGlob } from './media-glob.ts'
-import { cleanMedia } from './media.ts'
+import { parseMediaGlob, cleanMedia } from './media.ts'
 import type { CleaningDeps } from './step.ts'
 
 const FILES = [

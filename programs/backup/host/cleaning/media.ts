@@ -1,6 +1,7 @@
+import { matchesGlob } from 'node:path'
+import { isWildcard, mediaGlobProblem, segmentsOf } from '../../../../src/config/backup-types.ts'
 import { OpenDirectory } from '../open-directory.ts'
 import { MAX_DEPTH } from './disk-usage.ts'
-import { ANY_DEPTH, matchesSegment, parseMediaGlob } from './media-glob.ts'
 import { Removal } from './removal.ts'
 import type { CleaningDeps, RunStep } from './step.ts'
 
@@ -58,4 +59,36 @@ class MediaSearch {
     if (!child?.isOnMountOf(this.#root) || this.#removal.isProtected(child)) return
     await this.run(child, segments, depth + 1)
   }
+}
+
+/** A checked glob of `media_globs`. */
+interface MediaGlob {
+  /** The directory before the first wildcard. */
+  readonly directory: string
+  /** What follows below it; `**` stands for any number of directories. The last one names files. */
+  readonly segments: readonly string[]
+}
+
+const ANY_DEPTH = '**'
+
+/** Throws for a glob that {@link mediaGlobProblem} objects to. */
+export function parseMediaGlob(glob: string): MediaGlob {
+  const problem = mediaGlobProblem(glob)
+  if (problem !== undefined) throw new Error(`media_globs: ${JSON.stringify(glob)} ${problem}`)
+  const segments = segmentsOf(glob)
+  const wildcard = segments.findIndex(isWildcard)
+  const fixed = wildcard < 0 ? segments.length - 1 : Math.min(wildcard, segments.length - 1)
+  const rest = segments
+    .slice(fixed)
+    .filter((each, at, all) => each !== ANY_DEPTH || all[at + 1] !== ANY_DEPTH)
+  return {
+    directory: `/${segments.slice(0, fixed).join('/')}`,
+    // At the end it stands for all files.
+    segments: rest.at(-1) === ANY_DEPTH ? [...rest, '*'] : rest,
+  }
+}
+
+/** Whether a name matches a segment. As in a shell, a wildcard does not match a dot at the beginning. */
+function matchesSegment(name: string, segment: string): boolean {
+  return isWildcard(segment) ? matchesGlob(name, segment) : name === segment
 }

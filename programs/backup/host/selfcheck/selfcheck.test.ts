@@ -8,8 +8,7 @@ import { Secret } from '../../../../src/kernel/secret.ts'
 import { MINUTE, SECOND } from '../../../../src/kernel/time.ts'
 import type { SelfCheckStep } from './check.ts'
 import { runSelfcheck } from './run-selfcheck.ts'
-import { selfcheckSteps, type SelfCheckDeps } from './steps.ts'
-import { describeJobs, jobTimes } from './worker-jobs.ts'
+import { selfcheckSteps, type SelfCheckDeps, describeJobs, jobTimes } from './steps.ts'
 
 const API = 'http://127.0.0.1:9990'
 const HEALTH = { status: 'ok', modules: ['api', 'gateway', 'worker'] }

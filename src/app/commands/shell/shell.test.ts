@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Argument, Command, Option } from 'commander'
-import { commandTree } from './command-tree.ts'
-import { completionScript } from './completion.ts'
-import { manualPage } from './manual.ts'
+import { commandTree, completionScript, manualPage } from './index.ts'
 
 function sample() {
   const tool = new Command('tool').description("A tool that isn't large.").helpCommand(false)

@@ -1,8 +1,8 @@
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { IdParams } from '../../../wire/schemas.ts'
-import { ALERT_OPERATORS, ALERT_READERS } from '../access.ts'
-import { ALERT_ERRORS } from '../errors.ts'
+import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
+import { ALERT_ERRORS } from '../schemas.ts'
 import { SILENCE_READERS } from '../silences/routes.ts'
 import type { Silences } from '../silences/service.ts'
 import {

@@ -3,7 +3,7 @@ import { JsonText } from '../../../kernel/json-text.ts'
 import type { Page, PagePosition, PageRequest } from '../../../kernel/page.ts'
 import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { Store } from '../../../store/store.ts'
-import { inhibitorIdOf, inhibitorOf } from '../inhibition.ts'
+import { inhibitorIdOf, inhibitorOf, type AlertView } from '../model.ts'
 import {
   fingerprintOf,
   labelsOf,
@@ -13,7 +13,6 @@ import {
   type LabelMatcher,
   type LabelValues,
 } from '../labels.ts'
-import type { AlertView } from '../model.ts'
 import { clip } from '../notifications/message.ts'
 import { directTargets, type Routing } from '../notifications/routing.ts'
 import {

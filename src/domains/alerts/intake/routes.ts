@@ -1,19 +1,21 @@
+import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
+import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
 import { validationFailed, type AppError } from '../../../kernel/errors.ts'
 import type { ErrorDetail } from '../../../kernel/faults.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Metrics } from '../../../kernel/metrics.ts'
-import { MINUTE } from '../../../kernel/time.ts'
+import { MINUTE, HOUR, SECOND, toRfc3339 } from '../../../kernel/time.ts'
+import type { PlatformAlert } from '../../../ports/alerts.ts'
 import type { Tx } from '../../../store/store.ts'
 import { ok, route, type Answer, type Route, type RouteRequest } from '../../../wire/route.ts'
-import { ALERT_REPORTERS } from '../access.ts'
-import type { Report } from '../model.ts'
+import { ErrorBody, OneOf } from '../../../wire/schemas.ts'
+import { ALERT_REPORTERS, type Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
-import { clockAlert, EndedArrivals, type EndedArrival } from './ended-arrivals.ts'
+import { INTAKE_ALERTS } from './alerts.ts'
 import { alarmIdOf, groupIdOf } from './labels.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
-import { NotificationBody, PrometheusBody, PrometheusFault } from './schemas.ts'
 
 /** How long an alert that Prometheus sends without an end fires after it was sent last. */
 const RESOLVE_TIMEOUT_MS = 5 * MINUTE
@@ -169,3 +171,115 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 function invalidAlerts(faults: readonly ErrorDetail[]): AppError {
   return validationFailed(faults.slice(0, FAULT_LIMIT))
 }
+
+/** An alert that had ended when it arrived, and that has never fired here. */
+interface EndedArrival {
+  readonly alarmId: string
+  readonly endsAt: number | undefined
+}
+
+interface Sender {
+  /** The last arrivals, oldest first. */
+  readonly arrivals: readonly { readonly key: string; readonly at: number }[]
+  readonly alertedUntil: number
+}
+
+// docs/specification.md, Prometheus and Alertmanager
+const WINDOW_MS = 10 * MINUTE
+const ALLOWED = 2
+const MAX_SENDERS = 1_000
+const MAX_ARRIVALS = 100
+
+/**
+ * Counts what arrives ended from each sender. Prometheus repeats an alert that has ended for 15 minutes, with the same end; a
+ * sender whose clock is slow moves the end on each time.
+ */
+class EndedArrivals {
+  #senders: ReadonlyMap<string, Sender> = new Map()
+
+  /** How many of the arrivals are new, and the state after them, which {@link record} keeps. */
+  judge(address: string, arrivals: readonly EndedArrival[], now: number) {
+    const { arrivals: earlier, alertedUntil } = this.#senders.get(address) ?? NOBODY
+    const recent = earlier.filter(({ at }) => now - at < WINDOW_MS)
+    const known = new Set(recent.map(({ key }) => key))
+    const fresh = [...new Set(arrivals.map(keyOf))].filter((key) => !known.has(key))
+    const after = [...recent, ...fresh.map((key) => ({ key, at: now }))].slice(-MAX_ARRIVALS)
+    const isAlerted = fresh.length > 0 && (after.length > ALLOWED || now < alertedUntil)
+    const sender = { arrivals: after, alertedUntil: isAlerted ? now + HOUR : alertedUntil }
+    return { fresh: fresh.length, isAlerted, sender }
+  }
+
+  record(address: string, sender: Sender): void {
+    const others = [...this.#senders].filter(([each]) => each !== address)
+    this.#senders = new Map([...others, [address, sender] as const].slice(-MAX_SENDERS))
+  }
+}
+
+const NOBODY: Sender = { arrivals: [], alertedUntil: 0 }
+
+const keyOf = ({ alarmId, endsAt }: EndedArrival): string => `${alarmId} ${endsAt}`
+
+/** The alert about the clock of a sender; `date` is its `Date` header. */
+function clockAlert(address: string, date: string | undefined, now: number): PlatformAlert {
+  return {
+    alarmId: declaredAlarmId(INTAKE_ALERTS, 'alertmanager.clock:*', address),
+    source: 'platform.alerts',
+    title: `Alerts of ${address} have ended before they arrive`,
+    body: `Three alerts within ten minutes had ended before they arrived, and none of them fires here. ${differenceText(date, now)}`,
+    severity: 'WARNING',
+  }
+}
+
+function differenceText(date: string | undefined, now: number): string {
+  const sentAt = date === undefined ? NaN : Date.parse(date)
+  if (Number.isNaN(sentAt)) return 'Compare the clocks of the two hosts.'
+  const seconds = Math.round((sentAt - now) / SECOND)
+  const difference = `${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} that of the platform`
+  return `By the Date header (${toRfc3339(sentAt)}) the clock of the sender is ${difference}.`
+}
+
+// A larger request would hold the database for too long. Prometheus sends at most 256 alerts in one request.
+const ALERT_LIMIT = 1_000
+
+// The alerts have no schema here: the server refuses a request as a whole, and one wrong alert must not refuse the others.
+const AlertReports = {
+  type: 'array',
+  maxItems: ALERT_LIMIT,
+  description:
+    'Each has `labels` (texts by name, at least one with a value), and optionally `annotations` (texts by name), ' +
+    '`startsAt` and `endsAt` (RFC 3339). Unknown keys are ignored.',
+}
+
+const LABELS = { alertname: 'DiskFull', instance: '192.0.2.10:9100', severity: 'critical' }
+
+/** What Prometheus sends to an Alertmanager. */
+const PrometheusBody = Type.Unsafe<readonly unknown[]>({
+  ...AlertReports,
+  examples: [[{ labels: LABELS, annotations: { summary: 'The disk is full' } }]],
+})
+
+/** What an Alertmanager sends to a webhook. */
+const NotificationBody = Type.Object(
+  {
+    version: Type.Optional(OneOf(['4'], 'Of the format.')),
+    receiver: Type.Optional(Type.String({ description: 'With `groupKey` and `externalURL`: the group.' })),
+    groupKey: Type.Optional(Type.String({ description: 'While the group is heard of, its alerts fire.' })),
+    truncatedAlerts: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How many alerts of the group were left out.' }),
+    ),
+    externalURL: Type.Optional(Type.String({ description: 'The address of the Alertmanager.' })),
+    alerts: Type.Unsafe<readonly unknown[]>({
+      ...AlertReports,
+      examples: [[{ status: 'firing', labels: LABELS }]],
+    }),
+  },
+  { description: 'The JSON of a webhook of version 4. Unknown keys are ignored.' },
+)
+
+/** An Alertmanager answers with a text if some of the alerts are wrong. */
+const PrometheusFault = Type.Unsafe<unknown>({
+  anyOf: [
+    ErrorBody,
+    { type: 'string', description: 'What is wrong with some alerts; the others were taken.' },
+  ],
+})

@@ -17,6 +17,7 @@ function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
     weight: 4,
     source: 's',
     dueAt: null,
+    trace: null,
   } as const
   return { seq: 1, id, ...base, content, ...overrides }
 }

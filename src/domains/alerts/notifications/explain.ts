@@ -1,6 +1,5 @@
 import type { Queries } from '../../../store/store.ts'
-import { inhibitorIdOf, inhibitorOf } from '../inhibition.ts'
-import type { AlertView } from '../model.ts'
+import { inhibitorIdOf, inhibitorOf, type AlertView } from '../model.ts'
 import { silenceOf } from '../silences/model.ts'
 import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'

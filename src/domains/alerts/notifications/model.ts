@@ -121,6 +121,8 @@ export interface Waiting {
   readonly content: Content
   /** The beginning of the hours that it waits for; null if it waits for none. */
   readonly dueAt: number | null
+  /** Of what has caused it (`storedTrace`). */
+  readonly trace: string | null
   /** The alert as the API shows it, as JSON, for a receiver that gets it so. */
   readonly alert?: string
 }

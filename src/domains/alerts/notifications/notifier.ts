@@ -5,6 +5,7 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { SECOND, toRfc3339 } from '../../../kernel/time.ts'
+import { storedTrace } from '../../../kernel/trace.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { swingsText } from '../judgement.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
@@ -357,6 +358,7 @@ export class Notifier implements AlertNotifications {
       content: isPending ? contentOf(noteOf(occasion, alert.weight), alert, urgency) : null,
       messageId: null,
       dueAt: opensAt > at ? opensAt : null,
+      trace: storedTrace(),
     })
   }
 

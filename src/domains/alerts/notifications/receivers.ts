@@ -7,8 +7,12 @@ import type { Job } from '../../../kernel/job.ts'
 import { pageOfNamed, type Page, type PageOrder, type PageRequest } from '../../../kernel/page.ts'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { PlatformAlert, RecoverableAlerts } from '../../../ports/alerts.ts'
-import type { Notice, Notices } from '../../../ports/notices.ts'
-import type { ChannelMessage, NotificationChannel } from '../../../ports/notification-channel.ts'
+import type {
+  Notice,
+  Notices,
+  ChannelMessage,
+  NotificationChannel,
+} from '../../../ports/notification-channel.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work-queue.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'

@@ -1,28 +1,30 @@
+import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
 import { JsonText } from '../../../kernel/json-text.ts'
-import { encodePage, parsePage, TimedPageQuery } from '../../../wire/page.ts'
-import { ok, route, type Route } from '../../../wire/route.ts'
-import { Fields, IdParams } from '../../../wire/schemas.ts'
-import { ALERT_OPERATORS, ALERT_READERS } from '../access.ts'
-import { ALERT_ERRORS } from '../errors.ts'
 import type { Store } from '../../../store/store.ts'
+import { encoderOf } from '../../../wire/codec.ts'
+import { encodePage, parsePage, TimedPageQuery, PageOf, PageQuery } from '../../../wire/page.ts'
+import { ok, route, type Route } from '../../../wire/route.ts'
+import {
+  Fields,
+  IdParams,
+  CauseOf,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../../wire/schemas.ts'
+import { ALERT_ERRORS } from '../schemas.ts'
+import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
+import { DAMPING_OCCASIONS, FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
 import type { Alerts } from '../service.ts'
+import { explainAlert, ROUTE_REASONS, type RouteExplanation } from './explain.ts'
+import { DECISION_CAUSES, OUTCOMES } from './model.ts'
 import type { Notifier } from './notifier.ts'
-import { explainAlert } from './explain.ts'
 import { BY_NAME, type Receivers } from './receivers.ts'
 import type { Routing } from './routing.ts'
-import {
-  AlertRouteSchema,
-  DecisionPage,
-  encodeAlertRoute,
-  encodeDecision,
-  encodeReceiver,
-  encodeReceiverTest,
-  ReceiverPage,
-  ReceiverParams,
-  ReceiverQuery,
-  ReceiverTest,
-} from './schemas.ts'
 
 const { alert_not_found, receiver_not_found } = ALERT_ERRORS
 
@@ -120,4 +122,91 @@ function receiverRoutes(receivers: Receivers): Route[] {
       },
     }),
   ]
+}
+
+const DecisionSchema = Fields(
+  {
+    id: Id,
+    at: Timestamp,
+    occasion: OneOf(
+      [...PLAIN_OCCASIONS, ...FREEZE_OCCASIONS, ...DAMPING_OCCASIONS],
+      'Why people may have to be notified.',
+    ),
+    channel: Type.String({
+      description: 'The receiver of the notification; `robot` for that of `alerts.robot`.',
+      examples: ['robot', 'mail'],
+    }),
+    outcome: OneOf(
+      OUTCOMES,
+      '`sent` alone or `bundled` with others, `pending`, `failed` after 24 hours, or why it was suppressed.',
+    ),
+    reason: Nullable<string>({
+      type: 'string',
+      description: 'Names the silence, the inhibiting alert, the message or the error.',
+    }),
+    cause: CauseOf(DECISION_CAUSES, 'what `reason` says.'),
+  },
+  { $id: 'AlertDecision' },
+)
+
+const DecisionPage = PageOf(DecisionSchema)
+
+const encodeDecision = encoderOf(DecisionSchema)
+
+const ReceiverName = Type.String({ description: 'The name of a receiver.', examples: ['mail'] })
+
+const ReceiverSchema = Fields(
+  {
+    name: ReceiverName,
+    kind: Type.String({ description: 'The kind of a receiver.', examples: ['mail'] }),
+    state: OneOf(['ok', 'failing'], '`failing` since its last attempt has failed by its own fault.'),
+    last_success_at: NullableTimestamp,
+    last_error: Nullable<string>({
+      type: 'string',
+      description: 'Of the last failure, without credentials.',
+    }),
+    pending: Type.Integer({ minimum: 0, description: 'What waits for it, counted up to 100,000.' }),
+  },
+  { $id: 'Receiver' },
+)
+
+const ReceiverQuery = Fields(PageQuery)
+
+const ReceiverPage = PageOf(ReceiverSchema)
+
+const encodeReceiver = encoderOf(ReceiverSchema)
+
+const ReceiverParams = Fields({ name: Text({ minLength: 1, maxLength: 32 }) })
+
+const ReceiverTest = Fields({
+  delivered: Type.Boolean({ description: 'Whether the receiver has taken the message.' }),
+  answer: Type.String({ description: 'What the other side has answered, or why it was not reached.' }),
+})
+
+const encodeReceiverTest = encoderOf(ReceiverTest)
+
+const RoutedReceiverSchema = Fields({
+  name: ReceiverName,
+  at: NullableTimestamp,
+  because: OneOf(
+    ROUTE_REASONS,
+    '`told`; `waiting` to be sent, or for the hours of the route (`outside_hours`); to be told by `escalation` or ' +
+      '`repetition`; else the outcome for which it was not told.',
+  ),
+})
+
+const AlertRouteSchema = Fields({
+  matched: Type.Array(
+    Type.Unsafe<string | number>({
+      type: ['string', 'integer'],
+      description: 'The name of a route, or its number from 1; `default` for the last one.',
+    }),
+  ),
+  receivers: Type.Array(RoutedReceiverSchema),
+})
+
+const encodeRoutedReceiver = encoderOf(RoutedReceiverSchema)
+
+export function encodeAlertRoute({ matched, receivers }: RouteExplanation): string {
+  return `{"matched":${JSON.stringify(matched)},"receivers":[${receivers.map(encodeRoutedReceiver).join(',')}]}`
 }

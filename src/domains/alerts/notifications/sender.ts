@@ -213,7 +213,8 @@ export class NotificationSender {
     const id = newId()
     const notifications = fittingPart(due, this.#form(id))
     const queuedAt = Math.min(now, ...notifications.map(({ at }) => at))
-    const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt }
+    const trace = notifications[0]?.trace ?? null
+    const work = { dueAt: until, leaseHolder: holder, attempts: 1, queuedAt, trace }
     const created = this.#newMessage(id, notifications, work)
     await createMessage(tx, created, notifications)
     return created
@@ -259,7 +260,7 @@ export class NotificationSender {
   #newMessage(
     id: string,
     notifications: readonly Waiting[],
-    work: Pick<ChannelWork, 'dueAt' | 'leaseHolder' | 'attempts' | 'queuedAt'>,
+    work: Pick<ChannelWork, 'dueAt' | 'leaseHolder' | 'attempts' | 'queuedAt' | 'trace'>,
   ): ChannelWork {
     const { channelName: channel } = this.#options
     return { id, channel, ...this.#contentOf(id, notifications), ...NO_FAILURES, ...work }
@@ -375,7 +376,11 @@ export class NotificationSender {
 
   async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
     const middle = Math.ceil(contained.length / 2)
-    const work = { ...queuedWork(this.#options.clock.now()), queuedAt: message.queuedAt }
+    const work = {
+      ...queuedWork(this.#options.clock.now()),
+      queuedAt: message.queuedAt,
+      trace: message.trace,
+    }
     for (const part of [contained.slice(0, middle), contained.slice(middle)]) {
       const id = newId()
       await createMessage(tx, this.#newMessage(id, part, work), part)

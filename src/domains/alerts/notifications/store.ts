@@ -56,6 +56,7 @@ const WAITING = notifications.pick(
   'source',
   'content',
   'dueAt',
+  'trace',
 )
 // Hours open again within a week.
 const LONGEST_WAIT_MS = 8 * DAY

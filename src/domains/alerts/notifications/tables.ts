@@ -25,6 +25,7 @@ export const notifications = defineColumns({
   messageId: text().nullable(),
   /** It is not sent before; null if it waits for no hours. */
   dueAt: integer().nullable(),
+  trace: text().nullable(),
 })
 
 /** Messages that are being sent, or wait for another attempt. */

@@ -1,3 +1,4 @@
+import type { AlertTable } from '../../../kernel/declared-alerts.ts'
 import { DAY, SECOND } from '../../../kernel/time.ts'
 import { weeklySpans, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
 import { labelsOf, matchesLabels, type LabelMatcher } from '../labels.ts'
@@ -131,3 +132,19 @@ function matchesText(pattern: string, text: string | null): boolean {
   if (text === null) return false
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern
 }
+
+/** The events of silences (docs/specification.md, Events). */
+export const SILENCE_EVENTS = {
+  silenceCreated: 'silence.created',
+  silenceEnded: 'silence.ended',
+} as const
+
+/** The alerts about silences, for `docs/reference/alerts.md`. */
+export const SILENCE_ALERTS = {
+  'silence.ending:*': {
+    severities: ['WARNING'],
+    raisedBy: 'A silence that repeats ends for good within a day; `*` is its id.',
+    endedBy: 'The silence has ended.',
+    whatToDo: 'Create another silence, or repair what it keeps quiet.',
+  },
+} as const satisfies AlertTable

@@ -1,21 +1,17 @@
+import { Type, type Static } from 'typebox'
+import { requireAllowedText } from '../../../kernel/allowed-text.ts'
+import { invalidField } from '../../../kernel/errors.ts'
 import { JsonText } from '../../../kernel/json-text.ts'
+import { END_OF_DAY, isTimeZone, WEEKDAYS, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
+import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../../wire/page.ts'
+import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { created, ok, route, type Route } from '../../../wire/route.ts'
-import { IdParams } from '../../../wire/schemas.ts'
-import { ALERT_OPERATORS } from '../access.ts'
-import { ALERT_ERRORS } from '../errors.ts'
-import {
-  encodeSilence,
-  encodeWithWindows,
-  fromSilenceBody,
-  NewSilenceBody,
-  SilencePage,
-  SilenceQuery,
-  SilenceSchema,
-  SilenceWithWindows,
-} from './schemas.ts'
-import type { Silences } from './service.ts'
+import { IdParams, Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
+import { ALERT_ERRORS } from '../schemas.ts'
+import { ALERT_OPERATORS } from '../model.ts'
+import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
+import type { Silences, SilenceView } from './service.ts'
 
 /** Also of the events. */
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
@@ -42,8 +38,10 @@ export function silenceRoutes(silences: Silences): Route[] {
       errors: { forbidden_variable },
       prepare: ({ body }) => fromSilenceBody(body),
       audit: { kind: 'silence' },
-      change: async (tx, { identity }, wanted) =>
-        created(new JsonText(encodeSilence(await silences.create(tx, wanted, identity.id)))),
+      change: async (tx, { identity }, wanted) => {
+        const silence = await silences.create(tx, wanted, identity.id)
+        return created('/alerts/silences', silence.id, new JsonText(encodeSilence(silence)))
+      },
     }),
     route({
       method: 'GET',
@@ -93,4 +91,157 @@ export function silenceRoutes(silences: Silences): Route[] {
       },
     }),
   ]
+}
+
+const Pattern = (maxLength: number, example: string) =>
+  Type.Optional(Text({ minLength: 1, maxLength, examples: [example] }))
+
+const MATCHERS = {
+  source: Pattern(128, 'platform.backup*'),
+  alarm_id: Pattern(128, 'backup.failed'),
+  server_addr: Pattern(256, '192.0.2.10'),
+  title: Pattern(256, 'Backup failed'),
+}
+const GivenMatchers = Type.Object(MATCHERS, {
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: 4,
+  description: 'At least one; each is an exact text, or a prefix that ends in `*`. All of them must match.',
+})
+
+const TimeOfDay = (description: string, example: string) =>
+  Type.String({
+    pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
+    patternFault: ['wrong_type', { expected: 'a time of the day such as 02:00' }],
+    maxLength: 5,
+    description,
+    examples: [example],
+  })
+const Repeat = Fields({
+  days: Type.Array(OneOf(WEEKDAYS), {
+    minItems: 1,
+    maxItems: WEEKDAYS.length,
+    uniqueItems: true,
+    description: 'On which the hours begin.',
+    examples: [['sat', 'sun']],
+  }),
+  from: TimeOfDay('`HH:MM`; if the clock skips it, the first moment after it.', '02:00'),
+  to: TimeOfDay('`HH:MM`, of the next day if it is before `from`; `24:00` is the end of the day.', '06:00'),
+  time_zone: Text({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Whose clocks count.',
+    examples: ['Europe/Berlin'],
+  }),
+})
+
+const LabelMatchers = Type.Array(
+  Fields({
+    name: Type.String({ description: 'Of a label of an alert.' }),
+    value: Type.String({ description: 'A text, or a regular expression (RE2) of the whole value.' }),
+    is_regex: Type.Boolean(),
+    is_equal: Type.Boolean({ description: '`false` inverts the matcher.' }),
+  }),
+)
+// Without an example: what is allowed depends on the time of the request.
+const Time = (description: string) => Type.String({ format: 'date-time', maxLength: 64, description })
+const Reason = Text({ minLength: 1, maxLength: 1_024, examples: ['Planned maintenance'] })
+
+export const SilenceSchema = Fields(
+  {
+    id: Id,
+    matchers: Fields(MATCHERS, {
+      description: 'All of them must match. Empty for one with `label_matchers` alone.',
+    }),
+    reason: Reason,
+    starts_at: Timestamp,
+    ends_at: Timestamp,
+    repeat: Nullable<Static<typeof Repeat>>({
+      ...Repeat,
+      description: 'When it is active between its start and its end; null for always.',
+    }),
+    label_matchers: Nullable<Static<typeof LabelMatchers>>({
+      ...LabelMatchers,
+      description: 'Of a client of an Alertmanager; all of them must match.',
+    }),
+    state: OneOf(
+      SILENCE_STATES,
+      '`active` silences alerts now, `pending` begins later or again, `ended` is over.',
+    ),
+    created_by: Type.String({ description: 'Id of the caller.' }),
+    created_at: Timestamp,
+    ended_by: Nullable<string>({
+      type: 'string',
+      description: 'Id of the caller who ended it, or `worker`; null until its end is recorded.',
+    }),
+  },
+  { $id: 'Silence' },
+)
+
+const SilenceWithWindows = Fields(
+  {
+    ...SilenceSchema.properties,
+    windows: Type.Array(Fields({ starts_at: Timestamp, ends_at: Timestamp }), {
+      maxItems: SHOWN_WINDOWS,
+      description: `When it is active: the next ${SHOWN_WINDOWS}, the current one first.`,
+    }),
+  },
+  { $id: 'SilenceWithWindows' },
+)
+
+const SilencePage = PageOf(SilenceSchema)
+
+const SilenceQuery = Fields({
+  state: Type.Optional(OneOf(SILENCE_STATES, 'Only silences in this state.')),
+  ...TimedPageQuery,
+})
+
+const NewSilenceBody = Fields({
+  matchers: GivenMatchers,
+  reason: Reason,
+  starts_at: Type.Optional(Time('RFC 3339 with any offset; now when left out.')),
+  ends_at: Type.Optional(
+    Time(
+      'RFC 3339 with any offset; in the future, and at most 30 days after `starts_at`. With `repeat` at most 366 days, and ' +
+        'that by default; without it required.',
+    ),
+  ),
+  repeat: Type.Optional(Repeat),
+})
+
+/** Throws `forbidden_variable`, and `validation_failed` for a time that does not exist. */
+function fromSilenceBody(body: Static<typeof NewSilenceBody>): NewSilence {
+  const { matchers, reason, starts_at, ends_at, repeat } = body
+  const { source, alarm_id: alarmId, server_addr: serverAddr, title } = matchers
+  requireAllowedText({
+    reason,
+    'matchers.source': source,
+    'matchers.alarm_id': alarmId,
+    'matchers.server_addr': serverAddr,
+    'matchers.title': title,
+  })
+  return {
+    matchers: withoutUndefined({ source, alarmId, serverAddr, title }),
+    reason,
+    ...(starts_at !== undefined && { startsAt: parseTime('starts_at', starts_at) }),
+    ...(ends_at !== undefined && { endsAt: parseTime('ends_at', ends_at) }),
+    ...(repeat && { repeat: parseRepeat(repeat) }),
+  }
+}
+
+function parseRepeat({ days, from, to, time_zone: timeZone }: Static<typeof Repeat>): WeeklyHours {
+  if (from === END_OF_DAY) throw invalidField('repeat.from', 'wrong_type', { expected: 'before 24:00' })
+  if (from === to) throw invalidField('repeat.to', 'same_as', { field: 'repeat.from' })
+  if (!isTimeZone(timeZone)) throw invalidField('repeat.time_zone', 'not_a_time_zone')
+  return { days, from, to, timeZone }
+}
+
+/** The silence in responses, pages and events. */
+export const encodeSilence: (silence: SilenceView) => string = encoderOf(SilenceSchema)
+
+const encodeWithWindows: (silence: SilenceView & { readonly windows: readonly TimeSpan[] }) => string =
+  encoderOf(SilenceWithWindows)
+
+function withoutUndefined(matchers: { [Name in keyof Matchers]: string | undefined }): Matchers {
+  return Object.fromEntries(Object.entries(matchers).filter(([, pattern]) => pattern !== undefined))
 }

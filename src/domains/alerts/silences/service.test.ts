@@ -7,7 +7,7 @@ import { noMetrics } from '../../../kernel/metrics.ts'
 import { DAY, HOUR } from '../../../kernel/time.ts'
 import { alertWorld, FAILED, type AlertWorld } from '../../../../test/support/alerts.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
-import { createSuppressions } from '../suppressions.ts'
+import { createSuppressions } from '../index.ts'
 import { SETTLE_MS, type NewSilence } from './model.ts'
 import { Silences, type SilenceDeps } from './service.ts'
 

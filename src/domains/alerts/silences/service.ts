@@ -12,8 +12,9 @@ import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
 import type { AlertView } from '../model.ts'
-import { SILENCE_ALERTS, SILENCE_EVENTS } from './events.ts'
 import {
+  SILENCE_ALERTS,
+  SILENCE_EVENTS,
   isMatched,
   NOTICE_BEFORE_MS,
   REPEAT_MAX_MS,

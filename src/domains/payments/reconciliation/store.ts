@@ -253,7 +253,9 @@ const readReconciliations = pages(
   (on) =>
     on
       .selectFrom('payment_reconciliations')
-      .select(paymentReconciliations.except('isAlerted', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt')),
+      .select(
+        paymentReconciliations.except('isAlerted', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace'),
+      ),
   {},
 )
 

@@ -1,22 +1,25 @@
+import { Type, type Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
-import { hasRole, type Identity } from '../../../kernel/identity.ts'
+import { hasRole, ROLES, type Identity } from '../../../kernel/identity.ts'
 import { JsonText } from '../../../kernel/json-text.ts'
+import { SECOND } from '../../../kernel/time.ts'
+import { encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
-import { encodePage, parsePage } from '../../../wire/page.ts'
+import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { created, ok, route, type Route } from '../../../wire/route.ts'
-import { ErrorBody, IdParams } from '../../../wire/schemas.ts'
 import {
-  encodeKnownToken,
-  encodeNewToken,
-  encodeToken,
-  fromTokenBody,
-  NewTokenBody,
-  NewTokenSchema,
-  TokenPage,
-  TokenParams,
-  TokenQuery,
-} from './schemas.ts'
-import type { ApiTokens } from './service.ts'
+  ErrorBody,
+  IdParams,
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../../wire/schemas.ts'
+import { DEFAULT_LIFETIME_MS, MAX_LIFETIME_MS, type NewApiToken } from './model.ts'
+import type { ApiTokens, CreatedToken } from './service.ts'
 
 export const TOKEN_ERRORS = {
   token_not_found: { status: 404, meaning: 'The user has no such API token.' },
@@ -54,7 +57,7 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       change: async (tx, { params, body, identity }) => {
         const token = await tokens.create(tx, params.id, fromTokenBody(body), identity)
         return {
-          ...created(new JsonText(encodeNewToken(token))),
+          ...created(`/users/${params.id}/tokens`, token.id, new JsonText(encodeNewToken(token))),
           storedBody: new JsonText(encodeKnownToken(token)),
         }
       },
@@ -100,3 +103,73 @@ function requireOwner(userId: string, identity: Identity): void {
   if (identity.id === userId || hasRole(identity, ['admin'])) return
   throw new AppError('forbidden', 'forbidden', 'Only an admin has to do with the tokens of another user.')
 }
+
+const Role = OneOf(ROLES, 'The permissions of the token.')
+
+const Token = {
+  id: Type.String({ description: 'UUIDv7 (RFC 9562).' }),
+  name: Text({
+    minLength: 1,
+    maxLength: 64,
+    description: 'What its owner calls it.',
+    examples: ['cash desk'],
+  }),
+  roles: Type.Array(Role, { description: 'Those of its roles that its user still has.' }),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  last_used_at: NullableTimestamp,
+  last_used_from: Nullable<string>({
+    type: 'string',
+    description: 'The address of the last call. Written at most once a minute.',
+  }),
+}
+
+const TokenSchema = Fields(Token, { $id: 'ApiToken' })
+
+const NewTokenSchema = Fields(
+  {
+    ...Token,
+    token: Nullable<string>({
+      type: 'string',
+      description: 'For `Authorization: Bearer`. Shown once: null when the request is repeated.',
+    }),
+  },
+  { $id: 'NewApiToken' },
+)
+
+const TokenPage = PageOf(TokenSchema)
+
+const TokenQuery = Fields(TimedPageQuery)
+
+const TokenParams = Fields({ id: Id, token_id: Id })
+
+const NewTokenBody = Fields({
+  name: Token.name,
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_LIFETIME_MS / SECOND,
+      description: `Seconds, at most 366 days; ${DEFAULT_LIFETIME_MS / SECOND} (90 days) when left out.`,
+    }),
+  ),
+  roles: Type.Optional(
+    Type.Array(OneOf(ROLES), {
+      minItems: 1,
+      maxItems: 16,
+      description: 'Roles of the user; all that the user has at the time of each call when left out.',
+    }),
+  ),
+})
+
+function fromTokenBody({ name, expires_in, roles }: Static<typeof NewTokenBody>): NewApiToken {
+  return { name, roles, expiresInMs: expires_in === undefined ? undefined : expires_in * SECOND }
+}
+
+const encodeToken = encoderOf(TokenSchema)
+
+const encodeNewToken = encoderOf(NewTokenSchema, {
+  token: ({ token }: CreatedToken) => token.reveal(),
+})
+
+/** A new token as the repetition of its request gets it. */
+const encodeKnownToken = encoderOf(NewTokenSchema, { token: () => null })

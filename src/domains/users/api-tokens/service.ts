@@ -9,7 +9,7 @@ import { MINUTE } from '../../../kernel/time.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
 import type { User } from '../model.ts'
 import type { Users } from '../service.ts'
-import { requireLiveToken } from '../live-token.ts'
+import { requireLiveToken } from '../ended-tokens.ts'
 import { shareUser } from '../store.ts'
 import {
   DEFAULT_LIFETIME_MS,

@@ -4,8 +4,13 @@ import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../../kernel/metrics.ts'
 import { backoffMs } from '../../../kernel/retry.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
-import type { UserChanges, UserSource, UserSourceFailure } from '../../../ports/user-source.ts'
-import type { Mirror, MirrorHealth } from '../../../ports/mirror.ts'
+import type {
+  UserChanges,
+  UserSource,
+  UserSourceFailure,
+  Mirror,
+  MirrorHealth,
+} from '../../../ports/user-source.ts'
 import { doNetworksOverlap } from './model.ts'
 import type { UserCopy } from './user-copy.ts'
 

@@ -1,0 +1,46 @@
+import { localNumber, localTime } from '../../i18n/local.ts'
+import { StatusBadge, type BadgeTone } from '../status-badge.tsx'
+import type { TableColumn } from './data-table.tsx'
+
+type Width = Pick<TableColumn<never>, 'isWideOnly' | 'isFromMedium'>
+
+/** The fields of an item that have such a value and a title. */
+type KeysOf<Item, Titles, Value> = {
+  [Key in keyof Item & keyof Titles & string]: Item[Key] extends Value ? Key : never
+}[keyof Item & keyof Titles & string]
+
+/** The columns of a list that show one field of its items as it is. */
+export function fieldColumns<Item, Titles extends Readonly<Record<string, string>>>(titles: Titles) {
+  type Column = TableColumn<Item>
+  const head = (key: keyof Titles & string, width: Width) => ({ key, title: titles[key] ?? key, ...width })
+  return {
+    text: (key: KeysOf<Item, Titles, string | null>, width: Width = {}): Column => ({
+      ...head(key, width),
+      cell: (item) => <bdi>{String(item[key] ?? '–')}</bdi>,
+    }),
+    code: (key: KeysOf<Item, Titles, string | null>, width: Width = {}): Column => ({
+      ...head(key, width),
+      cell: (item) => <bdi class="mono">{String(item[key] ?? '–')}</bdi>,
+    }),
+    number: (key: KeysOf<Item, Titles, number>, width: Width = {}): Column => ({
+      ...head(key, width),
+      isNumeric: true,
+      cell: (item) => localNumber(Number(item[key])),
+    }),
+    time: (key: KeysOf<Item, Titles, string>, width: Width = {}): Column => ({
+      ...head(key, width),
+      cell: (item) => <time dateTime={String(item[key])}>{localTime(String(item[key]))}</time>,
+    }),
+    status: <Key extends KeysOf<Item, Titles, string>>(
+      key: Key,
+      tones: Readonly<Record<Item[Key] & string, BadgeTone>>,
+      labels: Readonly<Record<Item[Key] & string, string>>,
+      width: Width = {},
+    ): Column => ({
+      ...head(key, width),
+      cell: ({ [key]: value }) => (
+        <StatusBadge tone={tones[value as Item[Key] & string]} label={labels[value as Item[Key] & string]} />
+      ),
+    }),
+  }
+}

@@ -1,0 +1,302 @@
+import { statSync } from 'node:fs'
+import { readNight, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
+import { databaseLocation } from '../../../config/address-types.ts'
+import type { Config } from '../../../config/config.ts'
+import { readMirrorToken } from '../../../config/secrets.ts'
+import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
+import { PrimaryUsers } from '../../../infra/mirror/primary-users.ts'
+import { systemClock } from '../../../kernel/clock.ts'
+import { AppError, errorMessage } from '../../../kernel/errors.ts'
+import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
+import type { UserSourceFailure } from '../../../ports/user-source.ts'
+import type { SchemaStatus } from '../../../store/migrate.ts'
+import { quickCheck } from '../../../store/quick-check.ts'
+import { explainDatabaseFailure } from '../../database.ts'
+import { LOST_DATABASE_REMEDY, loneKeyNotice, lostDatabaseRemains } from '../../lost-database.ts'
+import {
+  fault,
+  fine,
+  skipped,
+  warning,
+  type Check,
+  type DoctorParts,
+  type CheckFinding,
+  type InspectedDatabase,
+  type CertificateCounts,
+} from '../check.ts'
+import { documentPath } from '../document-path.ts'
+
+const INTEGRITY_MS = MINUTE
+
+/** What a commit needs to survive a power failure; the key is the name of the engine's setting. */
+const EXPECTED: Readonly<Record<string, (value: string) => boolean>> = {
+  journal_mode: (value) => value === 'wal',
+  fsync: (value) => value === 'on',
+  full_page_writes: (value) => value === 'on',
+  synchronous_commit: (value) => value !== 'off' && value !== 'local',
+  server_encoding: (value) => value === 'UTF8',
+}
+
+/** Whether the database can be used, is undamaged, has the schema of this release, and commits durably. */
+export const databaseCheck: Check = {
+  name: 'database',
+  run: async (parts) => {
+    const name = databaseLocation.format(parts.loaded.config.database)
+    try {
+      const facts = await parts.database()
+      if (!facts) return [missing(name, parts)]
+      return [
+        await integrity(name, parts),
+        schemaFinding(facts.schema),
+        // The first start sets them.
+        ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ]
+    } catch (error) {
+      return [unusable(name, parts, error)]
+    }
+  },
+}
+
+function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
+  const remains = lostDatabaseRemains(config)
+  if (remains.length > 0) return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
+  if (loneKeyNotice(config) !== undefined)
+    return warning(name, 'does not exist, but jwt-secret does', `if there was one: ${LOST_DATABASE_REMEDY}`)
+  return skipped(name, 'does not exist yet: `platform serve` creates it')
+}
+
+function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
+  if (error instanceof AppError && error.code === 'schema_too_new')
+    return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
+  const cause = error instanceof AppError ? (error.cause ?? error) : error
+  const { reason, remedy } = explainDatabaseFailure(loaded.config.database, cause)
+  return fault(name, reason, remedy)
+}
+
+async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
+  const limit = AbortSignal.timeout(INTEGRITY_MS)
+  try {
+    return fine(name, await quickCheck(loaded.config.database, limit))
+  } catch (error) {
+    if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
+    return fault(name, errorMessage(error), 'stop the platform, and restore the last backup')
+  }
+}
+
+function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {
+  const newest = applied.at(-1)?.name ?? 'none'
+  if (pending.length > 0)
+    return warning(
+      'schema',
+      `${newest}; pending: ${pending.join(', ')}`,
+      'restart, or run: platform db migrate',
+    )
+  if (unknown.length === 0) return fine('schema', newest)
+  const names = unknown.map(({ name }) => name).join(', ')
+  return warning('schema', `a newer release has added ${names}`, 'upgrade this program')
+}
+
+function settingFindings(settings: Readonly<Record<string, string>>): CheckFinding[] {
+  return Object.entries(settings).map(([key, value]) => settingFinding(key, value))
+}
+
+function settingFinding(key: string, value: string): CheckFinding {
+  if (EXPECTED[key]?.(value) ?? true) return fine(key, value)
+  return fault(key, `is ${value}`, 'change it: acknowledged changes can be lost, or text damaged')
+}
+
+type Outcome = Awaited<ReturnType<PrimaryUsers['changesSince']>>
+
+const TOKEN_REMEDY =
+  'on the primary, run: platform token issue USER --purpose mirror --ttl 30d, for any enabled user'
+const UNREACHABLE_REMEDY = 'start the primary, or change gateway.mirror_from; until then the copy is used'
+const REMEDIES: Readonly<Record<UserSourceFailure['outcome'], string>> = {
+  refused: TOKEN_REMEDY,
+  unreachable: UNREACHABLE_REMEDY,
+  unusable: 'install the same release on both servers',
+}
+// A running standby records every ten seconds that its copy is current.
+const RECENT_MS = MINUTE
+
+/** Whether a standby can copy the users of its primary, and how old its copy is. */
+export const standbyCheck: Check = {
+  name: 'standby',
+  async run({ loaded: { config }, clock, database }) {
+    const { gateway } = config
+    if (gateway.mirrorFrom === undefined) return [skipped('gateway.mirror_from', 'is not set: no standby')]
+    const state = (await database().catch(() => undefined))?.mirror
+    const token = tokenFile(gateway.mirrorTokenFile ?? '')
+    return [
+      token,
+      ...(token.result === 'ok' ? await primary(gateway.mirrorFrom, config, state?.revision ?? 0) : []),
+      copy(state, gateway.mirrorMaxAgeMs, clock.now()),
+    ]
+  },
+}
+
+function tokenFile(path: string): CheckFinding {
+  const subject = `gateway.mirror_token_file ${path}`
+  try {
+    readMirrorToken(path)
+    return fine(subject, 'contains a token')
+  } catch (error) {
+    return fault(subject, errorMessage(error), TOKEN_REMEDY)
+  }
+}
+
+async function primary(url: string, { gateway, vpn }: Config, since: number): Promise<CheckFinding[]> {
+  const { mirrorTokenFile = '' } = gateway
+  const users = new PrimaryUsers({ url, readToken: () => readMirrorToken(mirrorTokenFile) })
+  try {
+    return answerOf(url, await users.changesSince(since, AbortSignal.any([])), vpn.ipPool.text)
+  } finally {
+    users.close()
+  }
+}
+
+function answerOf(url: string, answer: Outcome, ownPool: string): CheckFinding[] {
+  if (answer.outcome === 'changes')
+    return [fine(url, 'answers with its users'), pools(ownPool, answer.changes.pool)]
+  const result = answer.outcome === 'unreachable' ? warning : fault
+  return [result(url, answer.reason, REMEDIES[answer.outcome])]
+}
+
+function pools(own: string, ofPrimary: string): CheckFinding {
+  const subject = `vpn.ip_pool ${own}`
+  if (!doNetworksOverlap(own, ofPrimary)) return fine(subject, `does not overlap ${ofPrimary} of the primary`)
+  return fault(subject, `overlaps ${ofPrimary} of the primary`, 'give each server a pool of its own')
+}
+
+function copy(state: MirrorState | undefined, maxAgeMs: number, now: number): CheckFinding {
+  const confirmedAt = state?.confirmedAt ?? null
+  if (confirmedAt === null) return skipped('copy of the users', 'is made by the first start')
+  const seconds = Math.max(0, Math.round((now - confirmedAt) / SECOND))
+  const detail = `was current ${seconds} s ago, at ${toRfc3339(confirmedAt)}`
+  if (seconds * SECOND > maxAgeMs)
+    return fault('copy of the users', `${detail}: no new session is accepted`, UNREACHABLE_REMEDY)
+  if (seconds * SECOND <= RECENT_MS) return fine('copy of the users', detail)
+  return warning(
+    'copy of the users',
+    detail,
+    'start the platform on this server, and see the finding of the primary',
+  )
+}
+
+const GROUP_OR_OTHERS = 0o077
+
+/** The longest time between two nights. */
+const LATE_NIGHT_MS = 26 * HOUR
+/** Without `data.backup_every` somebody should make a data backup on most days. */
+const USUAL_PERIOD_MS = DAY
+
+/** The files of the nightly routine and its last success, where it is configured, and the last data backup. */
+export const backupCheck: Check = {
+  name: 'backup',
+  run: async ({ loaded: { config }, clock, database }) => [
+    ...(await night(config, clock.now())),
+    ...dataBackups(config, clock.now(), await database().catch(() => undefined)),
+  ],
+}
+
+async function night(config: Config, now: number): Promise<CheckFinding[]> {
+  if (config.backup.drive.apiUrl === undefined)
+    return [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
+  const state = readNight(config)
+  return [
+    ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+    lastNight(state, now),
+    ...sharedFolder(state?.sharedWith ?? []),
+    await recognition(config),
+  ]
+}
+
+function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
+  const subject = 'nightly backup'
+  if (state === undefined)
+    return skipped(subject, 'is not installed, or this user cannot read its state: run the doctor as root')
+  const { run, lastSuccess } = state
+  const last = lastSuccess
+    ? `the last success was at ${toRfc3339(lastSuccess.at)}`
+    : 'no night has succeeded yet'
+  const failure = run?.failure ? `; then ${run.failure.errorCode}: ${run.failure.message}` : ''
+  const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
+  if (!isLate && failure === '') return fine(subject, last)
+  const remedy = `see ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
+  return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
+}
+
+function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {
+  const [first] = facts?.schema.applied ?? []
+  if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
+  const subject = 'data backup'
+  const { lastBackupAt } = facts
+  const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
+  const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
+  if (!isLate) return [fine(subject, detail)]
+  if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)
+    return [skipped(subject, `${detail}; the nightly routine saves the database`)]
+  return [
+    warning(subject, detail, 'run: platform data backup, and set data.backup_every; a worker makes them'),
+  ]
+}
+
+function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {
+  const files: [string, string | undefined][] = [
+    ['backup.drive.token_file', drive.tokenFile],
+    ['backup.drive.secrets_file', drive.secretsFile],
+    ['backup.standby.token_file', standby.tokenFile],
+    ['backup.encryption.identity_file', encryption.identityFile],
+  ]
+  return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
+}
+
+/** The alerts of a night wait in its outbox for ever when the platform does not know who sends them. */
+async function recognition(config: Config): Promise<CheckFinding> {
+  const subject = `backup.platform_api ${config.backup.platformApi}`
+  const answer = await recognitionOf(config, systemClock)
+  if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
+  return answer.outcome === 'refused'
+    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, RECOGNITION_REMEDY)
+    : warning(subject, answer.reason, 'start the platform, or change backup.platform_api')
+}
+
+function sharedFolder(others: readonly string[]): CheckFinding[] {
+  if (others.length === 0) return []
+  const detail = `has backups of other servers: ${others.join(', ')}`
+  return [
+    warning('root_dir of the drive', detail, 'give each server a root_dir of its own in its token file'),
+  ]
+}
+
+function privateFile(setting: string, path: string): CheckFinding {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  const subject = `${setting} ${path}`
+  if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
+  const mode = stats.mode & 0o777
+  if ((mode & GROUP_OR_OTHERS) === 0) return fine(subject, `mode ${mode.toString(8)}`)
+  return fault(subject, `mode ${mode.toString(8)}: the routine refuses it`, `run: chmod 600 ${path}`)
+}
+
+const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
+
+/** The registered certificates. */
+export const certificatesCheck: Check = {
+  name: 'certificates',
+  run: async ({ database }) => {
+    const counts = (await database().catch(() => undefined))?.certificates
+    if (!counts) return [skipped('registry', 'needs the database')]
+    const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
+      sum(counts, statuses),
+    ) as [number, number, number]
+    if (all === 0) return [skipped('registry', 'no certificate is registered')]
+    const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
+    if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
+    return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+  },
+}
+
+function sum(counts: CertificateCounts, statuses: readonly string[] | undefined): number {
+  return counts
+    .filter(({ status }) => statuses?.includes(status) ?? true)
+    .reduce((total, { certificates }) => total + certificates, 0)
+}

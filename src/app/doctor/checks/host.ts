@@ -1,0 +1,275 @@
+import { lstatSync, readdirSync, existsSync, statfsSync, statSync, type Stats } from 'node:fs'
+import { basename, join, dirname } from 'node:path'
+import { ConfigError } from '../../../config/config-error.ts'
+import type { LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
+import { SETTING_TABLE } from '../../../config/schema.ts'
+import { readJwtSecret } from '../../../config/secrets.ts'
+import { lostKey } from '../../signing-keys.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+import { mayAccess, type ServiceUser } from '../service-user.ts'
+import { examineUnitEnvironment } from '../unit-environment.ts'
+
+// A directory of data has some hundred files; the bound is for one that is something else.
+const MOST_FILES = 10_000
+const OWNER_READS = 0o400
+const OTHERS_WRITE = 0o002
+const GROUP_OR_OTHERS = 0o077
+
+interface Entry {
+  readonly path: string
+  readonly stats: Stats
+}
+
+/** Owner and mode of every file below the data directory. */
+export const filesCheck: Check = {
+  name: 'files',
+  run: async ({ loaded: { config }, userId, database }) => {
+    const { dataDir } = config
+    const root = lstatSync(dataDir, { throwIfNoEntry: false })
+    if (!root) return [skipped(dataDir, 'does not exist yet: `platform serve` creates it')]
+    if (!root.isDirectory()) return [fault(dataDir, 'is not a directory', 'move it away, or change data_dir')]
+    if (userId !== undefined && userId !== 0 && userId !== root.uid)
+      return [fault(dataDir, ownedBy(root), `run the platform and this command as the user ${root.uid}`)]
+    const entries = [...entriesBelow(dataDir)]
+    const faults = entries.flatMap((entry) => faultsOf(entry, root))
+    const findings = [modeOfRoot(dataDir, root), ...faults]
+    if (faults.length === 0) {
+      if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
+      findings.push(await auditKeyFinding(dataDir, database))
+    }
+    const problems = findings.filter((each) => each !== undefined)
+    return problems.length > 0
+      ? problems
+      : [fine(dataDir, `${entries.length} files, each with the owner of the directory`)]
+  },
+}
+
+function* entriesBelow(directory: string): Generator<Entry> {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).slice(0, MOST_FILES)
+  for (const name of names) {
+    const path = join(directory, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    // Files of a running platform come and go.
+    if (stats) yield { path, stats }
+  }
+}
+
+function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
+  if ((mode & 0o007) === 0) return undefined
+  return warning(path, `mode ${text(mode)}: every user can look into it`, `run: chmod o= ${path}`)
+}
+
+function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
+  const { mode, uid } = stats
+  const findings: CheckFinding[] = []
+  if (uid !== root.uid) {
+    const detail = `${ownedBy(stats)}, the directory to the user ${root.uid}`
+    findings.push(fault(path, detail, `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
+  }
+  if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
+    findings.push(fault(path, `mode ${text(mode)}: its owner cannot read it`, `run: chmod u+rw ${path}`))
+  if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
+    findings.push(fault(path, `mode ${text(mode)}: every user can write to it`, `run: chmod o= ${path}`))
+  if (isKey(path) && (mode & GROUP_OR_OTHERS) !== 0)
+    findings.push(fault(path, `mode ${text(mode)}: the key is for its owner alone`, `run: chmod 600 ${path}`))
+  return findings
+}
+
+function isKey(path: string): boolean {
+  return ['jwt-secret', 'identity-key', 'audit-key'].includes(basename(path))
+}
+
+/** The platform does not start with a key that it refuses, nor without the key of the database. */
+async function secretFinding(
+  dataDir: string,
+  database: DoctorParts['database'],
+): Promise<CheckFinding | undefined> {
+  try {
+    if (readJwtSecret(dataDir)) return undefined
+    const facts = await database().catch(() => undefined)
+    if (facts?.hasSigningKey !== true) return undefined
+    const { reason, remedy } = lostKey(dataDir)
+    return fault(join(dataDir, 'jwt-secret'), reason, remedy)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const [problem] = error.problems
+    return fault(join(dataDir, 'jwt-secret'), `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
+  }
+}
+
+/** The worker makes a key where there is none, but pages that another one has sealed cannot be verified with it. */
+async function auditKeyFinding(
+  dataDir: string,
+  database: DoctorParts['database'],
+): Promise<CheckFinding | undefined> {
+  const { lostAuditKeys = [] } = (await database().catch(() => undefined)) ?? {}
+  if (lostAuditKeys.length === 0) return undefined
+  return warning(
+    join(dataDir, 'audit-key'),
+    `does not have the key ${lostAuditKeys.join(', ')}: what it has sealed of the audit trail cannot be verified`,
+    'append the lines of your copy, or of the host whose worker has sealed it; a key without a copy is lost for good',
+  )
+}
+
+function ownedBy({ uid }: Stats): string {
+  return `belongs to the user ${uid}`
+}
+
+function text(mode: number): string {
+  return (mode & 0o777).toString(8)
+}
+
+const MIB = 1_024 ** 2
+// Below this the write-ahead log may not fit.
+const ERROR_BYTES = 256 * MIB
+const WARNING_SHARE = 0.1
+// docs/specification.md, Limits: free space for a data backup
+const BACKUP_FACTOR = 1.2
+// statfs(2): SQLite needs the locks of a local file system.
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB',
+  0x517b: 'SMB',
+}
+
+/** The file system of the data directory. */
+export const diskCheck: Check = {
+  name: 'disk',
+  run: async ({ loaded: { config } }) => {
+    const { database, dataDir } = config
+    const place = existingParent(dataDir)
+    const { type, bavail, blocks, bsize, ffree, files } = statfsSync(place)
+    const databaseBytes =
+      database.kind === 'sqlite' && existsSync(database.path) ? statSync(database.path).size : 0
+    const findings = [space(place, { free: bavail * bsize, all: blocks * bsize, databaseBytes })]
+    // Some file systems have no fixed number of files.
+    if (files > 0 && ffree < WARNING_SHARE * files)
+      findings.push(warning(place, `${ffree} of ${files} inodes are free`, 'remove files that nobody needs'))
+    const network = NETWORK_FILE_SYSTEMS[type]
+    if (network !== undefined && database.kind === 'sqlite')
+      findings.push(fault(place, `is on ${network}`, 'move data_dir to a local disk: SQLite needs one'))
+    return findings
+  },
+}
+
+function existingParent(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : existingParent(dirname(path))
+}
+
+interface Space {
+  readonly free: number
+  readonly all: number
+  readonly databaseBytes: number
+}
+
+function space(place: string, { free, all, databaseBytes }: Space): CheckFinding {
+  const detail = `${mib(free)} of ${mib(all)} MiB are free`
+  if (free < ERROR_BYTES) return fault(place, detail, 'free space now: writes fail when the disk is full')
+  if (free < BACKUP_FACTOR * databaseBytes)
+    return warning(
+      place,
+      `${detail}; a data backup needs ${mib(BACKUP_FACTOR * databaseBytes)}`,
+      'free space',
+    )
+  return free < WARNING_SHARE * all ? warning(place, detail, 'free space soon') : fine(place, detail)
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / MIB)
+}
+
+const [READ, WRITE, ENTER] = [4, 2, 1]
+
+/** Whether the user of the service can use the files that it needs; the doctor is often run by root, which can use all. */
+export const accessCheck: Check = {
+  name: 'access',
+  run: async ({ loaded, serviceUser }) => {
+    const user = await serviceUser()
+    if (user === undefined)
+      return [skipped('user of the service', 'there is neither a unit nor a data directory')]
+    const faults = [
+      ...configuration(user, loaded),
+      ...tokenFile(user, loaded),
+      ...dataDirectory(user, loaded),
+    ]
+    return faults.length > 0 ? faults : [fine(`user ${user.uid}`, 'can use configuration and data')]
+  },
+}
+
+/** A member of the group reads it: its owner is the one who may change it. */
+function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[] {
+  if (file === undefined) return []
+  const group = user.gids[0] ?? 0
+  return [
+    ...unreachable(user, file),
+    ...lacking(user, file, READ, `chgrp ${group} ${file} && chmod u=rw,g=r,o= ${file}`),
+  ]
+}
+
+/** Nobody but its owner may read it. */
+function tokenFile(user: ServiceUser, { config: { gateway } }: LoadedConfig): CheckFinding[] {
+  const path = gateway.mirrorTokenFile
+  if (path === undefined) return []
+  return [...unreachable(user, path), ...lacking(user, path, READ, `chown ${owner(user)} ${path}`)]
+}
+
+function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig): CheckFinding[] {
+  const mend = `chown -R ${owner(user)} ${dataDir} && chmod u=rwx ${dataDir}`
+  return [...unreachable(user, dataDir), ...lacking(user, dataDir, READ | WRITE | ENTER, mend)]
+}
+
+/** The nearest directory above the path that the user cannot enter. */
+function unreachable(user: ServiceUser, path: string): CheckFinding[] {
+  const above = dirname(path)
+  if (above === path) return []
+  const nearest = lacking(user, above, ENTER, `chmod o+x ${above}, or move what is in it`)
+  return nearest.length > 0 ? nearest : unreachable(user, above)
+}
+
+function lacking(user: ServiceUser, path: string, permissions: number, mend: string): CheckFinding[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  // What is missing is named by the check of its own.
+  if (!stats || mayAccess(user, stats, permissions)) return []
+  const detail = `belongs to ${stats.uid}:${stats.gid}, mode ${(stats.mode & 0o777).toString(8)}: the user ${user.uid} of the service cannot use it`
+  return [fault(path, detail, `run: ${mend}`)]
+}
+
+function owner({ uid, gids }: ServiceUser): string {
+  return `${uid}:${gids[0] ?? uid}`
+}
+
+/** The configuration itself was checked when it was loaded: an error in it ends the doctor before its checks. */
+export const configurationCheck: Check = {
+  name: 'configuration',
+  run: async ({ loaded, env }) => [
+    summary(loaded),
+    ...privacyOf(loaded),
+    ...(loaded.file === undefined ? [] : examineUnitEnvironment(loaded.file, env)),
+  ],
+}
+
+function summary({ config, file, settings }: LoadedConfig): CheckFinding {
+  const changed = settings.filter(({ source }) => source !== 'default').length
+  return fine(
+    file ?? 'defaults',
+    `modules ${config.modules.join(', ')}; ${changed} settings are not the default`,
+  )
+}
+
+/** A file with secrets is for its owner, and perhaps a group, alone. */
+function privacyOf({ config, file, settings }: LoadedConfig): CheckFinding[] {
+  const secrets = settings.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
+  if (file === undefined || secrets.length === 0) return []
+  const mode = statSync(file).mode & 0o777
+  if ((mode & 0o007) === 0) return []
+  const keys = secrets.map(({ key }) => key).join(', ')
+  // The service reads the file as a member of the group of its data.
+  const group = statSync(config.dataDir, { throwIfNoEntry: false })?.gid
+  const remedy = `${group === undefined ? '' : `chgrp ${group} ${file} && `}chmod u=rw,g=r,o= ${file}`
+  return [warning(file, `mode ${mode.toString(8)}: every user can read ${keys}`, `run: ${remedy}`)]
+}
+
+function isSecret({ key }: EffectiveSetting): boolean {
+  return Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+}

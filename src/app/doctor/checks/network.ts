@@ -1,0 +1,223 @@
+import { createServer } from 'node:net'
+import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
+import type { Config } from '../../../config/config.ts'
+import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
+import { ApiConnection } from '../../../infra/http/api-connection.ts'
+import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
+import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
+import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
+import { errorMessage } from '../../../kernel/errors.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { toRfc3339, SECOND } from '../../../kernel/time.ts'
+import { busRemedy } from '../../commands/bus-hint.ts'
+import { LISTEN_FAILURES } from '../../modules/module.ts'
+import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
+import { jwtSecrets } from '../../signing-keys.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+
+const NEARLY_FULL = 0.9
+// docs/specification.md, Limits: a body has up to 1 MiB, and becomes the payload of a message.
+const PAYLOAD_BYTES = 1_024 ** 2
+
+/** Whether the bus can be reached, and keeps what the platform sends. */
+export const busCheck: Check = {
+  name: 'bus',
+  run: async ({ loaded: { config }, bus }) => {
+    try {
+      const facts = await bus()
+      return [server(facts), payload(facts), ...jetStream(facts)]
+    } catch (error) {
+      const { urls, text } = config.bus.server
+      const reason = errorMessage(error)
+      return [fault(text, `${reason}; events wait`, busRemedy(urls.reveal(), reason))]
+    }
+  },
+}
+
+function server({ address, version }: BusFacts): CheckFinding {
+  return fine(address, `NATS ${version}`)
+}
+
+function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
+  const detail = `${maxPayloadBytes} bytes`
+  if (maxPayloadBytes >= PAYLOAD_BYTES) return fine('max_payload', detail)
+  return warning('max_payload', detail, `set it to ${PAYLOAD_BYTES} or more: larger messages become dead`)
+}
+
+function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
+  if (!facts)
+    return [warning('jetstream', 'is off', 'enable it: without it a message that nobody reads is lost')]
+  const { usedBytes, limitBytes, missingSubjects, streams } = facts
+  return [
+    fill('jetstream', usedBytes, limitBytes),
+    ...streams.map(({ name, bytes, limitBytes: limit, acknowledges }) =>
+      acknowledges
+        ? fill(`stream ${name}`, bytes, limit)
+        : fault(`stream ${name}`, 'does not acknowledge messages (no_ack or sealed)', 'change or delete it'),
+    ),
+    ...(missingSubjects.length > 0
+      ? [skipped('streams', `none for ${missingSubjects.join(', ')} yet: the platform creates it`)]
+      : []),
+  ]
+}
+
+function fill(subject: string, used: number, limit: number | undefined): CheckFinding {
+  if (limit === undefined) return fine(subject, `${used} bytes stored, no limit`)
+  const detail = `${used} of ${limit} bytes stored`
+  if (used >= NEARLY_FULL * limit) return warning(subject, detail, 'raise the limit: then messages wait')
+  return fine(subject, detail)
+}
+
+// docs/guide/operating.md: clocks within a second; docs/specification.md, Identity: tokens may come from 5 s ahead.
+const CLOCK_WARNING_MS = 1_000
+const CLOCK_ERROR_MS = 5_000
+const CLOCK_REMEDY = 'synchronize the clocks of all hosts (NTP)'
+
+/** Compares this host's clock with every other one that the platform depends on. */
+export const clockCheck: Check = {
+  name: 'clock',
+  run: async ({ clock, database, bus }) => {
+    const now = clock.now()
+    const facts = await database().catch(() => undefined)
+    const jetStream = (await bus().catch(() => undefined))?.jetStream
+    return [
+      compareWithHistory(now, facts?.schema.applied.at(-1)?.appliedAt),
+      compareClocks('database', clock.now(), facts?.clockMs),
+      compareClocks('bus', clock.now(), jetStream?.clockMs),
+    ]
+  },
+}
+
+/** A host that has lost its clock starts in the past. */
+function compareWithHistory(now: number, newest: number | undefined): CheckFinding {
+  if (newest === undefined || now >= newest) return fine('host', toRfc3339(now))
+  const detail = `${toRfc3339(now)} is before the last migration, ${toRfc3339(newest)}`
+  return fault('host', detail, 'set the clock; then restart the platform')
+}
+
+function compareClocks(subject: string, now: number, other: number | undefined): CheckFinding {
+  if (other === undefined) return skipped(subject, 'has no clock that can be asked')
+  const difference = Math.round(now - other)
+  const detail = `${Math.abs(difference)} ms ${difference < 0 ? 'ahead of' : 'behind'} this host`
+  if (Math.abs(difference) >= CLOCK_ERROR_MS) return fault(subject, detail, CLOCK_REMEDY)
+  return Math.abs(difference) >= CLOCK_WARNING_MS
+    ? warning(subject, detail, CLOCK_REMEDY)
+    : fine(subject, detail)
+}
+
+const ANSWER_MS = 2 * SECOND
+
+/** Each address is free, or the platform itself listens there. */
+export const portsCheck: Check = {
+  name: 'ports',
+  run: ({ loaded: { config } }) => Promise.all(listenersOf(config).map(examine)),
+}
+
+async function examine(listener: OwnListener): Promise<CheckFinding> {
+  const { setting, address } = listener
+  const subject = `${setting} ${listenAddress.format(address)}`
+  if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
+  const running = await platformAt(listener)
+  if (running !== undefined) return fine(subject, `a platform answers: ${running}`)
+  const code = await listenFailure(address)
+  if (code === undefined) return fine(subject, 'free')
+  const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
+  return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
+}
+
+/** The part of `GET /health` that is shown. */
+interface HealthAnswer {
+  readonly version: string
+  readonly modules?: readonly string[]
+  readonly status: string
+}
+
+/** Release and modules of the platform that listens there; undefined if none does. */
+async function platformAt(listener: OwnListener): Promise<string | undefined> {
+  try {
+    const { version, modules, status } = (await readOwn(listener, '/health', ANSWER_MS)) as HealthAnswer
+    return modules && `${version}, ${modules.join(', ')}, ${status}`
+  } catch {
+    return undefined
+  }
+}
+
+/** Listens for a moment; resolves with the code of the error, undefined if there is none. */
+function listenFailure({ host, port }: ListenAddress): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const server = createServer()
+  server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  return promise
+}
+
+/** Whether passwords and tokens are encrypted on their way to other hosts, and for how long. */
+export const tlsCheck: Check = {
+  name: 'tls',
+  run: async ({ loaded: { config }, clock }) =>
+    (['api', 'gateway'] as const)
+      .filter((module) => config.modules.includes(module))
+      .map((module) => tlsOf(config, module, clock.now())),
+}
+
+function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFinding {
+  const { listen, tls: files } = config[module]
+  const subject = `${module}.listen ${listenAddress.format(listen)}`
+  if (isPlainForOthers(config, module)) {
+    const remedy = `set ${module}.tls.cert_file and ${module}.tls.key_file, or listen on a loopback address behind a proxy`
+    return warning(subject, 'passwords and tokens cross the network without TLS', remedy)
+  }
+  try {
+    const context = readTls(`${module}.tls`, files)
+    if (!context) return fine(subject, 'without TLS, on a loopback address or behind a proxy')
+    const end = endOf(context)
+    const detail = `its certificate ends at ${toRfc3339(end)}`
+    if (end - now > ENDS_SOON_MS) return fine(subject, detail)
+    const found = end <= now ? fault : warning
+    return found(
+      subject,
+      detail,
+      `replace ${module}.tls.cert_file and its key; they are read again by themselves`,
+    )
+  } catch (error) {
+    return fault(subject, errorMessage(error), 'put a certificate and its key there')
+  }
+}
+
+const TIMEOUT_MS = 5 * SECOND
+const IDENTITY = { id: 'doctor', name: 'doctor', roles: [], via: 'headers' } as const
+
+/** Whether the api accepts the requests that a gateway with this configuration passes on. */
+export const gatewayCheck: Check = {
+  name: 'gateway',
+  async run({ loaded: { config }, clock }) {
+    const { apiUrl } = config.gateway
+    if (!config.modules.includes('gateway')) return [skipped('gateway.api_url', 'this process is no gateway')]
+    if (apiUrl === undefined)
+      return [skipped('gateway.api_url', 'is not set: the api is in the same process')]
+    trustCertificates(config.gateway)
+    const signature = new IdentitySignature(jwtSecrets(config), clock)
+    const api = new ApiConnection({ url: apiUrl, logger: silentLogger, signature, timeoutMs: TIMEOUT_MS })
+    try {
+      const request = { method: 'GET', path: '/auth/me', headers: {}, body: undefined }
+      const sender = { identity: IDENTITY, requestId: newId() }
+      return [answerOf(apiUrl, (await api.ask(request, sender, AbortSignal.timeout(TIMEOUT_MS))).status)]
+    } catch (error) {
+      return [warning(apiUrl, errorMessage(error), 'start the api, or change gateway.api_url')]
+    } finally {
+      api.close()
+    }
+  },
+}
+
+function answerOf(url: string, status: number): CheckFinding {
+  if (status === 200) return fine(url, 'recognises this gateway')
+  if (status !== 401)
+    return warning(url, `answered with ${status}`, 'check that gateway.api_url is the address of the api')
+  return fault(
+    url,
+    'does not recognise this gateway, so it refuses every request of a session',
+    'give both the same auth.jwt_secret, and set their clocks',
+  )
+}

@@ -1,0 +1,310 @@
+import type { QueryResult } from 'pg'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Histogram, Metrics } from '../../kernel/metrics.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { callListeners } from '../listeners.ts'
+import { touchedName } from '../locking.ts'
+import type { TouchedRow, TransactionCallback, Tx } from '../store.ts'
+import type { StoreLimits } from '../timeout.ts'
+import { storeUnavailable } from '../unavailable.ts'
+import { isRetryable } from './postgres-errors.ts'
+import type { PooledConnection, PostgresQuery, QueryConnection } from './postgres-pool.ts'
+import type { StatementNames } from './postgres-queries.ts'
+import { rollback, runWork } from './postgres-transaction.ts'
+
+// Two, so that one waits for its answers while the other one is being written.
+const CONNECTIONS = 2
+// A group holds its locks until its commit. Larger ones gain little.
+const GROUP_LIMIT = 32
+// The clients that one commit has answered come back within a few turns.
+const BURST_TURNS = 4
+// As for a connection of the pool.
+const WAIT_LIMIT_MS = 5 * SECOND
+// A write that waits for a lock makes its group wait: it is repeated alone, and waits there as long as any other one.
+const LOCK_TIMEOUT_MS = 100
+const BEGIN = `begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`
+
+const LOCKS = / for (?:update|share)| pg_advisory_xact_lock\(/
+const SKIPS = / skip locked/
+const TABLES = / from "(\w+)"/g
+
+export interface WriteGroupsOptions {
+  readonly connect: () => Promise<PooledConnection>
+  readonly names: StatementNames
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly limits: Pick<StoreLimits, 'transactionMs' | 'idleMs'>
+  /** How long a write waits for its group. */
+  readonly waitMs?: number
+  /** Runs a write in a transaction of its own. */
+  readonly runAlone: <T>(work: TransactionCallback<T>) => Promise<T>
+}
+
+/** A write that waits for its group, or runs in it. */
+interface Write {
+  /** The names of what it touches. */
+  readonly names: readonly string[]
+  readonly run: (tx: Tx) => Promise<void>
+  readonly succeed: () => void
+  readonly fail: (error: unknown) => void
+  /** Settles the write by a transaction of its own. */
+  readonly runAlone: () => Promise<void>
+  readonly expiry: NodeJS.Timeout
+}
+
+/**
+ * Group commit: writes that arrive in one burst share a transaction. They run at the same time, so that their statements
+ * share packets and their commit shares one fsync. Between them no lock of the database holds: writes that touch the same
+ * rows run one after the other, and one that locks a row without having named it is repeated alone.
+ *
+ * A write that fails does not affect the others. Most failures come before any change, so there is nothing to undo.
+ * When one comes later, the group is rolled back and each of its writes is repeated alone. Only the failure of a commit is
+ * the failure of all: nobody knows whether it was executed.
+ */
+export class WriteGroups {
+  readonly #options: WriteGroupsOptions
+  readonly #waitMs: number
+  readonly #groupSize: Histogram
+  /** What the writes touch that are in a group now, or are repeated alone. */
+  readonly #touched = new Set<string>()
+  #waiting: Write[] = []
+  #running = 0
+  #isGathering = false
+
+  constructor(options: WriteGroupsOptions) {
+    this.#options = options
+    this.#waitMs = options.waitMs ?? WAIT_LIMIT_MS
+    this.#groupSize = options.metrics.histogram({
+      name: 'store_commit_group_size',
+      help: 'Writes that shared one commit.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    })
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  write<T>(work: TransactionCallback<T>, touches: readonly TouchedRow[]): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let result: T
+      const write: Write = {
+        names: touches.map(touchedName),
+        run: async (tx) => {
+          result = await work(tx)
+        },
+        succeed: () => resolve(result),
+        fail: reject,
+        runAlone: () => this.#options.runAlone(work).then(resolve, reject),
+        expiry: setTimeout(() => this.#expire(write), this.#waitMs),
+      }
+      this.#waiting.push(write)
+      this.#start()
+    })
+  }
+
+  #expire(write: Write): void {
+    this.#waiting = this.#waiting.filter((other) => other !== write)
+    write.fail(storeUnavailable(new Error(`the write has waited for ${this.#waitMs} ms`)))
+  }
+
+  #start(): void {
+    if (this.#isGathering || this.#running >= CONNECTIONS || this.#waiting.length === 0) return
+    this.#isGathering = true
+    void this.#gather().then(() => {
+      this.#isGathering = false
+      const group = this.#takeGroup()
+      if (group.length === 0) return
+      this.#running++
+      void this.#run(group)
+      this.#start()
+    })
+  }
+
+  /** Ends with the first turn in which no write has arrived. */
+  async #gather(): Promise<void> {
+    for (let turn = 0, seen = 0; turn < BURST_TURNS && seen < this.#waiting.length; turn++) {
+      seen = this.#waiting.length
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  /** The first writes that touch nothing of those that run elsewhere, nor of those that wait for them. */
+  #takeGroup(): Write[] {
+    const [group, left]: [Write[], Write[]] = [[], []]
+    const reserved = new Set(this.#touched)
+    for (const write of this.#waiting) {
+      const isFree = group.length < GROUP_LIMIT && write.names.every((name) => !reserved.has(name))
+      if (!isFree) for (const name of write.names) reserved.add(name)
+      ;(isFree ? group : left).push(write)
+    }
+    this.#waiting = left
+    for (const { names, expiry } of group) {
+      clearTimeout(expiry)
+      for (const name of names) this.#touched.add(name)
+    }
+    // Groups of other processes take their locks in the same order.
+    return group.toSorted(({ names: [one = ''] }, { names: [other = ''] }) =>
+      one === other ? 0 : one < other ? -1 : 1,
+    )
+  }
+
+  async #run(group: readonly Write[]): Promise<void> {
+    const repeated = await this.#runTogether(group).catch((error: unknown) => {
+      for (const write of group) write.fail(error)
+      return []
+    })
+    this.#running--
+    this.#start()
+    await Promise.all(repeated.map((write) => write.runAlone()))
+    for (const { names } of group) for (const name of names) this.#touched.delete(name)
+    this.#start()
+  }
+
+  /** Settles the writes by one transaction; returns those that must be repeated alone. Rejects when it settles none. */
+  async #runTogether(group: readonly Write[]): Promise<readonly Write[]> {
+    const connection = await this.#options.connect()
+    try {
+      const transaction = new GroupTransaction(connection, this.#options)
+      const members = await transaction.run(group)
+      if (transaction.isBroken) {
+        await rollback(connection)
+        return members.filter((member) => !member.failExpired()).map(({ write }) => write)
+      }
+      if (!(await isCommitted(connection))) return group
+      this.#groupSize.observe(group.length)
+      return members.filter((member) => !member.settle()).map(({ write }) => write)
+    } finally {
+      connection.release()
+    }
+  }
+}
+
+/** `false` when it was rolled back for certain. Rejects when nobody knows. */
+async function isCommitted(connection: PooledConnection): Promise<boolean> {
+  try {
+    return (await connection.commit()).command === 'COMMIT'
+  } catch (error) {
+    if (isRetryable(error)) return false
+    throw error
+  }
+}
+
+class GroupTransaction {
+  readonly connection: PooledConnection
+  readonly options: WriteGroupsOptions
+  /** Whether it must be rolled back. */
+  isBroken = false
+
+  constructor(connection: PooledConnection, options: WriteGroupsOptions) {
+    this.connection = connection
+    this.options = options
+  }
+
+  /** Resolves when all writes have ended, whatever their outcome. */
+  async run(group: readonly Write[]): Promise<readonly Member[]> {
+    const begun = this.connection.query({ text: BEGIN }).catch(() => (this.isBroken = true))
+    const members = group.map((write) => new Member(this, write))
+    const ends = new Map<string, Promise<void>>()
+    for (const member of members) {
+      const { names } = member.write
+      const earlier = names.flatMap((name) => ends.get(name) ?? [])
+      const end = earlier.length > 0 ? Promise.all(earlier).then(() => member.run()) : member.run()
+      for (const name of names) ends.set(name, end)
+    }
+    await Promise.all([begun, ...members.map(({ ended }) => ended)])
+    return members
+  }
+}
+
+/** A write in its group, and the connection of the group as the write sees it. */
+class Member implements QueryConnection {
+  readonly write: Write
+  readonly ended: Promise<void>
+  readonly #transaction: GroupTransaction
+  readonly #end: () => void
+  readonly #listeners: (() => void)[] = []
+  #changes = 0
+  #statements = 0
+  #closedBy: Error | undefined
+  #expiredBy: Error | undefined
+  #locksOthers = false
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(transaction: GroupTransaction, write: Write) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.write = write
+    this.ended = promise
+    this.#transaction = transaction
+    this.#end = resolve
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { names, limits } = this.#transaction.options
+    try {
+      if (!this.#transaction.isBroken)
+        await runWork({ connection: this, names, limits, work: this.write.run }, this.#listeners)
+    } catch (error) {
+      this.#failure = { error }
+    }
+    this.#closedBy ??= new Error('The transaction has ended.')
+    const hasFailed = this.#failure !== undefined || this.#locksOthers
+    // Nothing needs to be undone otherwise.
+    if (hasFailed && (this.#changes > 0 || this.#statements > 0)) this.#transaction.isBroken = true
+    this.#end()
+  }
+
+  async query<R extends object>(query: PostgresQuery): Promise<QueryResult<R>> {
+    if (this.#closedBy) throw this.#closedBy
+    if (locksOthers(query, this.write.names)) {
+      this.#locksOthers = true
+      throw new Error('The write locks rows that it has not named; it is repeated alone.')
+    }
+    this.#statements++
+    try {
+      const result = await this.#transaction.connection.query<R>(query)
+      if (!query.text.startsWith('select ')) this.#changes += result.rowCount ?? 0
+      return result
+    } catch (error) {
+      // The server refuses every later statement of the transaction.
+      this.#transaction.isBroken = true
+      throw error
+    } finally {
+      this.#statements--
+    }
+  }
+
+  close(error: Error): void {
+    this.#expiredBy = error
+    this.#closedBy = error
+    this.#transaction.isBroken = true
+    this.#transaction.connection.close(error)
+  }
+
+  /** Settles the write if its own time limit has expired. */
+  failExpired(): boolean {
+    if (this.#expiredBy) this.write.fail(this.#expiredBy)
+    return this.#expiredBy !== undefined
+  }
+
+  /** Settles the write after the commit; `false` if it must be repeated alone. */
+  settle(): boolean {
+    if (this.#locksOthers) return false
+    if (this.#failure) this.write.fail(this.#failure.error)
+    else {
+      callListeners(this.#listeners, this.#transaction.options.logger)
+      this.write.succeed()
+    }
+    return true
+  }
+}
+
+/** Whether the statement locks a row that is not among the names, or skips rows that others of the group have locked. */
+function locksOthers({ text, values = [] }: PostgresQuery, names: readonly string[]): boolean {
+  if (!LOCKS.test(text)) return false
+  const tables = Array.from(text.matchAll(TABLES), ([, table = '']) => table)
+  const [table = ''] = tables
+  const key = values.filter((value) => typeof value === 'string')
+  return tables.length !== 1 || SKIPS.test(text) || !names.includes(touchedName({ table, key }))
+}
