@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { DAY } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/loopback.ts'
 import { startMockProgram } from '../support/mock-program.ts'
-import { runPlatform, servePlatform, temporaryDirectory } from '../support/platform.ts'
+import { runPlatform, servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
 
 const CHANNELS = [
   { name: 'stripe', kind: 'stripe', path: '' },
@@ -50,6 +50,38 @@ async function openShop(stack: AsyncDisposableStack) {
   writeFileSync(join(dataDir, 'platform.toml'), `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`)
   const platform = stack.use(await servePlatform({ dataDir, env: { LISTEN_ADDR: `127.0.0.1:${port}` } }))
   return { dataDir, mock, platform }
+}
+
+// What the mock says of a payer, in answers, callbacks and bills.
+const PAYER = [
+  'payer@example.com',
+  'Pat Payer',
+  'openid_of_the_payer',
+  'account of the payer',
+  'pat***@example',
+]
+
+/** Of the payer, and every line of the keys and value of the secrets. */
+function secretWords(directory: string): readonly string[] {
+  const values = readdirSync(directory).flatMap((name) => {
+    const lines = readFileSync(join(directory, name), 'utf8').split('\n')
+    return name.endsWith('.env') ? lines.filter(isSecretLine).map((line) => line.split('=')[1] ?? '') : lines
+  })
+  const long = values.filter((value) => value.length >= 16 && !value.includes('-----'))
+  assert.ok(long.length > 20)
+  return [...PAYER, ...long]
+}
+
+// The others are names of an account or of files.
+const isSecretLine = (line: string) => /^(STRIPE_\w+|WECHATPAY_APIV3_KEY)=/.test(line)
+
+/** The log, the database with its write-ahead log, and a backup of it. */
+async function everythingWritten(dataDir: string, platform: ServedPlatform): Promise<Buffer> {
+  assert.equal((await runPlatform(['data', 'backup'], { dataDir })).code, 0)
+  const files = [...globSync('platform.db*', { cwd: dataDir }), ...globSync('backups/*.db', { cwd: dataDir })]
+  assert.ok(files.length >= 2, files.join())
+  const logs = Buffer.from(JSON.stringify(platform.logs()) + platform.stderr())
+  return Buffer.concat([logs, ...files.map((file) => readFileSync(join(dataDir, file)))])
 }
 
 const yesterday = () =>
@@ -101,6 +133,9 @@ test('orders are paid, refunded and reconciled through each provider', async () 
       `stripe ${date}: differs; 0 matched, 1 differ\nmissing_here payment ${'0'.repeat(32)}: here nothing, there succeeded 1234 cents\n`,
     ],
   )
+  const everywhere = await everythingWritten(dataDir, platform)
+  for (const word of secretWords(join(dataDir, 'secrets')))
+    assert.ok(!everywhere.includes(word), `no secret and nothing of the payer: ${word.slice(0, 12)}…`)
   for (const args of [
     ['--channel', 'nobody', '--date', date],
     ['--channel', 'ali', '--date', 'today'],

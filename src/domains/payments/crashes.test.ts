@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { MemoryChannel } from '../../../test/support/memory-channel.ts'
 import { WANTED } from '../../../test/support/orders.ts'
 import { paymentProcess, paymentWorld } from '../../../test/support/payments.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'

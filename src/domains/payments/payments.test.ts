@@ -114,6 +114,17 @@ onEveryDialect('payments', (dialect) => {
     assert.equal(w.alerts.length, 2)
   })
 
+  test('a genuine callback says nothing about a payment of another channel, nor about the order that it names', async () => {
+    await using w = await paymentWorld(dialect)
+    const [dear, cheap] = [await w.open('o-1'), await w.open('o-2', w.other)]
+    const callback = { ...w.other.pay(cheap.number), orderId: 'o-1' }
+    const swapped = { ...callback, number: dear.number, eventId: 'e-swapped' }
+    for (const each of [swapped, callback]) await w.write((tx) => w.payments.receive(tx, 'other', each))
+    const statuses = await Promise.all(['o-1', 'o-2'].map(async (id) => (await w.orders.get(id)).status))
+    assert.deepEqual(statuses, ['pending', 'paid'])
+    assert.equal((await w.payments.get(dear.id)).status, 'open')
+  })
+
   for (const [kind, arrange, orderStatus] of [
     ['late', 'expired', 'expired'],
     ['late', 'paid', 'paid'],

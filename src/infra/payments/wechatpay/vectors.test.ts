@@ -7,6 +7,7 @@ import { BadSignature, ChannelError } from '../../../ports/payment-channel.ts'
 import { cutToBytes } from '../marks.ts'
 import { billRows } from './bill.ts'
 import { decryptResource } from './cipher.ts'
+import { createWechatPay } from './index.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef'
 const RESOURCE = {
@@ -62,6 +63,25 @@ test('the probes of WeChat Pay fail as any forged callback does', async () => {
     () => w.channel.verifyCallback({ ...headers, 'wechatpay-timestamp': 'soon' }, body),
     BadSignature,
   )
+})
+
+test('a callback of another merchant or another app changes nothing', async () => {
+  await using w = await openPayWorld('wechatpay')
+  const number = 'a'.repeat(32)
+  const now = w.clock.now()
+  const order = { number, orderId: 'o-1', amountCents: 100, currency: 'CNY', returnUrl: undefined }
+  await w.channel.create(number, w.channel.parametersOf({ ...order, expiresAt: undefined, now }))
+  const [booked] = w.mock.book.payments()
+  assert.ok(booked)
+  w.mock.book.act(booked, 'pay')
+  const [callback] = await w.callbacks()
+  assert.ok(callback)
+  for (const variable of ['WECHATPAY_MCHID', 'WECHATPAY_APPID']) {
+    const secrets = { ...w.settings.secrets, [variable]: '2088' }
+    const other = createWechatPay({ ...w.settings, secrets }, { clock: w.clock })
+    assert.equal(other.verifyCallback(callback.headers, callback.body).type, 'other', variable)
+    await other.end()
+  }
 })
 
 const HEADER =
