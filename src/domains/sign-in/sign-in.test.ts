@@ -5,9 +5,8 @@ import type { IdentityProvider } from '../../ports/identity-provider.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
-import { startTestProvider } from '../../../test/support/mock-oidc.ts'
+import { CLIENT_ID, startTestProvider } from '../../../test/support/mock-oidc.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
-import { CLIENT_ID } from '../../../test/support/mock-oidc.ts'
 import {
   locationOf,
   MOCK_USER,
