@@ -41,7 +41,7 @@ export function bindWork<A, T>(work: (argument: A) => T): (argument: A) => T {
 }
 
 /** A piece of work that has ended. */
-export interface Span {
+export interface TraceSpan {
   readonly name: string
   /** `server`: a request from outside; `client`: a call that leaves; `producer`: a message for the bus. */
   readonly kind: 'internal' | 'server' | 'client' | 'producer'
@@ -53,7 +53,7 @@ export interface Span {
   readonly isFailed: boolean
 }
 
-let recorder: ((span: Span) => void) | undefined
+let recorder: ((span: TraceSpan) => void) | undefined
 
 /** Passes the spans of this process on from now on; undefined: to nobody. Without it none is made. */
 export function recordSpans(record: typeof recorder): void {
@@ -71,11 +71,11 @@ export function newTrace(isSampled = recorder !== undefined): Trace {
 }
 
 /** Records the end of a piece of work that has lasted so long; the trace says whether. */
-export function recordSpan(span: Omit<Span, 'startedAt'>): void {
+export function recordSpan(span: Omit<TraceSpan, 'startedAt'>): void {
   if (recorder && span.trace.isSampled) recorder({ ...span, startedAt: systemClock.now() - span.durationMs })
 }
 
-type SpanWork = Pick<Span, 'name' | 'kind'> & Partial<Pick<Span, 'attributes'>>
+type SpanWork = Pick<TraceSpan, 'name' | 'kind'> & Partial<Pick<TraceSpan, 'attributes'>>
 
 /** Runs the work in this trace, as a span of it. */
 export async function runInSpan<T>(trace: Trace, span: SpanWork, work: () => Promise<T>): Promise<T> {
@@ -98,7 +98,7 @@ export function runInPart<T>(span: SpanWork, work: () => Promise<T>): Promise<T>
 }
 
 /** A part of the work of that trace. */
-export function childTrace({ traceId, spanId, isSampled, state }: Trace): Trace {
+function childTrace({ traceId, spanId, isSampled, state }: Trace): Trace {
   return {
     traceId,
     spanId: randomHex(8),

@@ -222,11 +222,7 @@ export function created(
   body: object,
   headers: Answer['headers'] = {},
 ): Answer {
-  return { status: 201, body, headers: { ...headers, location: locationOf(collection, id) } }
-}
-
-export function locationOf(collection: string, id: string): string {
-  return `${collection}/${encodeURIComponent(id)}`
+  return { status: 201, body, headers: { ...headers, location: `${collection}/${encodeURIComponent(id)}` } }
 }
 
 /** The body of an answer as data, even if it is JSON text or was stored. */

@@ -209,7 +209,12 @@ function webhooksOf(events: readonly EventType[]): Record<string, object> {
     },
   })
   const post = (event: EventType) => ({
+    operationId: `on ${event.subject}`.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_match, next: string) =>
+      next.toUpperCase(),
+    ),
     summary: `The event ${event.subject}`,
+    // Its signature identifies the platform.
+    security: [],
     description: 'A CloudEvents 1.0 envelope, signed as a Standard Webhook.',
     requestBody: {
       required: true,

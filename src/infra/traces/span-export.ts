@@ -4,7 +4,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace'
 import { SECOND } from '../../kernel/time.ts'
-import { recordSpans, type Span, type Trace } from '../../kernel/trace.ts'
+import { recordSpans, type TraceSpan, type Trace } from '../../kernel/trace.ts'
 
 export interface SpanExportOptions {
   /** Of the collector; without the path of the signal. */
@@ -22,7 +22,7 @@ const DELAY_MS = SECOND
 const TIMEOUT_MS = 5 * SECOND
 // A collector that hangs must not delay the end of the program.
 const CLOSE_MS = SECOND
-const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
+const KINDS: Readonly<Record<TraceSpan['kind'], SpanKind>> = {
   internal: SpanKind.INTERNAL,
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
@@ -65,7 +65,7 @@ function tracesUrl(endpoint: string): string {
 }
 
 function readable(
-  { name, kind, trace, startedAt, durationMs, attributes, isFailed }: Span,
+  { name, kind, trace, startedAt, durationMs, attributes, isFailed }: TraceSpan,
   resource: Resource,
 ): ReadableSpan {
   const parent = trace.parentId === undefined ? {} : { parentSpanContext: contextOf(trace, trace.parentId) }
