@@ -25,7 +25,7 @@ export const paymentWords = defineWords({
       paid_at: 'Paid',
       closed_at: 'Closed',
     },
-    statuses: { creating: 'Unclear', open: 'Open', paid: 'Paid', closed: 'Closed', failed: 'Failed' },
+    statuses: { creating: 'Being created', open: 'Open', paid: 'Paid', closed: 'Closed', failed: 'Failed' },
     attentions: {
       late: 'Paid too late',
       duplicate: 'Paid twice',
@@ -103,7 +103,7 @@ export const paymentWords = defineWords({
       paid_at: '支付时间',
       closed_at: '关闭时间',
     },
-    statuses: { creating: '未确认', open: '待支付', paid: '已支付', closed: '已关闭', failed: '失败' },
+    statuses: { creating: '创建中', open: '待支付', paid: '已支付', closed: '已关闭', failed: '失败' },
     attentions: {
       late: '支付过晚',
       duplicate: '重复支付',
