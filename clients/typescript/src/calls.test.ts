@@ -115,6 +115,17 @@ describe('an error of a call', () => {
     })
   })
 
+  test('says that an object still has the version that the caller knows', async () => {
+    await using world = await clientWorld([answerText(304, '')])
+    const call = { path: { order_id: 'a' }, headers: { 'If-None-Match': '"3"' } }
+    await assert.rejects(world.client.call('getOrder', call), {
+      code: 'not_modified',
+      status: 304,
+      attempts: 1,
+    })
+    assert.equal(world.api.requests[0]?.headers['if-none-match'], '"3"')
+  })
+
   test('has the status for a page of a proxy, and the id that the client has sent', async () => {
     await using world = await clientWorld([answerText(502, '<html>')], { retryForMs: 0 })
     const error = await failureOf(world.client.call('getMe'))

@@ -28,7 +28,7 @@ export class PlatformError extends Error {
   readonly operation: string
   /**
    * The code of the API (`order_exists`), or `status_502` for an error that is not the platform's, or one of the client:
-   * `unreachable`, `timeout` and `invalid_response`.
+   * `unreachable`, `timeout`, `invalid_response`, and `not_modified` for the answer 304 to an `If-None-Match`.
    */
   readonly code: string
   /** Status of the response; 0 without one. */

@@ -76,8 +76,12 @@ interface ErrorBody {
   readonly details?: readonly FieldFault[]
 }
 
+const NOT_MODIFIED = 304
+
 async function refusalIn(response: Response) {
   const { status, headers } = response
+  if (status === NOT_MODIFIED)
+    return { status, code: 'not_modified', message: 'The object still has the version of `If-None-Match`.' }
   const { code, message, details } = parseError(await response.text())
   return {
     status,
