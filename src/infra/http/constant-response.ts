@@ -25,7 +25,7 @@ export function sendConstant(
     'cache-control': 'no-cache',
     ...given,
     etag: isCompressed ? content.compressedTag : content.entityTag,
-    vary: 'accept-encoding',
+    vary: [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '),
   })
   const known = headers['if-none-match']
   const isKnown = [content.entityTag, content.compressedTag].some(

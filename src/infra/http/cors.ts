@@ -23,6 +23,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
+  'X-Next-Cursor',
   'X-Request-Id',
 ]
 const PREFLIGHT = {

@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
+import { ConstantContent } from '../../wire/constant-content.ts'
 import { ok, route, type AccessPolicy, type Route } from '../../wire/route.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createOpenApiDocument } from './openapi.ts'
@@ -37,6 +38,17 @@ const VERSIONED = route({
   read: () => ok({ a: 1 }, { etag: '"7"' }),
 })
 
+const CONSTANT = route({
+  method: 'GET',
+  path: '/constant',
+  operation: 'readConstant',
+  tag: 'Things',
+  summary: 'Read a page',
+  access: 'public',
+  answers: { 200: { description: 'The page.' } },
+  read: () => ({ status: 200, body: new ConstantContent('a page', 'text/plain') }),
+})
+
 /** A server that knows its callers by the header `X-Caller`. */
 async function serve(
   t: TestContext,
@@ -48,7 +60,7 @@ async function serve(
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(fields) }
   const { metrics, expose, close } = createMetrics({ logger })
   const server = await createHttpServer({
-    routes: [echoRoute(access), VERSIONED],
+    routes: [echoRoute(access), VERSIONED, CONSTANT],
     identify: ({ headers }) =>
       typeof headers['x-caller'] === 'string'
         ? { id: headers['x-caller'], name: 'caller', roles: [], via: 'headers' }
@@ -131,6 +143,8 @@ test('pages of the named origins may call, with no identity but a token; others 
     [SHOP, 'Origin'],
   )
   assert.match(String(read.headers.get('access-control-expose-headers')), /ETag/)
+  const constant = await ask('GET', { origin: SHOP }, '/constant')
+  assert.equal(constant.headers.get('vary'), 'Origin, accept-encoding')
   const refused = await ask('POST', { origin: SHOP })
   assert.deepEqual([refused.status, refused.headers.get('access-control-allow-origin')], [401, SHOP])
   for (const origin of ['https://evil.example', `${SHOP}.evil.example`, 'null']) {
