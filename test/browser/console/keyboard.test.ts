@@ -149,11 +149,11 @@ test('the palette opens what looks like the id of an object, and says what it fi
   await palette.getByRole('combobox').fill('?')
   await palette.getByText('No such page or action. Orders, tickets').waitFor()
   assert.equal(await palette.getByRole('option').count(), 0)
-  await palette.getByRole('combobox').fill('refund')
+  await palette.getByRole('combobox').fill('parcel')
   assert.deepEqual(await palette.getByRole('option').allTextContents(), [
-    'Orders whose ids begin with \u2068refund\u2069',
-    'Alerts with the text \u2068refund\u2069',
-    'Tickets with the text \u2068refund\u2069',
+    'Orders whose ids begin with \u2068parcel\u2069',
+    'Alerts with the text \u2068parcel\u2069',
+    'Tickets with the text \u2068parcel\u2069',
   ])
   await palette.getByRole('combobox').fill('order-17')
   await palette.getByRole('option', { name: 'Open the order order-17' }).waitFor()
