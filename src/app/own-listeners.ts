@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { get as getOverTls } from 'node:https'
-import { json } from 'node:stream/consumers'
+import { text as readText } from 'node:stream/consumers'
 import type { ListenAddress } from '../config/address-types.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
@@ -37,17 +37,22 @@ export function ownUrl({ host, port }: ListenAddress): string {
  * The JSON that a listener of this server answers at a public path, whatever its status is. Nothing that is secret is sent, so
  * the certificate is not judged: it names no loopback address. Rejects when there is no answer in time, or no JSON.
  */
-export async function readOwn(
+export async function readOwn(listener: OwnListener, path: string, timeoutMs: number): Promise<unknown> {
+  return JSON.parse(await readOwnText(listener, path, timeoutMs))
+}
+
+/** The same for a text. */
+export async function readOwnText(
   { address, hasTls }: OwnListener,
   path: string,
   timeoutMs: number,
-): Promise<unknown> {
+): Promise<string> {
   const url = `${ownUrl(address)}${path}`
   const signal = AbortSignal.timeout(timeoutMs)
-  if (!hasTls) return (await fetch(url, { signal })).json()
+  if (!hasTls) return (await fetch(url, { signal })).text()
   const options = { rejectUnauthorized: false, agent: false, signal }
   const [response] = await once(getOverTls(url.replace('http:', 'https:'), options), 'response')
-  return json(response)
+  return readText(response)
 }
 
 /** Whether passwords and tokens of other hosts reach the module without TLS, and no proxy that ends it is configured. */

@@ -18,6 +18,7 @@ import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
+import { engineCheck } from './checks/engine.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
@@ -30,6 +31,7 @@ const CHECKS: readonly Check[] = [
   clockCheck,
   diskCheck,
   databaseCheck,
+  engineCheck,
   busCheck,
   certificatesCheck,
   gatewayCheck,

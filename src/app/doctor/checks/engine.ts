@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs'
+import type { Config } from '../../../config/config.ts'
+import { HOUR, SECOND } from '../../../kernel/time.ts'
+import { listenersOf, readOwnText } from '../../own-listeners.ts'
+import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { documentPath } from '../document-path.ts'
+
+const ANSWER_MS = 2 * SECOND
+const PERCENTILE = 0.99
+// Fewer, or less time, say more of the start of a process than of its work.
+const FEWEST_COMMITS = 10_000
+const LEAST_UPTIME_SECONDS = HOUR / SECOND
+const GB = 1e9
+
+/** Above these SQLite is near its end on this server (docs/specification.md, Observability). */
+const MOST = { bytes: 50 * GB, waitingWrites: 1_000, commitSeconds: 0.25, processors: 0.8 }
+
+/** What a running platform says of its work since its start. */
+export interface EngineLoad {
+  readonly waitingWrites: number
+  /** Within which 99 of 100 commits ended; undefined after a few. */
+  readonly commitSeconds: number | undefined
+  /** How many processors it kept busy on average; undefined in its first hour. */
+  readonly processors: number | undefined
+}
+
+/** Whether the embedded database is large or busy enough to move to PostgreSQL. */
+export const engineCheck: Check = {
+  name: 'engine',
+  async run({ loaded: { config }, clock }) {
+    const { database } = config
+    if (database.kind !== 'sqlite') return [skipped('PostgreSQL', 'its own server says what it needs')]
+    const bytes = statSync(database.path, { throwIfNoEntry: false })?.size
+    if (bytes === undefined) return [skipped(database.path, 'does not exist yet')]
+    return [engineFinding(database.path, bytes, await loadOf(config, clock.now()))]
+  },
+}
+
+export function engineFinding(path: string, bytes: number, load: EngineLoad | undefined): CheckFinding {
+  const facts = [`${(bytes / GB).toFixed(1)} GB`, ...(load ? factsOf(load) : ['no platform answers'])]
+  const detail = facts.join(', ')
+  const isNearItsEnd =
+    bytes > MOST.bytes ||
+    (load !== undefined &&
+      (load.waitingWrites > MOST.waitingWrites ||
+        (load.commitSeconds ?? 0) > MOST.commitSeconds ||
+        (load.processors ?? 0) > MOST.processors))
+  if (!isNearItsEnd) return fine(path, detail)
+  const remedy = `see ${documentPath('docs/guide/operating.md')}; platform db copy moves the data to PostgreSQL`
+  return warning(path, `${detail}: SQLite is near its end on this server`, remedy)
+}
+
+function factsOf({ waitingWrites, commitSeconds, processors }: EngineLoad): string[] {
+  return [
+    ...(commitSeconds === undefined ? [] : [`99 % of commits within ${commitSeconds * SECOND} ms`]),
+    `${waitingWrites} writes wait`,
+    ...(processors === undefined ? [] : [`${processors.toFixed(2)} processors busy`]),
+  ]
+}
+
+/** The load of the first listener that answers; undefined if none does. */
+async function loadOf(config: Config, now: number): Promise<EngineLoad | undefined> {
+  for (const listener of listenersOf(config)) {
+    const text = await readOwnText(listener, '/metrics', ANSWER_MS).catch(() => '')
+    const load = parseLoad(text, now)
+    if (load) return load
+  }
+  return undefined
+}
+
+/** Undefined for what is no text of metrics, such as a refusal. */
+export function parseLoad(text: string, now: number): EngineLoad | undefined {
+  const samples = new Map(
+    text.split('\n').flatMap((line): [string, number][] => {
+      const end = line.lastIndexOf(' ')
+      return line.startsWith('platform_') ? [[line.slice(0, end), Number(line.slice(end + 1))]] : []
+    }),
+  )
+  const startedAt = samples.get('platform_process_start_time_seconds')
+  if (startedAt === undefined) return undefined
+  const seconds = now / SECOND - startedAt
+  const busySeconds = samples.get('platform_process_cpu_seconds_total') ?? 0
+  return {
+    waitingWrites: samples.get('platform_store_write_queue_length') ?? 0,
+    commitSeconds: percentileOf('platform_store_commit_seconds', samples),
+    processors: seconds < LEAST_UPTIME_SECONDS ? undefined : busySeconds / seconds,
+  }
+}
+
+/** The bound of the bucket in which the percentile is. */
+function percentileOf(histogram: string, samples: ReadonlyMap<string, number>): number | undefined {
+  const total = samples.get(`${histogram}_count`) ?? 0
+  if (total < FEWEST_COMMITS) return undefined
+  for (const [name, count] of samples) {
+    const bound = name.startsWith(`${histogram}_bucket{`) ? /le="([^"]+)"/.exec(name)?.[1] : undefined
+    if (bound !== undefined && count >= PERCENTILE * total) return Number(bound.replace('+Inf', 'Infinity'))
+  }
+  return undefined
+}
