@@ -99,10 +99,10 @@ const WAITING: Readonly<Record<string, Waiting>> = {
       const longestPauseMs = MINUTE + CLOCK_DIFFERENCE_MS
       const claim = { holder: 'me', longestPauseMs, limit: 1, except: [] }
       await store.write(async ({ db }) => {
-        await sql`create table work_items (id text, due_at bigint, lease_holder text, attempts int, queued_at bigint)`.execute(
+        await sql`create table work_items (id text, due_at bigint, lease_holder text, attempts int, queued_at bigint, trace text)`.execute(
           db,
         )
-        await sql`insert into work_items values ('one', ${clock.now() + MINUTE}, null, 1, ${clock.now()})`.execute(
+        await sql`insert into work_items values ('one', ${clock.now() + MINUTE}, null, 1, ${clock.now()}, null)`.execute(
           db,
         )
       })

@@ -304,7 +304,7 @@ const RETRY_AFTER = { 'Retry-After': headerOf('Seconds to wait.', { type: 'integ
 function responseHeaders(status: number, { hasTag }: Pick<AnswerSchema, 'hasTag'> = {}): object {
   return {
     ...COMMON_HEADERS,
-    ...((hasTag || status === 304) && ENTITY_TAG),
+    ...((hasTag || status === 304 || status === 412) && ENTITY_TAG),
     ...((status === 201 || status === 302) && LOCATION),
     ...((status === 429 || status === 503) && RETRY_AFTER),
     ...(status === 401 && { 'WWW-Authenticate': headerOf('`Bearer`.') }),

@@ -16,8 +16,8 @@ export interface Mutator {
 }
 
 // An unreadable event id begins the stream with `reset`; a `Range` is ignored when it is invalid (RFC 9110, section 14.2)
-// and when `If-Range` does not match (section 13.1.5).
-const IGNORED_IF_INVALID = ['Last-Event-ID', 'Range', 'If-Range']
+// and when `If-Range` does not match (section 13.1.5); an `If-None-Match` without a current tag matches nothing.
+const IGNORED_IF_INVALID = ['If-None-Match', 'Last-Event-ID', 'Range', 'If-Range']
 
 /** Every way of being wrong; none of what they make may be answered with success. */
 export const MUTATORS: readonly Mutator[] = [
