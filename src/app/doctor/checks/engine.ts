@@ -12,7 +12,7 @@ const FEWEST_COMMITS = 10_000
 const LEAST_UPTIME_SECONDS = HOUR / SECOND
 const GB = 1e9
 
-/** Above these SQLite is near its end on this server (docs/specification.md, Observability). */
+/** Above these SQLite is near its end on this server (docs/specification.md, Health). */
 const MOST = { bytes: 50 * GB, waitingWrites: 1_000, commitSeconds: 0.25, processors: 0.8 }
 
 /** What a running platform says of its work since its start. */
