@@ -2,38 +2,41 @@ import { sql } from 'kysely'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
-import { vpn, vpnHolders } from './migrations/0002-vpn.ts'
-import { alertRules, alertNotifications, addTickets } from './migrations/0004-alerts.ts'
-import { addHeartbeats, telemetry, events, addMenus } from './migrations/0007-heartbeats.ts'
-import { addCertificates, addDataBackups, addCommands } from './migrations/0011-certificates.ts'
-import {
-  addSignIn,
-  eventOrder,
-  addOverview,
-  addUserChanges,
-  orderArchive,
-  orderSearch,
-  unclosedTickets,
-  ticketComments,
-  addAlertGroups,
-} from './migrations/0014-sign-in.ts'
-import {
-  alertTold,
-  alertRepetitions,
-  executionReasons,
-  refusedTelemetry,
-  addApiTokens,
-  certificateWildcards,
-  alertToldTexts,
-} from './migrations/0023-alert-told.ts'
+import { vpn } from './migrations/0002-vpn.ts'
+import { vpnHolders } from './migrations/0003-vpn-holders.ts'
+import { alertRules } from './migrations/0004-alerts.ts'
+import { alertNotifications } from './migrations/0005-notifications.ts'
+import { addTickets } from './migrations/0006-tickets.ts'
+import { addHeartbeats } from './migrations/0007-heartbeats.ts'
+import { telemetry } from './migrations/0008-telemetry.ts'
+import { events } from './migrations/0009-events.ts'
+import { addMenus } from './migrations/0010-menus.ts'
+import { addCertificates } from './migrations/0011-certificates.ts'
+import { addDataBackups } from './migrations/0012-data-backups.ts'
+import { addCommands } from './migrations/0013-commands.ts'
+import { addSignIn } from './migrations/0014-sign-in.ts'
+import { eventOrder } from './migrations/0015-event-order.ts'
+import { addOverview } from './migrations/0016-overview.ts'
+import { addUserChanges } from './migrations/0017-user-changes.ts'
+import { orderArchive } from './migrations/0018-order-archive.ts'
+import { orderSearch } from './migrations/0019-order-search.ts'
+import { unclosedTickets } from './migrations/0020-unclosed-tickets.ts'
+import { ticketComments } from './migrations/0021-ticket-comments.ts'
+import { addAlertGroups } from './migrations/0022-alert-groups.ts'
+import { alertTold } from './migrations/0023-alert-told.ts'
+import { alertRepetitions } from './migrations/0024-alert-repetitions.ts'
+import { executionReasons } from './migrations/0025-execution-reasons.ts'
+import { refusedTelemetry } from './migrations/0026-refused-telemetry.ts'
+import { addApiTokens } from './migrations/0027-api-tokens.ts'
+import { certificateWildcards } from './migrations/0028-certificate-wildcards.ts'
+import { alertToldTexts } from './migrations/0029-alert-told-texts.ts'
 import { addPayments } from './migrations/0030-payments.ts'
-import {
-  addHeartbeatPings,
-  causes,
-  receivers,
-  addSilencesAndLabels,
-} from './migrations/0031-heartbeat-pings.ts'
-import { addWebhooks, addAudit } from './migrations/0035-webhooks.ts'
+import { addHeartbeatPings } from './migrations/0031-heartbeat-pings.ts'
+import { causes } from './migrations/0032-causes.ts'
+import { receivers } from './migrations/0033-receivers.ts'
+import { addSilencesAndLabels } from './migrations/0034-silences-and-labels.ts'
+import { addWebhooks } from './migrations/0035-webhooks.ts'
+import { addAudit } from './migrations/0036-audit.ts'
 import { addTraces } from './migrations/0037-trace.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'

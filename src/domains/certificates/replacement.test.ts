@@ -5,7 +5,7 @@ import { certificateWorld } from '../../../test/support/certificate-world.ts'
 import { chanceOf } from '../../../test/support/random.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY } from '../../kernel/time.ts'
-import { certificateWildcards } from '../../store/migrations/0023-alert-told.ts'
+import { certificateWildcards } from '../../store/migrations/0028-certificate-wildcards.ts'
 import { covers, replacementsAmong, type Replaceable } from './model.ts'
 
 const RUNS = { sqlite: 40, postgres: 12 }
