@@ -10,7 +10,7 @@ import { paymentWords } from './words.ts'
 
 export const PAYMENTS_PATH = pathOf({ name: 'payments' })
 
-/** The payments: first those that need a person, then the list, and beside it the payment that the address names. */
+/** The payments that need a person, the list of payments, and the details of the selected one. */
 export function PaymentsPage({ id }: ViewProps) {
   const words = paymentWords()
   return (

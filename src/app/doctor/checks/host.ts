@@ -197,7 +197,7 @@ export const accessCheck: Check = {
   },
 }
 
-/** A member of the group reads it: its owner is the one who may change it. */
+/** The remedy lets the group of the service read the file; only its owner may change it. */
 function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[] {
   if (file === undefined) return []
   const group = user.gids[0] ?? 0
