@@ -20,15 +20,22 @@ function breakable(store: Store, clock: Clock = systemClock) {
   const lines: string[] = []
   const log: Logger['info'] = (_fields, message) => void lines.push(message)
   const logger: Logger = { ...silentLogger, info: log, warn: log }
-  const state = { refuses: false, refusesLarge: false, writes: 0 }
+  // Every write of the monitor itself is a large one.
+  const state = { refuses: false, refusesLarge: false, writes: 0, changes: 0 }
   const write: Store['write'] = async (work, options) => {
     state.writes++
-    if (state.refuses || (state.refusesLarge && (work as unknown) !== CHANGE)) throw REFUSAL
+    const isLarge = state.changes === 0
+    if (!isLarge) state.changes--
+    if (state.refuses || (state.refusesLarge && isLarge)) throw REFUSAL
     return store.write(work, options)
   }
   const { metrics, values, scrape } = recordedMetrics()
   const checked = monitorStore({ ...store, write }, { clock, logger, metrics, checkMs: 10_000 })
-  return { checked, state, lines, values, scrape, change: () => checked.write(CHANGE) }
+  const change = () => {
+    state.changes++
+    return checked.write(CHANGE)
+  }
+  return { checked, state, lines, values, scrape, change }
 }
 
 function recordedMetrics() {

@@ -16,6 +16,7 @@ import type { Queries, Store, Tx } from '../store.ts'
 import { statement } from '../tables.ts'
 import { STORE_LIMITS } from '../timeout.ts'
 import { WriteGroups } from './postgres-groups.ts'
+import type { PooledConnection } from './postgres-pool.ts'
 import { StatementNames } from './postgres-queries.ts'
 
 const put = statement<{ name: string }>((db, value) =>
@@ -286,6 +287,34 @@ test('a write whose group does not begin in time is refused, and does not run la
   await assert.rejects(write(), { code: 'store_unavailable' })
   connection.reject(new Error('no connection'))
   assert.deepEqual([await first, groups.waiting, runs], ['no connection', 0, 0])
+})
+
+test('behind a BEGIN that the server refuses nothing is sent, and each write runs alone', async () => {
+  const sent: string[] = []
+  const connection: Partial<PooledConnection> = {
+    async query({ text }) {
+      sent.push(text)
+      throw new Error('canceling statement due to user request')
+    },
+    close: () => undefined,
+    release: () => undefined,
+  }
+  let alone = 0
+  const groups = new WriteGroups({
+    connect: async () => connection as PooledConnection,
+    names: new StatementNames(),
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: STORE_LIMITS.postgres,
+    runAlone: async () => ++alone as never,
+  })
+  const write = (name: string) => groups.write((tx) => tx.change(put, { name }), [row(name)])
+  await Promise.all(['a', 'b', 'c'].map(write))
+  assert.equal(alone, 3)
+  assert.deepEqual(
+    sent.filter((text) => !/^(?:begin|rollback)/.test(text)),
+    [],
+  )
 })
 
 // The number of a sequence is not rolled back.

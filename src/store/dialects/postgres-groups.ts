@@ -20,8 +20,9 @@ const GROUP_LIMIT = 32
 const BURST_TURNS = 4
 // As for a connection of the pool.
 const WAIT_LIMIT_MS = 5 * SECOND
-// A write that waits for a lock makes its group wait: it is repeated alone, and waits there as long as any other one.
-const LOCK_TIMEOUT_MS = 100
+// A write that waits for a lock makes its group wait, so after this time it runs alone. Longer than a commit on a remote
+// standby: groups of one process may wait for each other's counters.
+const LOCK_TIMEOUT_MS = 500
 const BEGIN = `begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`
 
 const LOCKS = / for (?:update|share)| pg_advisory_xact_lock\(/
@@ -203,7 +204,8 @@ class GroupTransaction {
 
   /** Resolves when all writes have ended, whatever their outcome. */
   async run(group: readonly Write[]): Promise<readonly Member[]> {
-    const begun = this.connection.query({ text: BEGIN }).catch(() => (this.isBroken = true))
+    // Awaited: behind a refused BEGIN each statement would be committed on its own.
+    await this.connection.query({ text: BEGIN }).catch(() => (this.isBroken = true))
     const members = group.map((write) => new Member(this, write))
     const ends = new Map<string, Promise<void>>()
     for (const member of members) {
@@ -212,7 +214,7 @@ class GroupTransaction {
       const end = earlier.length > 0 ? Promise.all(earlier).then(() => member.run()) : member.run()
       for (const name of names) ends.set(name, end)
     }
-    await Promise.all([begun, ...members.map(({ ended }) => ended)])
+    await Promise.all(members.map(({ ended }) => ended))
     return members
   }
 }
