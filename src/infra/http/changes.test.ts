@@ -139,6 +139,21 @@ onEveryDialect('a change under an idempotency key', (dialect) => {
     assert.equal(await w.rows(), 0)
   })
 
+  test('with a key is refused before it has changed anything', async (t) => {
+    await using w = await world(dialect)
+    const steps: string[] = []
+    const claim = w.keys.claim.bind(w.keys)
+    t.mock.method(w.keys, 'claim', (...given: Parameters<typeof claim>) => {
+      steps.push('claim')
+      return claim(...given)
+    })
+    await w.run(async () => {
+      steps.push('refuse')
+      throw new AppError('conflict', 'thing_exists', 'It exists.')
+    })
+    assert.equal(steps[0], 'refuse')
+  })
+
   test('may be sent again after a failure of the platform, of which nothing is left', async () => {
     await using w = await world(dialect)
     const fail = async (tx: Tx): Promise<Answer> => {

@@ -63,14 +63,18 @@ export class Changes {
     work: (tx: Tx) => Promise<Answer>,
     options: WriteOptions = {},
   ): Promise<Answer> {
-    const answer = await this.#options.store.write(async (tx) => {
-      if (!(await keys.claim(tx, request))) return undefined
-      const fresh = await work(tx)
-      const { storedBody = fresh.body, ...rest } = fresh
-      await keys.store(tx, request, { ...rest, body: storedBody })
-      return fresh
-    }, options)
-    if (answer) return answer
+    try {
+      return await this.#options.store.write(async (tx) => {
+        const fresh = await work(tx)
+        // Last: a refusal has changed nothing then, which would have to be undone together with the writes of others.
+        if (!(await keys.claim(tx, request))) throw new KeyTaken()
+        const { storedBody = fresh.body, ...rest } = fresh
+        await keys.store(tx, request, { ...rest, body: storedBody })
+        return fresh
+      }, options)
+    } catch (error) {
+      if (!(error instanceof KeyTaken)) throw error
+    }
     const stored = await keys.find(request)
     if (!stored) throw sameRequestRunning()
     return replay(stored)
@@ -91,6 +95,9 @@ export class Changes {
     }
   }
 }
+
+/** Another process has carried out the request: what this one has changed is undone. */
+class KeyTaken extends Error {}
 
 function optionsOf<T>({ touches }: Change<T>, prepared: T): WriteOptions {
   return touches ? { touches: touches(prepared) } : {}
