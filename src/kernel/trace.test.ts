@@ -111,6 +111,17 @@ test('work and what it awaits see their own trace, and a bound listener that of 
   assert.equal(currentTrace(), undefined)
 })
 
+test('work that belongs to no trace stays outside of the one in which it is run', () => {
+  const work = bindWork(() => currentTrace())
+  let heard: unknown = 'nothing'
+  const listener = bindTrace(() => (heard = currentTrace()))
+  const seen = runInTrace(newTrace(), () => {
+    listener()
+    return work(undefined)
+  })
+  assert.deepEqual([seen, heard], [undefined, undefined])
+})
+
 test('a row, a call and a program get the trace; without one they get nothing', () => {
   const trace = receivedTrace({ traceparent: TRACEPARENT, tracestate: 'a=1,b="2"' })
   const traceparent = `00-${TRACE}-${trace.spanId}-01`

@@ -16,7 +16,7 @@ export interface Trace {
   readonly state?: string
 }
 
-const current = new AsyncLocalStorage<Trace>()
+const current = new AsyncLocalStorage<Trace | undefined>()
 
 /** The trace of the work that runs now; undefined outside of any. */
 export function currentTrace(): Trace | undefined {
@@ -28,16 +28,16 @@ export function runInTrace<T>(trace: Trace, work: () => T): T {
   return current.run(trace, work)
 }
 
-/** The listener, which a later caller of another trace runs in the current one. */
+/** The listener, which a later caller of another trace runs in the current one, or outside of any. */
 export function bindTrace(listener: () => void): () => void {
   const trace = current.getStore()
-  return trace ? () => current.run(trace, listener) : listener
+  return () => current.run(trace, listener)
 }
 
 /** The work on one argument, bound as by {@link bindTrace}. */
 export function bindWork<A, T>(work: (argument: A) => T): (argument: A) => T {
   const trace = current.getStore()
-  return trace ? (argument) => current.run(trace, () => work(argument)) : work
+  return (argument) => current.run(trace, () => work(argument))
 }
 
 /** A piece of work that has ended. */
@@ -178,6 +178,11 @@ function parseTraceparent(value: string): Trace | undefined {
 
 function isZero(digits: string): boolean {
   return /^0+$/.test(digits)
+}
+
+/** Whether a header names a trace. */
+export function isTraceparent(value: string | undefined): boolean {
+  return value !== undefined && parseTraceparent(value) !== undefined
 }
 
 const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/

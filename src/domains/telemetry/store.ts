@@ -110,6 +110,7 @@ export function insertionAfter(newestMessage: RawBuilder<number>): Statement<New
         'acceptedBy',
         'deliveredAt',
         'content',
+        'trace',
       ),
       after_message: newestMessage,
     }),

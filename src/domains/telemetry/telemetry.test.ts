@@ -8,6 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { type Labels, type Metrics, noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { newTrace, runInTrace, traceHeaders } from '../../kernel/trace.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { DeadLetters, OutboxMessage, UndeliveredMessage } from '../../ports/outbox.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
@@ -147,6 +148,16 @@ onEveryDialect('telemetry', (dialect) => {
       data: { agent_id: 'press-7', at: '2026-01-30T02:00:00.000Z', data: { n: 1, text: 'a\nb' } },
     })
     assert.equal(w.woken(), 1)
+  })
+
+  test('items belong to the trace of their upload', async () => {
+    await using w = await world(dialect)
+    const trace = newTrace()
+    await runInTrace(trace, () => w.send('a', 1))
+    const [message] = await w.outbox.pending(10, [])
+    const traceparent = traceHeaders(trace)['traceparent']
+    assert.equal(message?.traceHeaders?.['traceparent'], traceparent)
+    assert.equal((JSON.parse(String(message?.payload)) as { traceparent: string }).traceparent, traceparent)
   })
 
   test('large uploads are sent, and read, in parts', async () => {

@@ -12,6 +12,7 @@ const messageOf = (id: string): BusMessage => ({ id, subject: 'order.created', p
 function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') {
   const replies: string[] = []
   const sent: string[] = []
+  const headers: Record<string, string>[] = []
   const flushes: (() => void)[] = []
   let receive: (error: Error | null, answer: Msg) => void = () => undefined
   const closed = Promise.withResolvers<void>()
@@ -20,6 +21,9 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
     {
       publish(_subject, payload, options?: PublishOptions) {
         sent.push(String(payload))
+        headers.push(
+          Object.fromEntries([...(options?.headers ?? [])].map(([name, [value = '']]) => [name, value])),
+        )
         replies.push(options?.reply ?? '')
       },
       flush: () => new Promise((resolve) => flushes.push(resolve)),
@@ -43,6 +47,7 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
   return {
     session,
     sent,
+    headers,
     /** The server has taken all that was sent. */
     async take() {
       flushes.shift()?.()
@@ -65,6 +70,34 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
     },
   }
 }
+
+test('a message has its own trace if that is valid, else the one of its request', async (t) => {
+  const { session, headers, take } = openSession(t, 'flush')
+  const [own, other] = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`)
+  const traceHeaders = { traceparent: other ?? '', tracestate: 'of=request' }
+  const given = [
+    {},
+    { TraceParent: own ?? '', Tracestate: 'its=own' },
+    { traceparent: 'garbage', tracestate: 'its=own' },
+    { tracestate: 'its=own' },
+  ]
+  const result = session.publish(
+    given.map((each, index) => ({ ...messageOf(String(index)), headers: each, traceHeaders })),
+  )
+  await nextTurn()
+  await take()
+  await result
+  assert.deepEqual(
+    headers.map(({ traceparent, tracestate }) => [traceparent, tracestate]),
+    [
+      [other, 'of=request'],
+      [own, 'its=own'],
+      [other, 'of=request'],
+      [other, 'of=request'],
+    ],
+  )
+  assert.ok(headers.every((each) => Object.keys(each).length === 3))
+})
 
 test('a batch is sent when the server has taken the one before', async (t) => {
   const { session, sent, take } = openSession(t, 'flush')

@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BusFault, BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { isTraceparent } from '../../kernel/trace.ts'
 import { readAck } from './acks.ts'
 import { Batch, DELIVERED, failedResult, refusedResult } from './batch.ts'
 import type { Confirmation, StreamCoverage } from './stream-coverage.ts'
@@ -251,12 +252,21 @@ export class BusSession {
 
 const MESSAGE_ID = 'Nats-Msg-Id'
 
+/** A message has its own trace, if its `traceparent` is valid, or that of the request that published it. */
+function withTrace({ headers: given, traceHeaders = {} }: BusMessage): Readonly<Record<string, string>> {
+  const isOfTrace = (name: string) => /^trace(?:parent|state)$/i.test(name)
+  const entries = Object.entries(given)
+  const own = Object.fromEntries(
+    entries.filter(([name]) => isOfTrace(name)).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  const others = Object.fromEntries(entries.filter(([name]) => !isOfTrace(name)))
+  return { ...others, ...(isTraceparent(own['traceparent']) ? own : traceHeaders) }
+}
+
 /** The headers as the client takes them, with the message's id. Throws on a header that the bus does not accept. */
 function toHeaders(message: BusMessage): MsgHdrs {
   const result = headers()
-  const all =
-    'traceparent' in message.headers ? message.headers : { ...message.traceHeaders, ...message.headers }
-  for (const [name, value] of Object.entries(all)) {
+  for (const [name, value] of Object.entries(withTrace(message))) {
     // Headers with this prefix are commands to the server: one of them can empty a stream.
     if (/^nats-/i.test(name)) throw new InvalidArgumentError(`the header ${name} is reserved for the bus`)
     if (name === '') throw new InvalidArgumentError('the name of a header is empty')

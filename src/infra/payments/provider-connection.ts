@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../kernel/time.ts'
-import { traceHeaders } from '../../kernel/trace.ts'
 import { ChannelError, type ChannelSettings } from '../../ports/payment-channel.ts'
 import type { ChannelDeps } from './settings.ts'
 
@@ -75,7 +74,7 @@ export class ProviderConnection {
   #request({ method, url, headers, body }: ProviderRequest, signal?: AbortSignal) {
     return request(url, {
       method,
-      headers: { ...headers, ...traceHeaders() },
+      ...(headers && { headers }),
       body: body ?? null,
       signal: signal ?? null,
       dispatcher: this.#dispatcher,
