@@ -29,9 +29,11 @@ interface WorkTables {
 }
 
 /** The rows of one runner, where each has its own: `column` is its name in the database. */
-interface ClaimFilter {
+export interface ClaimFilter {
   readonly column: string
-  readonly value: string
+  readonly operator: 'in' | 'not in'
+  /** At least one. */
+  readonly values: readonly string[]
 }
 
 /** One attempt at an item. After a new claim of the item an earlier attempt of the same holder has no effect on it. */
@@ -63,7 +65,7 @@ export class WorkQueue<D extends WorkDeclaration> {
     this.#endLease = changeStatement(this.#table, { lease_holder: null })
   }
 
-  /** Claims the rows that have been due longest, of those with a value if one is given, and returns them in any order. */
+  /** Claims the rows that have been due longest, of those that the filter names, and returns them in any order. */
   async claim(tx: Tx, claim: WorkClaim, only?: ClaimFilter): Promise<RowOf<Columns<D>>[]> {
     const rows = await claimQuery(tx, this.#table, claim, only)
       .returning(this.#columns.all as 'id'[])
@@ -101,7 +103,7 @@ function claimQuery(
         .select('id')
         .where((row) => row.or([row('due_at', '<=', now), row('due_at', '>', now + longestPauseMs)]))
         .$if(only !== undefined, (due) =>
-          due.where(sql<string>`${sql.ref(only?.column ?? '')}`, '=', only?.value ?? ''),
+          due.where(sql<string>`${sql.ref(only?.column ?? '')}`, only?.operator ?? 'in', only?.values ?? []),
         )
         .$if(except.length > 0, (due) => due.where('id', 'not in', except))
         .orderBy('due_at')

@@ -118,6 +118,18 @@ test('orders are paid, refunded and reconciled through each provider', async () 
       return body.refunded_cents === 990
     })
   }
+  await json('POST', '/orders', { order_id: 'o-closed', platform: 'live', amount_cents: 4_990 })
+  const open = await json<Payment>('POST', '/orders/o-closed/payments', { channel: 'stripe' })
+  const closed = await json<{ status: string }>('POST', `/payments/${open.body.id}/close`)
+  assert.equal(closed.body.status, 'closed')
+  const trail = await json<{ items: { operation: string; outcome: string }[] }>(
+    'GET',
+    `/audit?target=payment:${open.body.id}`,
+  )
+  assert.deepEqual(
+    trail.body.items.map(({ operation, outcome }) => [operation, outcome]),
+    [['closePayment', 'done']],
+  )
   const date = yesterday()
   writeFileSync(join(dataDir, 'report.csv'), REPORT)
   const reconcile = (...args: string[]) => runPlatform(['payments', 'reconcile', ...args], { dataDir })

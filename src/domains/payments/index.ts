@@ -12,7 +12,7 @@ import { Reconciliations } from './reconciliation/service.ts'
 import { reconciliationJob, reconciliationRunner } from './reconciliation/worker.ts'
 import { Payments, type PaymentDeps } from './service.ts'
 import { names } from './tables.ts'
-import { paymentRunner, refundRunner } from './worker.ts'
+import { paymentRunner, refundRunner, runnerScopes } from './worker.ts'
 
 export type { Payment } from './model.ts'
 export type { Reconciliation } from './reconciliation/model.ts'
@@ -49,14 +49,15 @@ export const paymentsDomain = defineDomain({
       wakeRefunds: () => wakeAll(refundWork),
     })
     const channels = [...deps.channels.keys()]
-    const paymentWork = channels.map((name) => paymentRunner(name, payments, deps))
-    const refundWork = channels.map((name) => refundRunner(name, payments, deps))
+    const scopes = runnerScopes(channels)
+    const paymentWork = scopes.map((scope) => paymentRunner(scope, payments, deps))
+    const refundWork = scopes.map((scope) => refundRunner(scope, payments, deps))
     const reconciliations = new Reconciliations({
       ...deps,
       channel: (name) => payments.channel(name),
       wake: () => wakeAll(reconciliationWork),
     })
-    const reconciliationWork = channels.map((name) => reconciliationRunner(name, reconciliations, deps))
+    const reconciliationWork = scopes.map((scope) => reconciliationRunner(scope, reconciliations, deps))
     // Without channels there is nothing to do.
     const isUsed = channels.length > 0
     const runners = [...paymentWork, ...refundWork, ...reconciliationWork]

@@ -7,7 +7,7 @@ import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
 import { restorePayments } from './store.ts'
-import { paymentRunner } from './worker.ts'
+import { paymentRunner, runnerScopes } from './worker.ts'
 
 const FIRST_PAGE = { limit: 100 }
 
@@ -209,13 +209,28 @@ onEveryDialect('payments', (dialect) => {
     w.other.pay(number)
     w.channel.query = () => new Promise(() => undefined)
     w.clock.advance(MINUTE)
-    const runners = [w.channel, w.other].map(({ name }) => paymentRunner(name, w.payments, w))
+    const runners = runnerScopes([w.channel.name, w.other.name]).map((scope) =>
+      paymentRunner(scope, w.payments, w),
+    )
     for (const runner of runners) runner.start()
     await eventually(
       'the payment of the other provider',
       async () => (await w.payments.get(id)).status === 'paid',
     )
     await runners[1]?.stop()
+  })
+
+  test('what is left of a channel that the configuration has no longer is worked on, too', async () => {
+    await using w = await paymentWorld(dialect)
+    for (const [index, configured] of [[], [w.other.name]].entries()) {
+      const { id, number } = await w.open(`o-${index}`)
+      w.channel.pay(number)
+      w.clock.advance(MINUTE)
+      const runner = paymentRunner(runnerScopes(configured).at(-1) ?? assert.fail(), w.payments, w)
+      runner.start()
+      await eventually('it is paid', async () => (await w.payments.get(id)).status === 'paid')
+      await runner.stop()
+    }
   })
 
   test('an order that ends otherwise closes its open payment at the provider', async () => {

@@ -158,10 +158,8 @@ export function paymentRoutes(payments: Payments): Route[] {
       params: IdParams,
       answers: { 200: { description: 'The payment as it is now.', schema: PaymentSchema } },
       errors: { payment_not_found, invalid_transition },
-      audit: {
-        kind: 'payment',
-        before: async (tx, { params }) => new JsonText(encodePayment(await payments.get(params.id, tx))),
-      },
+      // The payment changes by the answer of the provider, after the transaction.
+      audit: { kind: 'payment' },
       change: async (tx, { params, identity }) =>
         paymentAnswer(await payments.requestClose(tx, params.id, identity.id)),
       updateAnswer: async ({ body }) => paymentAnswer(await payments.close(idOf(body))),

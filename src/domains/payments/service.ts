@@ -598,7 +598,7 @@ export class Payments implements OrderPayments {
     if (open.length === 0) return
     const asked = open.map(async (payment) => {
       const step = await this.askProvider({ ...payment, isClosing: false })
-      await store.write((tx) => this.applyStep(tx, payment.id, step, WORKER))
+      await store.write((tx) => this.applyStep(tx, payment.id, step, actorOfStep(payment, step)))
     })
     const answers = Promise.allSettled(asked).then((outcomes) => {
       for (const outcome of outcomes)
@@ -632,6 +632,11 @@ export class Payments implements OrderPayments {
     const at = await oldestCreatingAt(this.#options.store.read)
     return at === undefined ? 0 : Math.max(0, this.#options.clock.now() - at)
   }
+}
+
+/** Money is taken in the name of the channel. */
+export function actorOfStep({ channel }: Pick<PaymentRow, 'channel'>, step: CallOutcome): string {
+  return step.type === 'state' ? `payment:${channel}` : WORKER
 }
 
 async function call(channel: PaymentChannel, payment: PaymentRow, now: number): Promise<CallOutcome> {

@@ -1,8 +1,9 @@
 import { MINUTE, SECOND, DAY } from '../../kernel/time.ts'
 import type { ProviderRefund } from '../../ports/payment-channel.ts'
 import { Runner, type RunnerOptions } from '../../store/runner.ts'
+import type { ClaimFilter } from '../../store/work-queue.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
-import type { Payments, CallOutcome } from './service.ts'
+import { actorOfStep, type Payments, type CallOutcome } from './service.ts'
 import {
   paymentQueue,
   refundQueue,
@@ -23,26 +24,43 @@ const LEASE_MS = 30 * SECOND
 const CONCURRENCY = 16
 // The steps decide when to look again; only a defect makes one reject.
 const retryWith = (maximumMs: number) => ({ initialMs: MINUTE, maximumMs, giveUpAfterMs: 36_500 * DAY })
-const WORKER = 'worker'
 
-/** The rows of one channel: a provider that does not answer must not make the others wait. */
-export const ofChannel = (channel: string) => ({ column: 'channel', value: channel })
+/** The rows of one runner. */
+export interface RunnerScope {
+  readonly name: string
+  readonly only?: ClaimFilter
+  readonly everyMs?: number
+}
+
+/** One for each channel, because a provider that does not answer must not make the others wait; the last is for rows of removed ones. */
+export function runnerScopes(channels: readonly string[]): RunnerScope[] {
+  const filter = (operator: ClaimFilter['operator'], values: readonly string[]): ClaimFilter => ({
+    column: 'channel',
+    operator,
+    values,
+  })
+  const others = channels.length > 0 && { only: filter('not in', channels) }
+  return [
+    ...channels.map((name) => ({ name, only: filter('in', [name]) })),
+    { name: '*', everyMs: MINUTE, ...others },
+  ]
+}
 
 /** Makes the calls for payments of a channel that are due: repeats their creation, asks for them, closes them. */
 export function paymentRunner(
-  channel: string,
+  { name, only, everyMs = LOOK_EVERY_MS }: RunnerScope,
   payments: Pick<Payments, 'askProvider' | 'applyStep' | 'dueAfter'>,
   deps: RunnerDeps,
 ): Runner<PaymentRow, CallOutcome> {
   const retry = retryWith(LONGEST_PAYMENT_PAUSE_MS)
   return new Runner<PaymentRow, CallOutcome>({
     ...deps,
-    name: `payments-${channel}`,
-    everyMs: LOOK_EVERY_MS,
+    name: `payments-${name}`,
+    everyMs,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     retry,
-    claim: (tx, claim) => paymentQueue.claim(tx, claim, ofChannel(channel)),
+    claim: (tx, claim) => paymentQueue.claim(tx, claim, only),
     renew: (tx, payment, lease) => paymentQueue.renew(tx, payment, lease),
     work: (payment) => payments.askProvider(payment),
     async settle(tx, payment, holder, outcome) {
@@ -52,32 +70,27 @@ export function paymentRunner(
       }
       // First the lease: a payment that another process works on is left to it.
       if (!(await paymentQueue.release(tx, payment, { holder, dueAt: null }))) return false
-      await payments.applyStep(tx, payment.id, outcome.result, actorOf(payment, outcome.result))
+      await payments.applyStep(tx, payment.id, outcome.result, actorOfStep(payment, outcome.result))
       await setPaymentDue(tx, payment.id, await payments.dueAfter(tx, payment.id, payment.attempts))
       return true
     },
   })
 }
 
-/** Money is taken in the name of the channel. */
-function actorOf({ channel }: PaymentRow, step: CallOutcome): string {
-  return step.type === 'state' ? `payment:${channel}` : WORKER
-}
-
 /** Makes refunds of a channel and asks for them. */
 export function refundRunner(
-  channel: string,
+  { name, only, everyMs = LOOK_EVERY_MS }: RunnerScope,
   { refunds }: Pick<Payments, 'refunds'>,
   deps: RunnerDeps,
 ): Runner<RefundRow, ProviderRefund | undefined> {
   return new Runner<RefundRow, ProviderRefund | undefined>({
     ...deps,
-    name: `payment-refunds-${channel}`,
-    everyMs: LOOK_EVERY_MS,
+    name: `payment-refunds-${name}`,
+    everyMs,
     leaseMs: LEASE_MS,
     concurrency: CONCURRENCY,
     retry: retryWith(LONGEST_REFUND_PAUSE_MS),
-    claim: (tx, claim) => refundQueue.claim(tx, claim, ofChannel(channel)),
+    claim: (tx, claim) => refundQueue.claim(tx, claim, only),
     renew: (tx, refund, lease) => refundQueue.renew(tx, refund, lease),
     work: (refund) => refunds.askProvider(refund),
     async settle(tx, refund, holder, outcome) {

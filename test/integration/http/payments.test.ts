@@ -34,6 +34,7 @@ test('a payment is answered with its action, also to a repetition, which makes n
   // The order ends earlier than the link.
   assert.equal(Date.parse(payment.action?.expires_at ?? ''), (await w.orders.get('o-1')).expiresAt)
   const repeated = await take('o-1', 'a')
+  assert.equal(repeated.headers.get('idempotent-replay'), 'true')
   assert.deepEqual([repeated.status, await repeated.json()], [201, payment])
   const other = await take('o-1', 'b')
   assert.deepEqual([other.status, await other.json()], [200, payment])

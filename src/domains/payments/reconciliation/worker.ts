@@ -1,7 +1,7 @@
 import type { Job } from '../../../kernel/job.ts'
 import { DAY, MINUTE, SECOND } from '../../../kernel/time.ts'
 import { Runner } from '../../../store/runner.ts'
-import { ofChannel, type RunnerDeps } from '../worker.ts'
+import type { RunnerDeps, RunnerScope } from '../worker.ts'
 import type { ReconciliationResult, Reconciliations } from './service.ts'
 import { reconciliationQueue, type ReconciliationRow } from './store.ts'
 
@@ -12,18 +12,18 @@ const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: DAY }
 
 /** Makes the reconciliations of a channel that were requested. */
 export function reconciliationRunner(
-  channel: string,
+  { name, only, everyMs = LOOK_EVERY_MS }: RunnerScope,
   reconciliations: Pick<Reconciliations, 'run' | 'finish'>,
   deps: RunnerDeps,
 ): Runner<ReconciliationRow, ReconciliationResult> {
   return new Runner<ReconciliationRow, ReconciliationResult>({
     ...deps,
-    name: `payment-reconciliations-${channel}`,
-    everyMs: LOOK_EVERY_MS,
+    name: `payment-reconciliations-${name}`,
+    everyMs,
     leaseMs: LEASE_MS,
     concurrency: 1,
     retry: RETRY,
-    claim: (tx, claim) => reconciliationQueue.claim(tx, claim, ofChannel(channel)),
+    claim: (tx, claim) => reconciliationQueue.claim(tx, claim, only),
     renew: (tx, row, lease) => reconciliationQueue.renew(tx, row, lease),
     work: (row, signal) => reconciliations.run(row, signal),
     async settle(tx, row, holder, outcome) {
