@@ -87,7 +87,7 @@ export const originList = valueType<readonly string[]>({
 })
 
 function parseOrigin(text: string): string | undefined {
-  return parseUrl(text, HTTP)?.origin === text ? text : undefined
+  return !text.includes('*') && parseUrl(text, HTTP)?.origin === text ? text : undefined
 }
 
 function parseCidr(text: string): Cidr | undefined {

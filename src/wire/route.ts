@@ -59,6 +59,11 @@ export interface AnswerSchema {
   readonly contentType?: string
   /** Whether its `ETag` names the version; a `GET` is answered 304 when its `If-None-Match` names it. */
   readonly hasTag?: true
+  /**
+   * Whether the body also changes while its version stays, such as by the roles of the caller: then a `GET` is never answered
+   * 304.
+   */
+  readonly changesWithoutTag?: true
 }
 
 /** What the audit trail records of an operation (docs/specification.md, Audit); the server records the rest. */
@@ -188,7 +193,8 @@ export function isChange(route: Route): route is ChangeRoute<TSchema, TSchema, T
 
 /** Whether a client that has the object already is told so. */
 export function isConditional({ method, answers }: Pick<Route, 'method' | 'answers'>): boolean {
-  return method === 'GET' && answers[200]?.hasTag === true
+  const { hasTag, changesWithoutTag } = answers[200] ?? {}
+  return method === 'GET' && hasTag === true && !changesWithoutTag
 }
 
 /** Whether the response of the operation is streamed. */

@@ -277,6 +277,10 @@ test('a lost key of the audit trail is a warning', async (t) => {
   const [finding] = (await examine()).of('files')
   assert.deepEqual([finding?.subject, finding?.result], [join(dataDir, 'audit-key'), 'warning'])
   assert.match(String(finding?.detail), /^does not have the key one-key: /)
+  writeFileSync(join(dataDir, 'audit-key'), 'garbage\n', { mode: 0o600 })
+  const refused = await examine()
+  assert.match(String(refused.of('files')[0]?.detail), /^is refused: /)
+  assert.equal(refused.of('database')[0]?.result, 'ok')
 })
 
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {

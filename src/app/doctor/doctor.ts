@@ -81,7 +81,7 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
-    const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys() : []
+    const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys().catch(() => []) : []
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
     return { ...facts, certificates, mirror, hasSigningKey, lostAuditKeys, lastBackupAt }

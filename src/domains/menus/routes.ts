@@ -53,7 +53,12 @@ export function menuRoutes(menus: Menus): Route[] {
       access: ROLES,
       query: MenuQuery,
       answers: {
-        200: { description: 'The tree; `ETag` is its revision.', schema: MenuTreeSchema, hasTag: true },
+        200: {
+          description: 'The tree that the caller may see; `ETag` is its revision.',
+          schema: MenuTreeSchema,
+          hasTag: true,
+          changesWithoutTag: true,
+        },
       },
       read: async ({ query: { all = false, flat = false }, identity }) => {
         if (all) requireAdmin(identity)

@@ -99,7 +99,12 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       access: ADMINS,
       params: IdParams,
       answers: {
-        200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema, hasTag: true },
+        200: {
+          description: 'The webhook; `ETag` names its version, without what was delivered.',
+          schema: WebhookSchema,
+          hasTag: true,
+          changesWithoutTag: true,
+        },
       },
       errors: { webhook_not_found },
       read: async ({ params }) => webhookAnswer(await webhooks.get(params.id)),

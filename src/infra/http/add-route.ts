@@ -75,7 +75,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
     bodyLimit: maxBodyBytes(route),
     onRequest: admission(route, options),
-    config: { isProbe: route.isProbe === true },
+    config: { isProbe: route.isProbe === true, ...(route.isProbe && { rateLimit: false }) },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
@@ -228,10 +228,11 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
     )
     if (!route.updateAnswer || answer.status >= 400) return answer
     // The change is committed: the client must hear that, also when its outcome cannot be read again.
-    return route.updateAnswer(answer).catch((error: unknown) => {
+    const updated = await route.updateAnswer(answer).catch((error: unknown) => {
       logger.warn({ request_id: request.id, error }, 'a committed change could not be read again')
       return answer
     })
+    return { ...updated, headers: { ...answer.headers, ...updated.headers } }
   }
 }
 

@@ -28,10 +28,10 @@ export function sendConstant(
     vary: [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '),
   })
   const known = headers['if-none-match']
-  const isKnown = [content.entityTag, content.compressedTag].some(
+  const knownTag = [content.entityTag, content.compressedTag].find(
     (tag) => known !== undefined && matchesTag(known, tag, 'weak'),
   )
-  if (isKnown) return reply.code(304).send()
+  if (knownTag !== undefined) return reply.code(304).header('etag', knownTag).send()
   if (isCompressed) reply.header('content-encoding', 'gzip')
   const bytes = isCompressed ? content.compressed : content.bytes
   shared.add(bytes)

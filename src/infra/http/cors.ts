@@ -16,6 +16,9 @@ const ALLOWED_HEADERS = [
 ]
 /** What it may read besides the body and what the standard allows (Fetch, section 3.3.3). */
 const EXPOSED_HEADERS = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
   'ETag',
   'Idempotent-Replay',
   'Location',

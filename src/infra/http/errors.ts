@@ -77,6 +77,7 @@ export function errorAnswer({
   if (kind === 'unauthenticated') headers['www-authenticate'] = challengeOf(tokenFault)
   if (retryAfterSeconds !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  if (kind === 'precondition_failed' && typeof values?.['etag'] === 'string') headers['etag'] = values['etag']
   return {
     status: STATUS[kind],
     body: { code, message, ...(details && { details }), ...(values && { values }) },

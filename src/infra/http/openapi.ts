@@ -311,6 +311,10 @@ function responseHeaders(status: number, { hasTag }: Pick<AnswerSchema, 'hasTag'
   }
 }
 
+const IDEMPOTENT_REPLAY = {
+  'Idempotent-Replay': headerOf('`true` if the request with this `Idempotency-Key` was carried out before.'),
+}
+
 const NOT_MODIFIED = { description: 'The client has it: its `ETag` is in `If-None-Match`.' }
 
 function responsesOf(route: Route): Record<number, DescribedResponse> {
@@ -320,7 +324,9 @@ function responsesOf(route: Route): Record<number, DescribedResponse> {
     responses[status] = describedResponse(status, { description, schema: ErrorBody })
   }
   for (const [status, answer] of Object.entries(route.answers)) {
-    responses[Number(status)] = describedResponse(Number(status), answer)
+    const described = describedResponse(Number(status), answer)
+    const headers = { ...described.headers, ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY) }
+    responses[Number(status)] = { ...described, headers }
   }
   if (isConditional(route)) responses[304] = describedResponse(304, NOT_MODIFIED)
   return responses

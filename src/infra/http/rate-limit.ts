@@ -28,6 +28,11 @@ export async function limitRate(
     addHeaders: HEADERS,
     addHeadersOnExceeding: HEADERS,
   })
+  // Before the handler for streams, which send their head themselves, and at the end for calls that are refused.
+  app.addHook('preParsing', (_request, reply, payload, done) => {
+    describeLimit(reply, perMinute)
+    done(null, payload)
+  })
   app.addHook('onSend', (_request, reply, payload, done) => {
     describeLimit(reply, perMinute)
     done(null, payload)

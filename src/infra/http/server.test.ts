@@ -38,6 +38,29 @@ const VERSIONED = route({
   read: () => ok({ a: 1 }, { etag: '"7"' }),
 })
 
+const PROBE = route({
+  method: 'GET',
+  path: '/probe',
+  operation: 'probe',
+  tag: 'Things',
+  summary: 'Whether it works',
+  access: 'public',
+  isProbe: true,
+  answers: { 200: { description: 'It does.' } },
+  read: () => ok({}),
+})
+
+const CHANGING = route({
+  method: 'GET',
+  path: '/changing',
+  operation: 'readChanging',
+  tag: 'Things',
+  summary: 'Read a thing that changes without its version',
+  access: 'public',
+  answers: { 200: { description: 'The thing.', hasTag: true, changesWithoutTag: true } },
+  read: () => ok({ a: 1 }, { etag: '"7"' }),
+})
+
 const CONSTANT = route({
   method: 'GET',
   path: '/constant',
@@ -60,7 +83,7 @@ async function serve(
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(fields) }
   const { metrics, expose, close } = createMetrics({ logger })
   const server = await createHttpServer({
-    routes: [echoRoute(access), VERSIONED, CONSTANT],
+    routes: [echoRoute(access), VERSIONED, CHANGING, CONSTANT, PROBE],
     identify: ({ headers }) =>
       typeof headers['x-caller'] === 'string'
         ? { id: headers['x-caller'], name: 'caller', roles: [], via: 'headers' }
@@ -106,6 +129,8 @@ test('a client that has the current version gets 304, and the whole object with 
   }
   for (const tag of ['"7"', 'W/"7"', '"1", "7"', '*']) assert.deepEqual(await read(tag), [304, '"7"', ''])
   for (const tag of ['"6"', '7']) assert.deepEqual(await read(tag), [200, '"7"', '{"a":1}'])
+  const changing = await fetch(`${url}/changing`, { headers: { 'if-none-match': '"7"' } })
+  assert.equal(changing.status, 200)
 })
 
 test('each answer says what is left of the limit of the caller, also the one that refuses', async (t) => {
@@ -120,6 +145,7 @@ test('each answer says what is left of the limit of the caller, also the one tha
   assert.deepEqual(await read(), [200, '1', false])
   assert.deepEqual(await read(), [200, '0', false])
   assert.deepEqual(await read(), [429, '0', true])
+  assert.equal((await fetch(`${url}/probe`)).status, 200, 'a probe is no call')
   const unlimited = await serve(t)
   assert.equal((await fetch(`${unlimited.url}/versioned`)).headers.get('ratelimit'), null)
 })

@@ -3,7 +3,7 @@ import { basename, join, dirname } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
-import { readJwtSecret } from '../../../config/secrets.ts'
+import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
 import { lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
@@ -92,9 +92,12 @@ async function secretFinding(
     return fault(join(dataDir, 'jwt-secret'), reason, remedy)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const [problem] = error.problems
-    return fault(join(dataDir, 'jwt-secret'), `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
+    return refusedKey(join(dataDir, 'jwt-secret'), error)
   }
+}
+
+function refusedKey(file: string, { problems: [problem] }: ConfigError): CheckFinding {
+  return fault(file, `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
 }
 
 /** The worker makes a key where there is none, but pages that another one has sealed cannot be verified with it. */
@@ -102,10 +105,17 @@ async function auditKeyFinding(
   dataDir: string,
   database: DoctorParts['database'],
 ): Promise<CheckFinding | undefined> {
+  const file = join(dataDir, 'audit-key')
+  try {
+    readAuditKeys(dataDir)
+  } catch (error) {
+    if (error instanceof ConfigError) return refusedKey(file, error)
+    throw error
+  }
   const { lostAuditKeys = [] } = (await database().catch(() => undefined)) ?? {}
   if (lostAuditKeys.length === 0) return undefined
   return warning(
-    join(dataDir, 'audit-key'),
+    file,
     `does not have the key ${lostAuditKeys.join(', ')}: what it has sealed of the audit trail cannot be verified`,
     'append the lines of your copy, or of the host whose worker has sealed it; a key without a copy is lost for good',
   )
