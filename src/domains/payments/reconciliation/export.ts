@@ -40,9 +40,9 @@ export function differencesMarkdown(differences: readonly Difference[]): string 
   return [rowOf(TITLES), rowOf(TITLES.map(() => '---')), ...rows, ''].join('\n')
 }
 
-/** A text of the provider stays text: no mark-up, no end of the cell. */
+/** A text of the provider stays text: no mark-up, no link of its own, no end of the cell. */
 function markdownCell(value: string | number | null): string {
   return String(value ?? '')
     .replaceAll(/[\r\n]+/g, ' ')
-    .replaceAll(/[\\`*_{}[\]()#+!|<>&~-]/g, String.raw`\$&`)
+    .replaceAll(/[\\`*_{}[\]()#+!|<>&~:.@-]/g, String.raw`\$&`)
 }

@@ -210,7 +210,7 @@ test('a cell that begins like a formula, or has mark-up, stays text', () => {
   const markdown = differencesMarkdown([{ ...difference, providerId: 'a|b\n[x](http://y)<b>' }])
   assert.deepEqual(markdown.split('\n').slice(1), [
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    String.raw`| missing\_here | payment | =HYPERLINK\("http://x"\) |  |  |  | succeeded | \-5 | a\|b \[x\]\(http://y\)\<b\> |`,
+    String.raw`| missing\_here | payment | =HYPERLINK\("http\://x"\) |  |  |  | succeeded | \-5 | a\|b \[x\]\(http\://y\)\<b\> |`,
     '',
   ])
 })
