@@ -104,7 +104,7 @@ async function openShop(stack: AsyncDisposableStack): Promise<Shop> {
     })
   }).listen(0, '127.0.0.1')
   await once(desk, 'listening')
-  stack.defer(() => void desk.close().closeAllConnections())
+  stack.defer(() => desk.close().closeAllConnections())
   const secrets = join(dataDir, 'secrets')
   const config = readMockPayConfig({
     MOCK_PAY_PORT: '0',
