@@ -49,13 +49,12 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
 /** Those of alerts that are not closed, the most severe first. */
 export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
-export const ALERT_FILTERS: readonly ListFilter[] = [
+const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'text', kind: 'text', match: 'part' },
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
   { name: 'level', kind: 'choice', values: LISTED_SEVERITIES },
   { name: 'source', kind: 'text' },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
+  { name: 'created', kind: 'period' },
 ]
 
 /** The alert that an event is about. */

@@ -11,7 +11,7 @@ import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
-import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
+import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -26,7 +26,6 @@ import { coveringSilence } from '../silences/covering.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { AlertDrawer } from './drawer.tsx'
 import {
-  ALERT_FILTERS,
   LISTED_SEVERITIES,
   ALERT_TONES,
   SEVERITY_TONES,
@@ -42,7 +41,7 @@ const PATH = pathOf({ name: 'alerts' })
 /** The alerts: the list, and beside it the alert that the address names. */
 export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
-  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
+  useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   const silences = useResource(activeSilences, '').value.value?.items ?? []
   const selection = useSignal<ReadonlySet<string>>(new Set())
   const silenceFor = (alert: Alert) => coveringSilence(alert, silences)
@@ -73,7 +72,7 @@ export function AlertsPage({ id }: ViewProps) {
 /** The severities, the most severe one first: the API has no order by them, so that one click shows those of one. */
 function SeverityChips({ path }: { readonly path: string }) {
   const { fields, severities } = alertWords()
-  const query = readListQuery(useLocation().query, ALERT_FILTERS)
+  const query = readListQuery(useLocation().query, alertList)
   const level = query['level'] ?? ''
   const chip = (value: string, title: string) => ({
     title,
