@@ -42,10 +42,11 @@ test('a distance is in its largest unit, and in years from two years on', () => 
   for (const [time, text] of distances) assert.equal(localDistance(time, now), text)
 })
 
-test('a time long ago is shown with its date, in both languages', () => {
+test('a time long ago or far ahead is shown with its date, in both languages', () => {
   const now = Date.parse('2026-01-31T20:00:00Z')
   const hourMs = 3_600_000
-  assert.match(localWhen(now - hourMs, now), /^\d\d:\d\d$/)
+  for (const hours of [-1, 17]) assert.match(localWhen(now + hours * hourMs, now), /^\d\d:\d\d$/)
+  assert.match(localWhen(now + 48 * hourMs, now), /^(1|2|3) Feb$/)
   assert.match(localWhen(now - 48 * hourMs, now), /^(28|29|30) Jan$/)
   language.value = 'zh'
   assert.match(localWhen(now - 48 * hourMs, now), /^1月(28|29|30)日$/)

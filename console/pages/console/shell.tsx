@@ -2,7 +2,6 @@ import { useSignal, type Signal } from '@preact/signals'
 import { Route, Router, useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
 import type { LiveState } from '../../api/live.ts'
-import { localTimeZone } from '../../i18n/local.ts'
 import { KeyHelp } from '../../parts/actions/keys.tsx'
 import { Palette } from '../../parts/actions/palette.tsx'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
@@ -11,9 +10,8 @@ import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
 import { EmptyState } from '../../parts/states.tsx'
-import { topBarWords } from '../../parts/top-bar-words.ts'
 import { TopBar } from '../../parts/top-bar.tsx'
-import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
+import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { session, live } from './platform.ts'
 import { shellWords } from './shell-words.ts'
@@ -21,7 +19,7 @@ import { EndWarning } from './sign-in/end-warning.tsx'
 import { signOut } from './sign-out.ts'
 import { suggestObjects, suggestSearches } from './suggestions.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
-import { CONSOLE_PATH, pathOf, isPathOf } from './view.ts'
+import { CONSOLE_PATH, pathOf } from './view.ts'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
 export function Shell() {
@@ -208,52 +206,4 @@ function livenessOf(state: LiveState): LivenessProps {
     text: words.live[state],
     retry: state === 'broken' && { label: words.reconnect, run: () => live.resume() },
   }
-}
-
-interface NavigationProps {
-  readonly pages: readonly ConsolePage[]
-  readonly onChoice?: () => void
-}
-
-/** The pages that the user may open. */
-function Navigation({ pages, onChoice }: NavigationProps) {
-  const { path } = useLocation()
-  const marks = useNavigationMarks()
-  const bearer = session.bearer.value
-  return (
-    <nav class="navigation" aria-label={shellWords().navigation}>
-      <ul>
-        {pages.map((page) => (
-          <li key={page.name}>
-            <a
-              class="navigation-link"
-              href={pathOf(page)}
-              onClick={onChoice}
-              {...(isPathOf(page, path) && { 'aria-current': 'page' as const })}
-            >
-              <Icon name={page.icon} />
-              <span class="navigation-title">{page.title()}</span>
-              <Mark mark={marks.get(page.name)} />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {bearer?.name && (
-        <p class="navigation-note navigation-bearer">
-          {topBarWords().signedInAs} <bdi>{bearer.name}</bdi>
-        </p>
-      )}
-      <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
-    </nav>
-  )
-}
-
-function Mark({ mark }: { readonly mark: NavigationMark | undefined }) {
-  if (!mark) return null
-  return (
-    <span class="navigation-mark" title={mark.label}>
-      <span aria-hidden="true">{mark.text}</span>
-      <span class="visually-hidden"> {mark.label}</span>
-    </span>
-  )
 }

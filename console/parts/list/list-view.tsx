@@ -7,7 +7,7 @@ import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
-import { DataTable, type TableColumn } from './data-table.tsx'
+import { DataTable, type RowGroups, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import type { ListModel } from './list-model.ts'
 import {
@@ -38,6 +38,8 @@ export interface ListViewProps<Item> {
   /** The words for a value of a filter. */
   readonly labelOf?: (name: string, value: string) => string
   readonly columns: readonly TableColumn<Item>[]
+  /** Which rows fold into one line. */
+  readonly groups?: RowGroups<Item> | undefined
   /** Why a query can find nothing, if that is known. */
   readonly noMatchReason?: (query: ListQuery) => string | undefined
   readonly icon: IconName
@@ -90,6 +92,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             columns={columns}
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
+            groups={props.groups}
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
                 {hint && <p>{hint}</p>}
