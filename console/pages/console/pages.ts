@@ -10,6 +10,7 @@ import { executionWords } from './executions/words.ts'
 import { heartbeatWords } from './heartbeats/words.ts'
 import { lazyPage } from './lazy-page.ts'
 import { menuWords } from './menus/words.ts'
+import { myWorkWords } from './my-work/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
 import { paymentWords } from './payments/words.ts'
@@ -59,6 +60,15 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'w',
     keywords: 'home start dashboard status health 首页 概览 仪表盘 状态',
     component: lazyPage(async () => (await import('./overview/page.tsx')).OverviewPage),
+  },
+  {
+    name: 'my-work',
+    title: () => myWorkWords().title,
+    icon: 'inbox',
+    operation: 'getOverview',
+    key: 'q',
+    keywords: 'mine todo assigned approvals acknowledged tasks 我的 待办 任务 审批',
+    component: lazyPage(async () => (await import('./my-work/page.tsx')).MyWorkPage),
   },
   {
     name: 'orders',

@@ -9,8 +9,10 @@ import { Icon } from '../../parts/icon.tsx'
 import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
+import { keep, readKept } from '../../parts/preferences.ts'
 import { EmptyState } from '../../parts/states.tsx'
 import { TopBar } from '../../parts/top-bar.tsx'
+import { useAlertNotices } from './alerts/alert-notices.tsx'
 import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { session, live } from './platform.ts'
@@ -18,18 +20,23 @@ import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
 import { signOut } from './sign-out.ts'
 import { suggestObjects, suggestSearches } from './suggestions.ts'
+import { Tour } from './tour.tsx'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
 import { CONSOLE_PATH, pathOf } from './view.ts'
+
+const TOUR_SEEN = 'platform.tour'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
 export function Shell() {
   const { route } = useLocation()
-  const overlay = useSignal<Overlay | null>(null)
+  // The first visit of this browser begins with the tour.
+  const overlay = useSignal<Overlay | null>(readKept(TOUR_SEEN) === null ? 'tour' : null)
   const pages = PAGES.filter(({ operation }) => session.may(operation))
   const words = shellWords()
   const close = () => (overlay.value = null)
   useKeyboard()
   useShellActions(pages, overlay)
+  useAlertNotices()
   return (
     <div class="shell">
       <a class="skip-link" href="#content">
@@ -48,6 +55,14 @@ export function Shell() {
           suggest={(text) => [...suggestObjects(text, route), ...suggestSearches(text, route)]}
           none={words.nothingFound}
           onClose={close}
+        />
+      )}
+      {overlay.value === 'tour' && (
+        <Tour
+          onClose={() => {
+            keep(TOUR_SEEN, 'yes')
+            close()
+          }}
         />
       )}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { localNumber } from '../../i18n/local.ts'
+import { CommandLine } from '../command-line.tsx'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
@@ -57,6 +58,8 @@ export interface ListWords {
   readonly list: string
   readonly empty: string
   readonly noMatch: string
+  /** How the list gets its items, and a command that makes one; `$URL` in it is the address of the API. */
+  readonly how?: { readonly text: string; readonly command?: string }
   /** By the names of the API. */
   readonly fields: Readonly<Record<string, string>>
 }
@@ -96,12 +99,23 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
                 {hint && <p>{hint}</p>}
+                {!isFiltered(query) && words.how && <HowToBegin {...words.how} />}
               </EmptyState>
             }
           />
           <Pager path={path} query={query} model={model} />
         </ListAndDetail>
       </ListRefresh.Provider>
+    </>
+  )
+}
+
+/** Below a list that never had an item. */
+function HowToBegin({ text, command }: NonNullable<ListWords['how']>) {
+  return (
+    <>
+      <p>{text}</p>
+      {command && <CommandLine label={text} command={command.replaceAll('$URL', location.origin)} />}
     </>
   )
 }

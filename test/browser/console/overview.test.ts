@@ -56,6 +56,8 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   await chart.hover()
   await page.getByRole('columnheader', { name: /^\d\d:\d\d$/ }).waitFor()
   await page.getByRole('link', { name: '1 High', exact: true }).waitFor()
+  await chart.blur()
+  await page.evaluate(() => scrollTo(0, 0))
   const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await part('Data backup').getByText('Completed').waitFor()
   await part('Waiting messages').getByText('0', { exact: true }).waitFor()

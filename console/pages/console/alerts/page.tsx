@@ -27,6 +27,7 @@ import { activeSilences } from '../silences/active-silences.ts'
 import { coveringSilence } from '../silences/covering.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
+import { AlertNoticeChoice } from './alert-notices.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import {
   ALERT_FILTERS,
@@ -65,6 +66,7 @@ export function AlertsPage({ id }: ViewProps) {
       columns={[...alertColumns(words, silenceFor), ...(maySelect() ? [selectionColumn(selection)] : [])]}
       icon="alerts"
       id={id}
+      head={() => <AlertNoticeChoice />}
       summary={<SeverityChips path={PATH} />}
       toolbar={(alerts) =>
         maySelect() && alerts.length > 0 && <SelectionBar selection={selection} alerts={alerts} />

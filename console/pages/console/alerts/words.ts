@@ -7,6 +7,10 @@ export const alertWords = defineWords({
     list: 'List of alerts',
     find: 'Find alerts by their text',
     empty: 'No alert was ever reported.',
+    how: {
+      text: 'Programs report alerts, and the platform raises its own.',
+      command: `curl $URL/alerts/report -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"source":"shop.web","title":"The shop is slow","level":"HIGH"}'`,
+    },
     noMatch: 'No alert matches the filters.',
     fields: {
       title: 'Alert',
@@ -162,6 +166,10 @@ export const alertWords = defineWords({
     list: '告警列表',
     find: '按文本查找告警',
     empty: '还没有收到过告警。',
+    how: {
+      text: '程序上报告警，平台也会自行产生告警。',
+      command: `curl $URL/alerts/report -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"source":"shop.web","title":"The shop is slow","level":"HIGH"}'`,
+    },
     noMatch: '没有符合筛选条件的告警。',
     fields: {
       title: '告警',

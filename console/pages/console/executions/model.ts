@@ -5,6 +5,7 @@ import type { Tone } from '../../../parts/status-badge.tsx'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live, session } from '../platform.ts'
 import { commandChoices, commandLabel } from '../command-names.ts'
+import { listedUsers } from '../user-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
 export type ExecutionStatus = Execution['status']
@@ -69,6 +70,7 @@ export const decidable: ResourceSource<Requests> = {
 export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
   { name: 'command_id', kind: 'reference', choices: commandChoices },
+  { name: 'requested_by', kind: 'reference', choices: listedUsers },
   { name: 'created_from', kind: 'time' },
   { name: 'created_to', kind: 'time' },
 ]

@@ -41,9 +41,10 @@ export function ExecutionsPage({ id }: ViewProps) {
       path={pathOf({ name: 'executions' })}
       source={executionList}
       words={words}
-      labelOf={(name, value) =>
-        name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
-      }
+      labelOf={(name, value) => {
+        if (name === 'requested_by') return userLabel(value)
+        return name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
+      }}
       columns={executionColumns(words)}
       icon="executions"
       id={id}

@@ -1,20 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { isolated } from '../../../i18n/isolated.ts'
+import { language } from '../../../i18n/language.ts'
 import { localTimeZone } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
-import {
-  descriptionOf,
-  isDefault,
-  matchSettings,
-  settingSections,
-  settingsResource,
-  type Setting,
-  type SettingFilter,
-} from './model.ts'
+import { CHINESE_DESCRIPTIONS } from './descriptions-zh.ts'
+import { isDefault, settingsResource, type Setting } from './model.ts'
 import { settingWords } from './words.ts'
 
 /** The settings in effect, and where each value comes from. */
@@ -151,4 +145,33 @@ function SettingValue({ value }: { readonly value: string }) {
       <bdi>{value}</bdi>
     </details>
   )
+}
+
+/** What a setting is for, in the language of the reader if it is known in that. */
+function descriptionOf({ key, description }: Setting): string {
+  const chinese = language.value === 'zh' ? CHINESE_DESCRIPTIONS[key] : undefined
+  return chinese ?? description?.replaceAll('`', '') ?? ''
+}
+
+/** The settings by the first part of their keys, in their order. */
+function settingSections(items: readonly Setting[]): ReadonlyMap<string, readonly Setting[]> {
+  return Map.groupBy(items, ({ key }) => (key.includes('.') ? key.slice(0, key.indexOf('.')) : 'general'))
+}
+
+interface SettingFilter {
+  readonly text: string
+  readonly isChangedOnly: boolean
+}
+
+/** The settings whose key, value or description contains each word of the text. */
+function matchSettings(
+  items: readonly Setting[],
+  { text, isChangedOnly }: SettingFilter,
+): readonly Setting[] {
+  const words = text.toLowerCase().split(/\s+/)
+  return items.filter((setting) => {
+    const searched =
+      `${setting.key} ${setting.value} ${setting.description ?? ''} ${descriptionOf(setting)}`.toLowerCase()
+    return !(isChangedOnly && isDefault(setting)) && words.every((word) => searched.includes(word))
+  })
 }
