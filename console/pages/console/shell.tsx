@@ -88,7 +88,7 @@ function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
     <>
       {isLoading.value && (
         <p class="page-progress" role="status">
-          {partWords().loading}
+          <span class="visually-hidden">{partWords().loading}</span>
         </p>
       )}
       <Router

@@ -68,6 +68,15 @@ test('a command is checked, refused at its field, and run, with its output', asy
   await execution.getByRole('log').getByText('hello my shop').waitFor()
   await execution.getByText('Succeeded').waitFor()
   await execution.getByText('**redacted**').waitFor()
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    execution.getByRole('button', { name: 'Download' }).click(),
+  ])
+  assert.match(file.suggestedFilename(), /^execution-[\da-f-]{36}\.txt$/)
+  await execution.getByRole('button', { name: 'Whole window' }).click()
+  await assertLooks(page, 'executions-output-wide')
+  await page.keyboard.press('Escape')
+  await execution.getByRole('button', { name: 'Whole window', pressed: false }).waitFor()
   await assertLooks(page, 'executions-drawer')
 })
 

@@ -143,7 +143,7 @@ test('the palette finds pages and filtered views by the words that people type',
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
   const options = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('option')
-  assert.deepEqual((await options.allTextContents()).slice(0, 2), ['New ticket', 'Go to My workgq'])
+  assert.deepEqual((await options.allTextContents()).slice(0, 2), ['New ticketn', 'Go to My workgq'])
   for (const [text, title] of [
     ['退出', 'Sign out'],
     ['logout', 'Sign out'],
@@ -199,7 +199,7 @@ test('the first visit begins with a tour, once, in both languages and by keyboar
 
 test('a user has on one page what waits for them', async (t) => {
   const page = await world.open(t, 'my-work')
-  await page.getByText('No open ticket is assigned to you.').waitFor()
+  await page.getByText('You have acknowledged no alert that still fires.').waitFor()
   const { sub: id } = await page.evaluate(() => {
     const [, body = ''] = (sessionStorage.getItem('platform.token') ?? '').split('.')
     return JSON.parse(atob(body.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: string }
@@ -227,6 +227,11 @@ test('a user has on one page what waits for them', async (t) => {
 test('an object leads to what belongs to it', async (t) => {
   const page = await world.open(t, 'orders/keys-1')
   await page.getByRole('link', { name: 'Messages of its time' }).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  await drawer(page, 'keys-1').getByText('49.90').waitFor()
+  for (const unprinted of ['navigation', 'search', 'banner', 'button'] as const)
+    assert.equal(await page.getByRole(unprinted).filter({ visible: true }).count(), 0, unprinted)
+  await page.emulateMedia({ media: 'screen' })
   await drawer(page, 'keys-1').getByRole('link', { name: 'Payments' }).click()
   await page.waitForURL('**/payments?order_id=keys-1')
   await page.goto(`${world.platform.url}/console/users`)

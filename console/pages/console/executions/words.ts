@@ -3,6 +3,7 @@ import { defineWords } from '../../../i18n/language.ts'
 export const executionWords = defineWords({
   en: {
     title: 'Executions',
+    wide: 'Whole window',
     list: 'Executions of commands',
     empty: 'No command was run yet.',
     how: {
@@ -68,6 +69,7 @@ export const executionWords = defineWords({
     deciders: (roles: string) => `Only these roles decide: ${roles}.`,
   },
   zh: {
+    wide: '全屏查看',
     title: '执行记录',
     list: '命令执行记录',
     empty: '还没有运行过命令。',
