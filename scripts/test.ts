@@ -18,7 +18,7 @@ const LONG = '.long.test.ts'
 // need more connections than the PostgreSQL server that they share allows. A long test starts several processes itself.
 const CONCURRENCY = {
   short: Math.min(8, availableParallelism() + 2),
-  long: Math.min(4, availableParallelism()),
+  long: Math.min(4, availableParallelism() + 1),
 }
 
 // A process takes longer to start than most files of these folders take to run, so several files share one.
