@@ -11,6 +11,7 @@ interface Backup {
   readonly status: string
   readonly sha256: string
   readonly size_bytes: number
+  readonly created_at: string
 }
 
 const api = await openApi()
