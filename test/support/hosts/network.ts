@@ -164,7 +164,9 @@ export function startOn(
 
 /** Starts a process with a host name and process ids of its own; returns its id when others can enter them. */
 function holdNamespaces(name: string): number {
-  const setName = 'echo "$0" > /proc/sys/kernel/hostname && exec sleep infinity'
+  // The shell stays: it is the parent of programs that have lost theirs, and takes note of their ends. PostgreSQL does not start
+  // while the process that its lock file names has an end of which nobody has taken note.
+  const setName = 'echo "$0" > /proc/sys/kernel/hostname; sleep infinity & wait'
   const { pid } = spawn('unshare', ['-upf', '--kill-child', 'sh', '-c', setName, name], { stdio: 'ignore' })
   run('sh', ['-c', `until [ -n "$(cat /proc/${pid}/task/${pid}/children)" ]; do sleep 0.01; done`])
   return Number(pid)

@@ -5,7 +5,7 @@ import { Client, type QueryResultRow } from 'pg'
 import { eventually } from '../eventually.ts'
 import { postgresPrograms } from '../postgres.ts'
 import { startOn, type Host } from './network.ts'
-import { inSandbox, systemPath } from './sandbox.ts'
+import { inSandbox } from './sandbox.ts'
 
 const DEPLOYED = join(import.meta.dirname, '../../../deploy/cluster')
 const PATIENCE = { timeoutMs: 300_000 }
@@ -14,6 +14,8 @@ const RESTART_MS = 100
 const [ETCD, PATRONI] = [2379, 8008]
 // PostgreSQL and Patroni refuse to run as root, whom this process seems to be in the sandbox.
 const AS_USER = ['unshare', '-U', '--map-user=1000', '--map-group=1000', '--']
+// Patroni looks in /proc whether its server runs.
+const WITH_OWN_PROCESSES = ['unshare', '-m', 'sh', '-c', 'mount -t proc proc /proc && exec "$@"', 'sh']
 const DISK_SIZE = '400m'
 // Instead of those that need a directory of the system, passwords, or a disk of a usual size.
 const SETTINGS = ["unix_socket_directories: ''", 'max_wal_size: 128MB']
@@ -54,14 +56,19 @@ export class PostgresTrio {
       this.startServer(host)
     }
     await this.untilFollowed()
-    await askServer(await this.primary(), 'create database platform', 'postgres')
+    const primary = await this.primary()
+    await eventually(
+      'the database',
+      () => tryQuery(primary, 'create database platform', 'postgres'),
+      PATIENCE,
+    )
   }
 
   /** Starts Patroni on a host, on the data that it has; `env` adds variables. If it fails, it is started again, as its unit does. */
   startServer(host: Host, env: NodeJS.ProcessEnv = {}): void {
     const file = inSandbox(`patroni-${host.name}.yml`)
     writeFileSync(file, this.#configurationOf(host))
-    const { child } = startOn(host, 'patroni', [...AS_USER, 'patroni', file], env)
+    const { child } = startOn(host, 'patroni', [...WITH_OWN_PROCESSES, ...AS_USER, 'patroni', file], env)
     child.once('exit', (code) => {
       // Null after the signal of a fault.
       if (code !== null && code !== 0) setTimeout(() => this.startServer(host, env), RESTART_MS).unref()
@@ -207,11 +214,6 @@ async function tryQuery(host: Host, statement: string, database: string): Promis
     // One that is frozen or cut off would not answer the end of the connection.
     client.connection.stream.destroy()
   }
-}
-
-/** Runs a statement as soon as the server answers; returns its rows. */
-function askServer(host: Host, statement: string, database: string): Promise<QueryResultRow[]> {
-  return eventually(`PostgreSQL on ${host.name}`, () => tryQuery(host, statement, database), PATIENCE)
 }
 
 function readDeployed(name: string): string {
