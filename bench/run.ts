@@ -15,6 +15,7 @@ import { metrics } from './metrics.ts'
 import { mockOidc } from './mock-oidc.ts'
 import { orders } from './orders.ts'
 import { outbox } from './outbox.ts'
+import { payments } from './payments.ts'
 import { postgres } from './postgres.ts'
 import { scaleOut } from './scale-out.ts'
 import { scan } from './scan.ts'
@@ -29,8 +30,8 @@ import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
 import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
-import { worst } from './worst.ts'
 import { webhooks } from './webhooks.ts'
+import { worst } from './worst.ts'
 
 // In the order of docs/performance.md.
 const BENCHES: readonly Bench[] = [
@@ -50,6 +51,7 @@ const BENCHES: readonly Bench[] = [
   dataBackup,
   events,
   telemetry,
+  payments,
   webhooks,
   consoleBench,
   scaleOut,

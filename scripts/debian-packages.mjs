@@ -63,13 +63,16 @@ const ONLY_TESTS = [
   },
 ]
 
+const TESTS = [...SERVERS, ...HOSTS, STRACE, FAKETIME, CHROMIUM, ...ONLY_TESTS]
+
 /**
  * What each npm script needs; one that is not listed needs nothing.
  *
  * @type {Record<string, Program[]>}
  */
 const REQUIRED = {
-  test: [...SERVERS, ...HOSTS, STRACE, FAKETIME, CHROMIUM, ...ONLY_TESTS],
+  test: TESTS,
+  'test:long': TESTS,
   bench: [...SERVERS, STRACE, CHROMIUM],
   cluster: [...SERVERS, ...HOSTS],
   chaos: [...SERVERS, ...HOSTS, STRACE, FAKETIME],

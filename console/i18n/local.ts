@@ -59,9 +59,14 @@ const clocks = perLanguage(
 const days = perLanguage((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' }))
 const RECENT_MS = 18 * 3_600_000
 
-/** `02:00` within the last 18 hours of `now`, earlier `29 Jan`; epoch milliseconds. */
+/** `02:00` within 18 hours of `now`, otherwise `29 Jan`; epoch milliseconds. */
 export function localWhen(ms: number, now: number): string {
-  return (now - ms < RECENT_MS ? clocks : days)().format(ms)
+  return (Math.abs(now - ms) < RECENT_MS ? clocks : days)().format(ms)
+}
+
+/** A time at the axis of a chart of this length: `02:00`, and `29 Jan` for more than a day and a half. */
+export function localTick(ms: number, spanMs: number): string {
+  return (spanMs <= 1.5 * DAY_MS ? clocks : days)().format(ms)
 }
 
 const DAY_MS = 86_400_000
@@ -81,6 +86,21 @@ export function localDistance(time: string, now: number): string {
   const distance = Date.parse(time) - now
   const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
   return distances().format(Math.trunc(distance / ms), unit)
+}
+
+const shortDistances = perLanguage(
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'short' }),
+)
+const dates = perLanguage((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }))
+const WEEK_MS = 7 * DAY_MS
+
+/** `now`, `2 min ago`, `in 3 hr`; the date from a week on. */
+export function localAgo(time: string, now: number): string {
+  const distance = Date.parse(time) - now
+  if (Math.abs(distance) < 60_000) return distances().format(0, 'second')
+  if (Math.abs(distance) >= WEEK_MS) return dates().format(new Date(time))
+  const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
+  return shortDistances().format(Math.trunc(distance / ms), unit)
 }
 
 function spanIn(unit: string): () => Intl.NumberFormat {

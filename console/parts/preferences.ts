@@ -12,8 +12,8 @@ const KEYS = { language: 'platform.language', theme: 'platform.theme' } as const
 /** Reads what the user has chosen in an earlier visit, applies it to the document, and stores every change. */
 export function applyPreferences(): void {
   const { documentElement } = document
-  language.value = oneOf(LANGUAGES, read(KEYS.language)) ?? preferredLanguage(navigator.languages)
-  theme.value = oneOf(THEMES, read(KEYS.theme)) ?? 'system'
+  language.value = oneOf(LANGUAGES, readLocal(KEYS.language)) ?? preferredLanguage(navigator.languages)
+  theme.value = oneOf(THEMES, readLocal(KEYS.theme)) ?? 'system'
   effect(() => {
     documentElement.lang = LOCALES[language.value]
   })
@@ -24,12 +24,12 @@ export function applyPreferences(): void {
 
 export function chooseLanguage(wanted: (typeof LANGUAGES)[number]): void {
   language.value = wanted
-  write(KEYS.language, wanted)
+  writeLocal(KEYS.language, wanted)
 }
 
 export function chooseTheme(wanted: Theme): void {
   theme.value = wanted
-  write(KEYS.theme, wanted)
+  writeLocal(KEYS.theme, wanted)
 }
 
 function oneOf<T extends string>(values: readonly T[], text: string | null): T | undefined {
@@ -37,7 +37,7 @@ function oneOf<T extends string>(values: readonly T[], text: string | null): T |
 }
 
 /** A browser may keep nothing for the page: then the choice lasts until the page is closed. */
-function read(key: string): string | null {
+export function readLocal(key: string): string | null {
   try {
     return localStorage.getItem(key)
   } catch {
@@ -45,10 +45,10 @@ function read(key: string): string | null {
   }
 }
 
-function write(key: string, value: string): void {
+export function writeLocal(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // See read.
+    // See readLocal.
   }
 }

@@ -384,9 +384,12 @@ function fileAnswer(files: ReadonlyMap<string, Buffer>, { query }: ProviderReque
   return { status: 200, headers: { ...JSON_HEADERS, 'Content-Type': 'text/plain' }, body }
 }
 
-const HEADER =
+/** The first line of a trade bill. */
+export const TRADE_BILL_HEADER =
   '交易时间,公众账号ID,商户号,特约商户号,设备号,微信订单号,商户订单号,用户标识,交易类型,交易状态,付款银行,货币种类,应结订单金额,代金券金额,微信退款单号,商户退款单号,退款金额,充值券退款金额,退款类型,退款状态,商品名称,商户数据包,手续费,费率,订单金额,申请退款金额,费率备注'
-const TOTALS = '总交易单数,应结订单总金额,退款总金额,充值券退款总金额,手续费总金额,订单总金额,申请退款总金额'
+/** The line before the last one. */
+export const TRADE_BILL_TOTALS =
+  '总交易单数,应结订单总金额,退款总金额,充值券退款总金额,手续费总金额,订单总金额,申请退款总金额'
 
 function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecrets): string {
   const row = (cells: readonly string[]) => `\`${cells.join(',`')}`
@@ -419,7 +422,7 @@ function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecr
       ),
     )
   const totals = row([String(rows.length), sum(false), sum(true), '0.00', '0.00000', sum(false), sum(true)])
-  return `${['\uFEFF' + HEADER, ...rows, TOTALS, totals].join('\r\n')}\r\n`
+  return `${['\uFEFF' + TRADE_BILL_HEADER, ...rows, TRADE_BILL_TOTALS, totals].join('\r\n')}\r\n`
 }
 
 const billState = ({ status }: Readonly<MockRefund>) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { listSilences } from '../../src/domains/alerts/silences/store.ts'
-import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
+import { listAlerts, listHistory, MOST_SEVERE_FIRST } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
@@ -33,12 +33,22 @@ const SOONEST_END = {
   order: SOONEST_END_FIRST,
   after: { order: 'not_after', values: [9, 9] },
 }
+const MOST_SEVERE = {
+  limit: 100,
+  order: MOST_SEVERE_FIRST,
+  after: { order: 'severity', values: [6, 9] },
+}
 const BY_ID = {
   limit: 100,
   order: sortOf({ idPrefix: 'o-' }),
   after: { order: 'id', values: ['o-9'] },
 }
 const LATEST_END = { limit: 100, order: sortOf({ endedFrom: 1 }), after: { order: 'ended', values: [9, 9] } }
+const SOONEST_EXPIRY = {
+  limit: 100,
+  order: sortOf({ due: true }),
+  after: { order: 'expires_at', values: [9, 9] },
+}
 const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
 
 type Read = (queries: Queries) => Promise<unknown>
@@ -84,6 +94,17 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'archived orders by their end',
     (on) => listOrders(on, { archived: true, endedFrom: 1 }, LATEST_END),
     /^SEARCH archived_orders USING INDEX archived_orders_by_end \(updated_at>\? AND updated_at<\?\)$/,
+  ],
+  [
+    'pending orders by their expiry',
+    (on) => listOrders(on, { due: true }, SOONEST_EXPIRY),
+    /^SEARCH orders USING INDEX orders_due \(status=\? AND expires_at>\?\)$/,
+  ],
+  [
+    'pending orders of a platform that expire in a time range',
+    (on) =>
+      listOrders(on, { status: 'pending', platform: 'live', expiresFrom: 1, expiresTo: 9 }, SOONEST_EXPIRY),
+    /^SEARCH orders USING INDEX orders_due \(status=\? AND expires_at>\? AND expires_at<\?\)$/,
   ],
   [
     'orders for the archive',
@@ -224,6 +245,21 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'firing alerts',
     (on) => listAlerts(on, { status: 'firing' }, NEWEST),
     /^SEARCH alerts USING INDEX alerts_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'alerts by severity',
+    (on) => listAlerts(on, {}, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_weight \(weight<\?\)$/,
+  ],
+  [
+    'acknowledged alerts by severity',
+    (on) => listAlerts(on, { status: 'acknowledged' }, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_status_weight \(status=\? AND weight<\?\)$/,
+  ],
+  [
+    'alerts of a source by severity',
+    (on) => listAlerts(on, { source: 's' }, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_source_weight \(source=\? AND weight<\?\)$/,
   ],
   [
     'alerts of a level',

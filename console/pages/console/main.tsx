@@ -4,10 +4,12 @@ import { LocationProvider } from 'preact-iso/router'
 import { browserTiming } from '../../api/browser.ts'
 import { ConfirmHost } from '../../parts/confirm.tsx'
 import { forgetKeptValues } from '../../parts/form/kept-values.ts'
+import { rememberListsOf } from '../../parts/list/list-memory.ts'
 import { ModalNotice } from '../../parts/modal.tsx'
 import { applyPreferences } from '../../parts/preferences.ts'
 import { ToastHost } from '../../parts/toast.tsx'
 import { markHiddenCharacters } from '../../parts/visible-text.ts'
+import { notifiesOfAlerts } from './alerts/alert-notices.tsx'
 import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './new-tabs.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
@@ -27,7 +29,9 @@ offerSessionToNewTabs()
 followSignOut()
 if (await redeemTicket()) offerSessionToWaitingTab()
 await takeSession()
-computed(() => session.bearer.value?.id).subscribe(forgetKeptValues)
+const userId = computed(() => session.bearer.value?.id)
+userId.subscribe(forgetKeptValues)
+userId.subscribe(rememberListsOf)
 effect(() => {
   const token = session.token.value
   if (token === null) return undefined
@@ -35,7 +39,7 @@ effect(() => {
   void live.follow(token, stopped.signal)
   return () => stopped.abort()
 })
-const followWhileSeen = () => (browserTiming.isHidden() ? live.pause() : live.resume())
+const followWhileSeen = () => (browserTiming.isHidden() && !notifiesOfAlerts() ? live.pause() : live.resume())
 followWhileSeen()
 document.addEventListener('visibilitychange', followWhileSeen)
 // A page that the browser keeps for "Back" is not hidden in every case.

@@ -41,3 +41,15 @@ test('the work takes a tenth of the time, and a failure is told to those who wai
   await assert.rejects(fail(), /it failed/)
   assert.deepEqual(pauses, [45])
 })
+
+test('each caller of one run goes on in a turn of the event loop of its own', async (t) => {
+  let turn = 0
+  let counting = setImmediate(function count() {
+    turn++
+    counting = setImmediate(count)
+  })
+  t.after(() => clearImmediate(counting))
+  const read = sharedWork(async () => undefined, { pause: async () => undefined })
+  const turns = await Promise.all(Array.from({ length: 100 }, () => read().then(() => turn)))
+  assert.equal(new Set(turns).size, turns.length)
+})

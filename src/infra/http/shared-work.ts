@@ -14,7 +14,8 @@ const MAX_PAUSE_MS = SECOND / 4
 
 /**
  * Work that is done once for all callers that wait for it, never on what was read before they called. It takes a tenth of
- * the time at most, however many callers there are.
+ * the time at most, however many callers there are, and they go on one in a turn of the event loop: hundreds of large
+ * answers that are written at once would make everybody else wait.
  */
 export function sharedWork<T>(
   work: () => Promise<T>,
@@ -23,6 +24,7 @@ export function sharedWork<T>(
   let next: Promise<T> | undefined
   let previous: Promise<unknown> = Promise.resolve()
   let freeAt = 0
+  let lastTurn = Promise.resolve()
   const run = async () => {
     await previous
     const wait = Math.min(freeAt - now(), MAX_PAUSE_MS)
@@ -35,11 +37,13 @@ export function sharedWork<T>(
       freeAt = now() + PAUSES_PER_RUN * (now() - startedAt)
     }
   }
-  return () => {
+  return async () => {
     if (!next) {
       next = run()
       previous = next.catch(() => undefined)
     }
-    return next
+    const done = await next
+    await (lastTurn = lastTurn.then(endOfTurn))
+    return done
   }
 }

@@ -31,6 +31,8 @@ export interface ConsoleWorld {
 export interface OpenOptions extends BrowserContextOptions {
   readonly role?: string
   readonly language?: 'en' | 'zh'
+  /** Whether it is the first visit, which begins with the tour. */
+  readonly tour?: boolean
 }
 
 interface StartedWorld {
@@ -88,7 +90,7 @@ export function consoleWorld(
     get platform() {
       return world().platform
     },
-    async open(t, path, { role = 'admin', language = 'en', ...options } = {}) {
+    async open(t, path, { role = 'admin', language = 'en', tour = false, ...options } = {}) {
       const { platform } = world()
       const token = role === '' ? null : await tokenOf(role)
       const scope = scopeOf(t)
@@ -97,7 +99,7 @@ export function consoleWorld(
         assert.deepEqual(opened.complaints, [])
         assert.deepEqual([...opened.origins], [platform.url])
       })
-      await opened.page.addInitScript(keepForPage, { token, language })
+      await opened.page.addInitScript(keepForPage, { token, language, tour })
       await opened.page.goto(`${platform.url}/console/${path}`)
       return opened.page
     },
@@ -115,13 +117,20 @@ async function openShared(
   return context
 }
 
+interface KeptForPage {
+  readonly token: string | null
+  readonly language: string
+  readonly tour: boolean
+}
+
 /** Runs in the page before its scripts. */
-function keepForPage({ token, language }: { token: string | null; language: string }): void {
+function keepForPage({ token, language, tour }: KeptForPage): void {
   const isFirstVisit = sessionStorage.getItem('test.visited') === null
   sessionStorage.setItem('test.visited', 'yes')
   if (!isFirstVisit) return
   localStorage.clear()
   localStorage.setItem('platform.language', language)
+  if (!tour) localStorage.setItem('platform.tour', 'yes')
   if (token !== null) sessionStorage.setItem('platform.token', token)
 }
 
@@ -223,6 +232,28 @@ export async function connectVpn(
     socket.addEventListener('message', resolve, { once: true })
     socket.addEventListener('error', reject, { once: true })
   })
+}
+
+/** Opens the editor of a filter of the list: by its chip, or by the menu if it has none yet. */
+export async function openFilter(page: Page, name: string): Promise<void> {
+  const chip = page.locator('.chip-edit').filter({ hasText: `${name}:` })
+  if ((await chip.count()) > 0) return chip.click()
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await page.getByRole('menuitem', { name, exact: true }).click()
+}
+
+/** Sets a filter of the list to one of its choices. */
+export async function filterBy(page: Page, name: string, choice: string): Promise<void> {
+  await openFilter(page, name)
+  await page.getByRole('menuitemradio', { name: choice, exact: true }).click()
+}
+
+/** Sets a filter of the list to a text. */
+export async function filterByText(page: Page, name: string, text: string): Promise<void> {
+  await openFilter(page, name)
+  const panel = page.getByRole('dialog', { name })
+  await panel.getByRole('textbox').or(panel.getByRole('combobox')).fill(text)
+  await page.keyboard.press('Enter')
 }
 
 /** Text that a page must show as text: markup, a right-to-left override, emoji. */

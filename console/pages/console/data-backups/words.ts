@@ -5,6 +5,10 @@ export const dataBackupWords = defineWords({
     title: 'Data backups',
     list: 'List of data backups',
     empty: 'There is no backup of the data yet.',
+    how: {
+      text: '“New backup” makes one; data.backup_every makes them regularly. On the server:',
+      command: 'platform data backup',
+    },
     noMatch: 'No backup matches the filters.',
     fields: {
       created_at: 'Created',
@@ -17,8 +21,6 @@ export const dataBackupWords = defineWords({
       schema_version: 'Schema',
       sha256: 'SHA-256',
       error: 'Error',
-      created_from: 'Created from',
-      created_to: 'Created before',
       keep: 'How many to keep',
     },
     hints: { keep: 'The newest completed backups stay, and always the newest verified one.' },
@@ -49,6 +51,10 @@ export const dataBackupWords = defineWords({
     title: '数据备份',
     list: '数据备份列表',
     empty: '还没有数据备份。',
+    how: {
+      text: '“新建备份”可创建备份；data.backup_every 可定期备份。在服务器上：',
+      command: 'platform data backup',
+    },
     noMatch: '没有符合筛选条件的备份。',
     fields: {
       created_at: '创建时间',
@@ -61,8 +67,6 @@ export const dataBackupWords = defineWords({
       schema_version: '结构版本',
       sha256: 'SHA-256',
       error: '错误',
-      created_from: '创建时间从',
-      created_to: '创建时间至',
       keep: '保留数量',
     },
     hints: { keep: '保留最新完成的备份，并始终保留最新一个已校验的备份。' },

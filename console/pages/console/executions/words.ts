@@ -3,8 +3,12 @@ import { defineWords } from '../../../i18n/language.ts'
 export const executionWords = defineWords({
   en: {
     title: 'Executions',
+    wide: 'Whole window',
     list: 'Executions of commands',
     empty: 'No command was run yet.',
+    how: {
+      text: 'Commands are tables [commands.NAME] of the configuration, and are run on the page “Commands”.',
+    },
     noMatch: 'No execution matches the filters.',
     fields: {
       command_id: 'Command',
@@ -13,8 +17,6 @@ export const executionWords = defineWords({
       params: 'Parameters',
       requested_by: 'Requested by',
       created_at: 'Requested',
-      created_from: 'Requested from',
-      created_to: 'Requested before',
       reason: 'Reason',
       started_at: 'Started',
       finished_at: 'Finished',
@@ -65,9 +67,13 @@ export const executionWords = defineWords({
     deciders: (roles: string) => `Only these roles decide: ${roles}.`,
   },
   zh: {
+    wide: '全屏查看',
     title: '执行记录',
     list: '命令执行记录',
     empty: '还没有运行过命令。',
+    how: {
+      text: '命令是配置中的 [commands.NAME] 表，可在“命令”页面运行。',
+    },
     noMatch: '没有符合筛选条件的执行记录。',
     fields: {
       command_id: '命令',
@@ -75,8 +81,6 @@ export const executionWords = defineWords({
       status_reason: '未启动的原因',
       requested_by: '申请人',
       created_at: '申请时间',
-      created_from: '申请不早于',
-      created_to: '申请早于',
       reason: '原因',
       started_at: '开始时间',
       finished_at: '结束时间',

@@ -35,9 +35,9 @@ export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
 
 export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
   critical: 'critical',
-  high: 'danger',
+  high: 'high',
   medium: 'warning',
-  low: 'active',
+  low: 'notice',
   info: 'quiet',
 }
 
@@ -62,6 +62,7 @@ export const ticketList = listOf('listTickets', PREFIX, {
     { name: 'level', kind: 'choice', values: LEVELS },
     { name: 'source', kind: 'text' },
     { name: 'assignee', kind: 'reference', choices: userChoices },
+    { name: 'created', kind: 'period' },
   ],
   keyOf: ({ id }) => id,
   fromEvent: ticketIn,

@@ -5,6 +5,10 @@ export const ticketWords = defineWords({
     title: 'Tickets',
     list: 'List of tickets',
     empty: 'There are no tickets yet.',
+    how: {
+      text: 'People and programs create tickets.',
+      command: `curl $URL/tickets -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"title":"The printer is out of paper","level":"low"}'`,
+    },
     noMatch: 'No ticket matches the filters.',
     fields: {
       title: 'Title',
@@ -22,8 +26,6 @@ export const ticketWords = defineWords({
       comment: 'Comment',
       text: 'Search',
       comment_count: 'Comments',
-      created_from: 'Created from',
-      created_to: 'Created before',
     },
     hints: { dedup_key: 'No second ticket with this key is created until this one is closed.' },
     levels: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' },
@@ -70,6 +72,10 @@ export const ticketWords = defineWords({
     title: '工单',
     list: '工单列表',
     empty: '还没有工单。',
+    how: {
+      text: '人员和程序都可以创建工单。',
+      command: `curl $URL/tickets -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"title":"The printer is out of paper","level":"low"}'`,
+    },
     noMatch: '没有符合筛选条件的工单。',
     fields: {
       title: '标题',
@@ -87,8 +93,6 @@ export const ticketWords = defineWords({
       comment: '评论',
       text: '搜索',
       comment_count: '评论数',
-      created_from: '创建时间从',
-      created_to: '创建时间至',
     },
     hints: { dedup_key: '此工单关闭之前，不会再创建具有相同键的工单。' },
     levels: { critical: '严重', high: '高', medium: '中', low: '低', info: '信息' },

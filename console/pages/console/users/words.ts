@@ -2,6 +2,12 @@ import { defineWords } from '../../../i18n/language.ts'
 
 export const userWords = defineWords({
   en: {
+    related: {
+      sessions: 'VPN sessions',
+      executions: 'Executions',
+      tickets: 'Tickets',
+      audit: 'What this user did',
+    },
     title: 'Users',
     list: 'List of users',
     empty: 'There are no users.',
@@ -17,8 +23,6 @@ export const userWords = defineWords({
       last_login_at: 'Last sign-in',
       created_at: 'Created',
       updated_at: 'Changed',
-      created_from: 'Created from',
-      created_to: 'Created before',
     },
     hints: {
       name: '1 to 254 letters, digits or . _ @ + -',
@@ -55,6 +59,7 @@ export const userWords = defineWords({
     removed: 'The user is deleted.',
   },
   zh: {
+    related: { sessions: 'VPN 会话', executions: '执行记录', tickets: '工单', audit: '此用户的操作' },
     title: '用户',
     list: '用户列表',
     empty: '没有用户。',
@@ -70,8 +75,6 @@ export const userWords = defineWords({
       last_login_at: '最近登录',
       created_at: '创建时间',
       updated_at: '更改时间',
-      created_from: '创建时间从',
-      created_to: '创建时间至',
     },
     hints: {
       name: '1 至 254 个字母、数字或 . _ @ + -',
