@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
 import { inSandbox, systemPath } from './sandbox.ts'
 
@@ -183,8 +183,7 @@ export async function killPrograms(host: Host): Promise<void> {
 
 /** Kills the processes of one program of a host; another program may start it again meanwhile. */
 export function killProgram(host: Host, program: string): void {
-  const isOfProgram = (id: number) => run('ps', ['-o', 'comm=', '-p', `${id}`]).trim() === program
-  for (const id of processesOf(host).filter(isOfProgram)) process.kill(id, 'SIGKILL')
+  signalAll(host, 'SIGKILL', (id) => readFileSync(`/proc/${id}/comm`, 'utf8').trim() === program)
 }
 
 /** Stops all programs of a host where they are. Its kernel goes on: it acknowledges what they do not read. */
@@ -203,13 +202,19 @@ export function resumePrograms(host: Host): void {
 }
 
 /** Returns the number of processes. */
-function signalAll(host: Host, signal: NodeJS.Signals): number {
+function signalAll(
+  host: Host,
+  signal: NodeJS.Signals,
+  isMeant: (id: number) => boolean = () => true,
+): number {
   const processes = processesOf(host)
   for (const id of processes) {
     try {
-      process.kill(id, signal)
+      if (isMeant(id)) process.kill(id, signal)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      // It has ended meanwhile.
+      if (code !== 'ESRCH' && code !== 'ENOENT') throw error
     }
   }
   return processes.length

@@ -56,12 +56,14 @@ export class PostgresTrio {
       this.startServer(host)
     }
     await this.untilFollowed()
+    await eventually('the database', () => this.#makeDatabase(), PATIENCE)
+  }
+
+  async #makeDatabase(): Promise<boolean> {
     const primary = await this.primary()
-    await eventually(
-      'the database',
-      () => tryQuery(primary, 'create database platform', 'postgres'),
-      PATIENCE,
-    )
+    const named = await tryQuery(primary, `select from pg_database where datname = 'platform'`, 'postgres')
+    if (named.length === 0) await tryQuery(primary, 'create database platform', 'postgres')
+    return true
   }
 
   /** Starts Patroni on a host, on the data that it has; `env` adds variables. If it fails, it is started again, as its unit does. */
