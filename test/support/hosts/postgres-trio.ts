@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, type QueryResultRow } from 'pg'
 import { eventually } from '../eventually.ts'
@@ -133,9 +133,9 @@ export class PostgresTrio {
 
   /** Leaves the server of a host no room for further files; the returned function makes room. */
   fillDisk(host: Host): () => void {
-    const { bavail, bsize } = statfsSync(diskOf(host))
     const file = join(diskOf(host), 'ballast')
-    execFileSync('fallocate', ['--length', `${bavail * bsize}`, file])
+    // Ends when there is no room left.
+    spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=16K'])
     return () => rmSync(file)
   }
 
