@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { language } from './language.ts'
-import { localDays, localDistance, localDuration, localSeconds, localWhen } from './local.ts'
+import { localAgo, localDays, localDistance, localDuration, localSeconds, localWhen } from './local.ts'
 
 afterEach(() => {
   language.value = 'en'
@@ -40,6 +40,23 @@ test('a distance is in its largest unit, and in years from two years on', () => 
     ['2016-01-31T02:00:00Z', '10 years ago'],
   ] as const
   for (const [time, text] of distances) assert.equal(localDistance(time, now), text)
+})
+
+test('a time in a list is a short distance, and its date from a week on, in both languages', () => {
+  const now = Date.parse('2026-01-31T12:00:00Z')
+  const texts = [
+    ['2026-01-31T12:00:20Z', 'now', '现在'],
+    ['2026-01-31T11:57:40Z', '2 min ago', '2分钟前'],
+    ['2026-01-31T15:00:00Z', 'in 3 hr', '3小时后'],
+    ['2026-01-28T12:00:00Z', '3 days ago', '3天前'],
+    ['2026-01-10T12:00:00Z', '10 Jan 2026', '2026年1月10日'],
+  ] as const
+  for (const [time, en, zh] of texts) {
+    language.value = 'en'
+    assert.equal(localAgo(time, now), en)
+    language.value = 'zh'
+    assert.equal(localAgo(time, now), zh)
+  }
 })
 
 test('a time long ago or far ahead is shown with its date, in both languages', () => {

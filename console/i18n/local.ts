@@ -88,6 +88,21 @@ export function localDistance(time: string, now: number): string {
   return distances().format(Math.trunc(distance / ms), unit)
 }
 
+const shortDistances = perLanguage(
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'short' }),
+)
+const dates = perLanguage((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }))
+const WEEK_MS = 7 * DAY_MS
+
+/** `now`, `2 min ago`, `in 3 hr`; the date from a week on. */
+export function localAgo(time: string, now: number): string {
+  const distance = Date.parse(time) - now
+  if (Math.abs(distance) < 60_000) return distances().format(0, 'second')
+  if (Math.abs(distance) >= WEEK_MS) return dates().format(new Date(time))
+  const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
+  return shortDistances().format(Math.trunc(distance / ms), unit)
+}
+
 function spanIn(unit: string): () => Intl.NumberFormat {
   return perLanguage((locale) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }))
 }

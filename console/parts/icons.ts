@@ -2,12 +2,14 @@ import telemetryIcon from 'lucide/dist/esm/icons/activity.mjs'
 import muteIcon from 'lucide/dist/esm/icons/bell-off.mjs'
 import certificatesIcon from 'lucide/dist/esm/icons/badge-check.mjs'
 import docsIcon from 'lucide/dist/esm/icons/book-open.mjs'
+import viewIcon from 'lucide/dist/esm/icons/bookmark.mjs'
 import newerIcon from 'lucide/dist/esm/icons/chevron-left.mjs'
 import olderIcon from 'lucide/dist/esm/icons/chevron-right.mjs'
 import goodIcon from 'lucide/dist/esm/icons/circle-check.mjs'
 import boardIcon from 'lucide/dist/esm/icons/columns-3.mjs'
 import paymentsIcon from 'lucide/dist/esm/icons/credit-card.mjs'
 import dataBackupsIcon from 'lucide/dist/esm/icons/database-backup.mjs'
+import downloadIcon from 'lucide/dist/esm/icons/download.mjs'
 import filterIcon from 'lucide/dist/esm/icons/funnel.mjs'
 import gripIcon from 'lucide/dist/esm/icons/grip-vertical.mjs'
 import heartIcon from 'lucide/dist/esm/icons/heart-pulse.mjs'
@@ -22,6 +24,7 @@ import messagesIcon from 'lucide/dist/esm/icons/mail.mjs'
 import menuIcon from 'lucide/dist/esm/icons/menu.mjs'
 import moonIcon from 'lucide/dist/esm/icons/moon.mjs'
 import tunnelsIcon from 'lucide/dist/esm/icons/network.mjs'
+import editIcon from 'lucide/dist/esm/icons/pencil.mjs'
 import executionsIcon from 'lucide/dist/esm/icons/play.mjs'
 import receiversIcon from 'lucide/dist/esm/icons/send.mjs'
 import plusIcon from 'lucide/dist/esm/icons/plus.mjs'
@@ -51,6 +54,9 @@ export const ICONS = {
   menu: menuIcon,
   close: closeIcon,
   filter: filterIcon,
+  view: viewIcon,
+  edit: editIcon,
+  download: downloadIcon,
   copy: copyIcon,
   sun: sunIcon,
   moon: moonIcon,

@@ -12,8 +12,8 @@ const KEYS = { language: 'platform.language', theme: 'platform.theme' } as const
 /** Reads what the user has chosen in an earlier visit, applies it to the document, and stores every change. */
 export function applyPreferences(): void {
   const { documentElement } = document
-  language.value = oneOf(LANGUAGES, readKept(KEYS.language)) ?? preferredLanguage(navigator.languages)
-  theme.value = oneOf(THEMES, readKept(KEYS.theme)) ?? 'system'
+  language.value = oneOf(LANGUAGES, readLocal(KEYS.language)) ?? preferredLanguage(navigator.languages)
+  theme.value = oneOf(THEMES, readLocal(KEYS.theme)) ?? 'system'
   effect(() => {
     documentElement.lang = LOCALES[language.value]
   })
@@ -24,20 +24,20 @@ export function applyPreferences(): void {
 
 export function chooseLanguage(wanted: (typeof LANGUAGES)[number]): void {
   language.value = wanted
-  keep(KEYS.language, wanted)
+  writeLocal(KEYS.language, wanted)
 }
 
 export function chooseTheme(wanted: Theme): void {
   theme.value = wanted
-  keep(KEYS.theme, wanted)
+  writeLocal(KEYS.theme, wanted)
 }
 
 function oneOf<T extends string>(values: readonly T[], text: string | null): T | undefined {
   return values.find((value) => value === text)
 }
 
-/** What this browser keeps. It may keep nothing for the page: then the choice lasts until the page is closed. */
-export function readKept(key: string): string | null {
+/** A browser may keep nothing for the page: then the choice lasts until the page is closed. */
+export function readLocal(key: string): string | null {
   try {
     return localStorage.getItem(key)
   } catch {
@@ -45,11 +45,10 @@ export function readKept(key: string): string | null {
   }
 }
 
-/** Stores a choice of the user in this browser. */
-export function keep(key: string, value: string): void {
+export function writeLocal(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // See readKept.
+    // See readLocal.
   }
 }

@@ -32,5 +32,5 @@ export function useQuietReading(model: object, quiet: QuietReading): void {
       },
     })
     return () => polling.stop()
-  }, [model])
+  }, [model, everyMs])
 }

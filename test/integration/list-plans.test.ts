@@ -44,6 +44,11 @@ const BY_ID = {
   after: { order: 'id', values: ['o-9'] },
 }
 const LATEST_END = { limit: 100, order: sortOf({ endedFrom: 1 }), after: { order: 'ended', values: [9, 9] } }
+const SOONEST_EXPIRY = {
+  limit: 100,
+  order: sortOf({ due: true }),
+  after: { order: 'expires_at', values: [9, 9] },
+}
 const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
 
 type Read = (queries: Queries) => Promise<unknown>
@@ -89,6 +94,17 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'archived orders by their end',
     (on) => listOrders(on, { archived: true, endedFrom: 1 }, LATEST_END),
     /^SEARCH archived_orders USING INDEX archived_orders_by_end \(updated_at>\? AND updated_at<\?\)$/,
+  ],
+  [
+    'pending orders by their expiry',
+    (on) => listOrders(on, { due: true }, SOONEST_EXPIRY),
+    /^SEARCH orders USING INDEX orders_due \(status=\? AND expires_at>\?\)$/,
+  ],
+  [
+    'pending orders of a platform that expire in a time range',
+    (on) =>
+      listOrders(on, { status: 'pending', platform: 'live', expiresFrom: 1, expiresTo: 9 }, SOONEST_EXPIRY),
+    /^SEARCH orders USING INDEX orders_due \(status=\? AND expires_at>\? AND expires_at<\?\)$/,
   ],
   [
     'orders for the archive',

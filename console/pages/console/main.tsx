@@ -4,6 +4,7 @@ import { LocationProvider } from 'preact-iso/router'
 import { browserTiming } from '../../api/browser.ts'
 import { ConfirmHost } from '../../parts/confirm.tsx'
 import { forgetKeptValues } from '../../parts/form/kept-values.ts'
+import { rememberListsOf } from '../../parts/list/list-memory.ts'
 import { ModalNotice } from '../../parts/modal.tsx'
 import { applyPreferences } from '../../parts/preferences.ts'
 import { ToastHost } from '../../parts/toast.tsx'
@@ -28,7 +29,9 @@ offerSessionToNewTabs()
 followSignOut()
 if (await redeemTicket()) offerSessionToWaitingTab()
 await takeSession()
-computed(() => session.bearer.value?.id).subscribe(forgetKeptValues)
+const userId = computed(() => session.bearer.value?.id)
+userId.subscribe(forgetKeptValues)
+userId.subscribe(rememberListsOf)
 effect(() => {
   const token = session.token.value
   if (token === null) return undefined

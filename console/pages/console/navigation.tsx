@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { defineWords } from '../../i18n/language.ts'
 import { localNumber, localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { keep, readKept } from '../../parts/preferences.ts'
+import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { useQuietReading } from '../../parts/use-quiet-reading.ts'
@@ -62,11 +62,11 @@ function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
 const FOLDED_GROUPS = 'platform.navigation'
 
 /** The groups that the user has folded, also in an earlier visit. */
-const foldedGroups = signal<ReadonlySet<string>>(new Set(readKept(FOLDED_GROUPS)?.split(',')))
+const foldedGroups = signal<ReadonlySet<string>>(new Set(readLocal(FOLDED_GROUPS)?.split(',')))
 
 function toggleGroup(group: PageGroup): void {
   foldedGroups.value = foldedGroups.peek().symmetricDifference(new Set([group]))
-  keep(FOLDED_GROUPS, [...foldedGroups.value].join(','))
+  writeLocal(FOLDED_GROUPS, [...foldedGroups.value].join(','))
 }
 
 export interface NavigationProps {

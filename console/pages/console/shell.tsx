@@ -9,7 +9,7 @@ import { Icon } from '../../parts/icon.tsx'
 import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
-import { keep, readKept } from '../../parts/preferences.ts'
+import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { EmptyState } from '../../parts/states.tsx'
 import { TopBar } from '../../parts/top-bar.tsx'
 import { useAlertNotices } from './alerts/alert-notices.tsx'
@@ -30,7 +30,7 @@ const TOUR_SEEN = 'platform.tour'
 export function Shell() {
   const { route } = useLocation()
   // The first visit of this browser begins with the tour.
-  const overlay = useSignal<Overlay | null>(readKept(TOUR_SEEN) === null ? 'tour' : null)
+  const overlay = useSignal<Overlay | null>(readLocal(TOUR_SEEN) === null ? 'tour' : null)
   const pages = PAGES.filter(({ operation }) => session.may(operation))
   const words = shellWords()
   const close = () => (overlay.value = null)
@@ -60,7 +60,7 @@ export function Shell() {
       {overlay.value === 'tour' && (
         <Tour
           onClose={() => {
-            keep(TOUR_SEEN, 'yes')
+            writeLocal(TOUR_SEEN, 'yes')
             close()
           }}
         />

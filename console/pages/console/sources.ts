@@ -21,7 +21,7 @@ export type ItemOf<Name extends OperationName> =
 
 interface ListOptions<Item, Query> extends Partial<ListSource<Item>> {
   readonly keyOf: (item: Item) => string
-  /** What the page asks for, whatever the address says. */
+  /** What the page asks for unless the address says otherwise. */
   readonly query?: Query
 }
 
@@ -40,7 +40,7 @@ export function listOf<Name extends ListOperation>(
     read: (query, signal) =>
       call(
         operation,
-        { query: { limit: PAGE_LENGTH, ...query, ...fixed } } as RequestOf<Name>,
+        { query: { limit: PAGE_LENGTH, ...fixed, ...query } } as RequestOf<Name>,
         signal,
       ) as Promise<ApiResult<ListPage<ItemOf<Name>>>>,
     ...options,

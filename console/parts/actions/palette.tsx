@@ -4,7 +4,7 @@ import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { availableActions, type Action } from './actions.ts'
 import { Keys } from './keys.tsx'
-import { keep, readKept } from '../preferences.ts'
+import { writeLocal, readLocal } from '../preferences.ts'
 import { matchActions, recentFirst } from './match.ts'
 
 export interface PaletteProps {
@@ -20,11 +20,11 @@ const MOST_USED = 8
 
 /** The titles of what was chosen last in this browser, the latest first. */
 function usedTitles(): readonly string[] {
-  return readKept(USED_ACTIONS)?.split('\n') ?? []
+  return readLocal(USED_ACTIONS)?.split('\n') ?? []
 }
 
 function keepUsed(title: string): void {
-  keep(USED_ACTIONS, [...new Set([title, ...usedTitles()])].slice(0, MOST_USED).join('\n'))
+  writeLocal(USED_ACTIONS, [...new Set([title, ...usedTitles()])].slice(0, MOST_USED).join('\n'))
 }
 
 /** A search through everything that can be done (WAI-ARIA, combobox with a list). */

@@ -1,8 +1,9 @@
 import { localNumber, localTime } from '../../i18n/local.ts'
+import { RelativeTime } from '../relative-time.tsx'
 import { StatusBadge, type BadgeTone } from '../status-badge.tsx'
 import type { TableColumn } from './data-table.tsx'
 
-type Width = Pick<TableColumn<never>, 'isWideOnly' | 'isFromMedium'>
+type Width = Pick<TableColumn<never>, 'isWideOnly' | 'isFromMedium' | 'isOptional'>
 
 /** The fields of an item that have such a value and a title. */
 type KeysOf<Item, Titles, Value> = {
@@ -27,7 +28,13 @@ export function fieldColumns<Item, Titles extends Readonly<Record<string, string
       isNumeric: true,
       cell: (item) => localNumber(Number(item[key])),
     }),
-    time: (key: KeysOf<Item, Titles, string>, width: Width = {}): Column => ({
+    /** How long ago, or how far ahead; a dash without a time. */
+    time: (key: KeysOf<Item, Titles, string | null>, width: Width = {}, none = '–'): Column => ({
+      ...head(key, width),
+      cell: ({ [key]: time }) => (typeof time === 'string' ? <RelativeTime time={time} /> : none),
+    }),
+    /** Where the time itself is what the item is known by. */
+    exactTime: (key: KeysOf<Item, Titles, string>, width: Width = {}): Column => ({
       ...head(key, width),
       cell: (item) => <time dateTime={String(item[key])}>{localTime(String(item[key]))}</time>,
     }),

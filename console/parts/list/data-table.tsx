@@ -13,6 +13,8 @@ export interface TableColumn<Item> {
   readonly title: string
   readonly cell: (item: Item) => ComponentChildren
   readonly isNumeric?: boolean
+  /** Left out unless the user chooses it, or sorts by it. */
+  readonly isOptional?: boolean
   /** Left out where the list is narrow. */
   readonly isWideOnly?: boolean
   /** Below the first column where the list is as narrow as a phone; with `isWideOnly` it is a column only where the list is wide. */
@@ -27,6 +29,8 @@ export interface DataTableProps<Item> {
   /** The first one has the link to the object. */
   readonly columns: readonly TableColumn<Item>[]
   readonly hrefOf: (item: Item) => string
+  /** What the head of a column does that the list can be sorted by. */
+  readonly sortOf?: (key: string) => TableHead['sort']
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
   readonly groups?: RowGroups<Item> | undefined
@@ -60,7 +64,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       {page.items.length === 0 ? (
         empty
       ) : (
-        <Table label={label} heads={headsOf(props.columns)} isBusy={model.isLoading.value}>
+        <Table label={label} heads={headsOf(props)} isBusy={model.isLoading.value}>
           <Rows items={page.items} table={props} changed={changed} />
         </Table>
       )}
@@ -159,11 +163,12 @@ function NarrowLines<Item>({ item, columns }: NarrowLinesProps<Item>) {
     ))
 }
 
-function headsOf<Item>(columns: readonly TableColumn<Item>[]): TableHead[] {
+function headsOf<Item>({ columns, sortOf }: DataTableProps<Item>): TableHead[] {
   return columns.map((column) => ({
     key: column.key,
     title: column.title,
     className: columnClass(column),
+    sort: sortOf?.(column.key),
   }))
 }
 

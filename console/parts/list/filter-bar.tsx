@@ -1,176 +1,232 @@
-import { useSignal } from '@preact/signals'
+import { batch, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
-import { useId } from 'preact/hooks'
-import { serverClock } from '../../api/browser.ts'
-import { localDistance, localNumber } from '../../i18n/local.ts'
+import { useId, useRef } from 'preact/hooks'
+import { localTime } from '../../i18n/local.ts'
+import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
-import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
-import { addressOf, isFiltered, withFilter, type ListFilter, type ListQuery } from './list-query.ts'
+import { Choices, Popover } from '../popover.tsx'
+import { FindBox } from './find-box.tsx'
+import {
+  addressOf,
+  boundsOf,
+  isFiltered,
+  isPeriodWord,
+  parametersOf,
+  periodWordsOf,
+  withFilter,
+  withoutFilters,
+  withParameters,
+  type ListFilter,
+  type ListQuery,
+  type PeriodFilter,
+} from './list-query.ts'
+import { listWords, type ListWords } from './list-words.ts'
 
 export interface FilterBarProps {
   /** The path of the list. */
   readonly path: string
   readonly filters: readonly ListFilter[]
   readonly query: ListQuery
-  /** By the names of the filters. */
-  readonly labels: Readonly<Record<string, string>>
+  /** Those of the list; the fields have the names of the filters, or of what they are about. */
+  readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string
+  /** What else the bar has, at its end. */
+  readonly children?: ComponentChildren
 }
 
-/** The filters of a list; each change is a new address. A phone shows them on request. */
-export function FilterBar({ path, filters, query, labels, labelOf }: FilterBarProps) {
+/** The filters of a list, each a chip with its value; each change is a new address. */
+export function FilterBar({ path, filters, query, words: own, labelOf, children }: FilterBarProps) {
   const { route } = useLocation()
-  const words = partWords()
-  const isOpen = useSignal(false)
-  // An input is made anew: the browser would keep a time of which a part is missing.
-  const clearings = useSignal(0)
-  const used = filters.filter(({ name }) => query[name] !== undefined).length
+  const words = listWords()
+  const bar = useRef<HTMLDivElement>(null)
+  const isAdding = useSignal(false)
+  /** The name of the filter that the user edits. */
+  const edited = useSignal<string | null>(null)
+  const titleOf = ({ name }: ListFilter) => own.fields[name] ?? own.fields[`${name}_at`] ?? name
+  const search = filters.find(isSearch)
+  const chips = filters.filter((filter) => filter !== search && !isElsewhere(filter))
+  const isShown = (filter: ListFilter) =>
+    edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
+  const others = chips.filter((filter) => !isShown(filter))
+  const apply = (values: ListQuery) => {
+    edited.value = null
+    route(withParameters(path, query, values))
+    keepFocus(bar.current)
+  }
   return (
-    <search class={isOpen.value ? 'filters filters-open' : 'filters'} aria-label={words.filters}>
-      <button
-        class="button filter-toggle"
-        type="button"
-        aria-expanded={isOpen.value}
-        onClick={() => (isOpen.value = !isOpen.value)}
-      >
-        <Icon name="filter" />
-        {used === 0 ? words.filters : words.filtersUsed(localNumber(used))}
-      </button>
-      {filters.filter(isHere).map((filter) => (
-        <label class="filter" key={filter.name}>
-          <span class="filter-name">{labels[filter.name] ?? filter.name}</span>
-          <FilterInput
-            key={clearings.value}
-            filter={filter}
-            value={query[filter.name] ?? ''}
-            labelOf={labelOf}
-            onChange={(value) => route(withFilter(path, query, filter.name, value))}
-          />
-        </label>
+    <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
+      {search && (
+        <FindBox
+          label={own.find ?? titleOf(search)}
+          text={query[search.name]}
+          onFind={(text) => route(withFilter(path, query, search.name, text))}
+        />
+      )}
+      {chips.filter(isShown).map((filter) => (
+        <FilterChip
+          key={filter.name}
+          filter={filter}
+          query={query}
+          title={titleOf(filter)}
+          labelOf={labelOf}
+          isOpen={edited.value === filter.name}
+          onOpen={() => (edited.value = filter.name)}
+          onClose={() => {
+            if (edited.peek() === filter.name) edited.value = null
+            keepFocus(bar.current)
+          }}
+          onApply={apply}
+        />
       ))}
+      {others.length > 0 && (
+        <Popover
+          label={words.addFilter}
+          kind="menu"
+          buttonClass="button button-quiet add-filter"
+          face={
+            <>
+              <Icon name="filter" />
+              {words.addFilter}
+            </>
+          }
+          isOpen={isAdding.value}
+          onOpen={() => (isAdding.value = true)}
+          onClose={() => (isAdding.value = false)}
+        >
+          <Choices
+            choices={others.map((filter) => ({ key: filter.name, title: titleOf(filter) }))}
+            onChoose={(name) =>
+              batch(() => {
+                isAdding.value = false
+                edited.value = name
+              })
+            }
+          />
+        </Popover>
+      )}
       {isFiltered(query) && (
         <button
           class="button button-quiet"
           type="button"
-          onClick={({ currentTarget }) => {
-            clearings.value += 1
-            route(addressOf(path, {}))
-            // The button goes away.
-            const bar = currentTarget.closest('search')
-            requestAnimationFrame(() => bar?.querySelector<HTMLElement>('.input')?.focus())
+          onClick={() => {
+            edited.value = null
+            route(addressOf(path, withoutFilters(query)))
+            keepFocus(bar.current)
           }}
         >
           {words.clearFilters}
         </button>
       )}
-    </search>
+      {children && <div class="list-bar-end">{children}</div>}
+    </div>
   )
 }
 
-function isHere(filter: ListFilter): boolean {
-  return filter.kind !== 'text' || !filter.isElsewhere
+/** The text that is looked for in the items has a box of its own. */
+function isSearch(filter: ListFilter): boolean {
+  return filter.kind === 'text' && filter.match === 'part'
 }
 
-interface FilterInputProps {
+function isElsewhere(filter: ListFilter): boolean {
+  return filter.kind === 'text' && filter.isElsewhere === true
+}
+
+/** A chip that had the focus may be gone after the change. */
+function keepFocus(bar: HTMLElement | null): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement === document.body)
+      bar?.querySelector<HTMLElement>('.add-filter, button')?.focus()
+  })
+}
+
+interface FilterChipProps {
   readonly filter: ListFilter
-  readonly value: string
+  readonly query: ListQuery
+  readonly title: string
   readonly labelOf: FilterBarProps['labelOf']
-  readonly onChange: (value: string) => void
+  readonly isOpen: boolean
+  readonly onOpen: () => void
+  readonly onClose: () => void
+  /** Takes the new values of the parameters; an empty one is none. */
+  readonly onApply: (values: ListQuery) => void
 }
 
-function FilterInput({ filter, value, labelOf, onChange }: FilterInputProps) {
-  if (isChosen(filter)) {
-    return (
-      <select class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <option value="">{unfilteredLabel(filter, labelOf)}</option>
-        {choicesOf(filter, value).map((each) => (
-          <option key={each} value={each}>
-            {labelOf(filter.name, each)}
-          </option>
-        ))}
-      </select>
-    )
-  }
-  if (filter.kind === 'time') return <TimeInput filter={filter} value={value} onChange={onChange} />
-  return <TextInput filter={filter} value={value} onChange={onChange} />
-}
-
-const MINUTE_MS = 60_000
-const FIRST_YEAR = 1_000
-// The usual periods that reach to the present.
-const PERIODS_MS = [10, 60, 24 * 60, 7 * 24 * 60].map((minutes) => minutes * MINUTE_MS)
-
-interface TimeInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
-  readonly filter: Extract<ListFilter, { kind: 'time' }>
-}
-
-/** The begin of a period has the usual ones to choose from. */
-function TimeInput({ filter, value, onChange }: TimeInputProps) {
-  const id = useId()
-  const now = useSignal(serverClock.now())
-  const isBegin = filter.name.endsWith('_from')
+/** A filter with its value: a click changes it, the cross takes it away. */
+function FilterChip({ filter, query, title, labelOf, isOpen, onOpen, onClose, onApply }: FilterChipProps) {
+  const words = listWords()
+  const isSet = parametersOf(filter).some((each) => query[each] !== undefined)
   return (
-    <>
-      <input
-        class="input"
-        type="datetime-local"
-        max={LATEST_INPUT}
-        value={toLocalInput(value)}
-        {...(isBegin && { list: id })}
-        onFocus={() => (now.value = serverClock.now())}
-        onChange={({ currentTarget: { value: given } }) => {
-          const time = new Date(given)
-          // Each digit of a year is a change.
-          if (given === '' || time.getFullYear() >= FIRST_YEAR) onChange(given && time.toISOString())
-        }}
-      />
-      {isBegin && (
-        <datalist id={id}>
-          {PERIODS_MS.map((period) => {
-            const begin = new Date(now.value - period).toISOString()
-            return <option key={period} value={toLocalInput(begin)} label={localDistance(begin, now.value)} />
-          })}
-        </datalist>
+    <div class={isSet ? 'chip chip-set' : 'chip'}>
+      <Popover
+        label={title}
+        kind={isChosen(filter) ? 'menu' : 'dialog'}
+        buttonClass="chip-edit"
+        face={
+          <>
+            {words.chip(title)}
+            <bdi class="chip-value">{valueText(filter, query, labelOf) ?? '…'}</bdi>
+          </>
+        }
+        isOpen={isOpen}
+        onOpen={onOpen}
+        onClose={onClose}
+      >
+        <FilterEditor filter={filter} query={query} labelOf={labelOf} onApply={onApply} />
+      </Popover>
+      {isSet && (
+        <button
+          class="chip-remove"
+          type="button"
+          aria-label={words.removeFilter(title)}
+          onClick={() => onApply(emptyOf(filter))}
+        >
+          <Icon name="close" />
+        </button>
       )}
-    </>
+    </div>
   )
 }
 
-interface TextInputProps extends Pick<FilterInputProps, 'value' | 'onChange'> {
-  readonly filter: Extract<ListFilter, { kind: 'text' | 'reference' }>
+function emptyOf(filter: ListFilter): ListQuery {
+  return Object.fromEntries(parametersOf(filter).map((name) => [name, '']))
 }
 
-function TextInput({ filter, value, onChange }: TextInputProps) {
-  const id = useId()
-  const suggestions = (filter.kind === 'text' && filter.suggestions?.()) || []
-  return (
-    <>
-      <input
-        class="input"
-        type="text"
-        value={value}
-        placeholder={placeholderOf(filter)}
-        spellcheck={false}
-        {...(suggestions.length > 0 && { list: id })}
-        onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
-      />
-      {suggestions.length > 0 && (
-        <datalist id={id}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      )}
-    </>
-  )
+/** The value of a filter in words; undefined if it has none. */
+function valueText(
+  filter: ListFilter,
+  query: ListQuery,
+  labelOf: FilterBarProps['labelOf'],
+): string | undefined {
+  if (filter.kind === 'period') return periodText(filter, query)
+  const value = query[filter.name] ?? (filter.kind === 'choice' ? filter.preset : undefined)
+  if (value === undefined || filter.kind === 'text') return value
+  return labelOf(filter.name, value)
 }
 
-function placeholderOf(filter: ListFilter): string {
-  const { textOf, exactId } = partWords()
-  if (filter.kind === 'reference') return exactId
-  return textOf[(filter.kind === 'text' && filter.match) || 'whole']
+function periodText(filter: PeriodFilter, query: ListQuery): string | undefined {
+  const { periods, since, until, between } = listWords()
+  const word = query[filter.name] ?? ''
+  if (isPeriodWord(word)) return periods[word]
+  const [from, to] = boundsOf(filter).map((name) => query[name ?? ''])
+  if (from !== undefined && to !== undefined) return between(localTime(from), localTime(to))
+  if (from !== undefined) return since(localTime(from))
+  return to === undefined ? undefined : until(localTime(to))
+}
+
+type EditorProps<Filter extends ListFilter = ListFilter> = Pick<
+  FilterChipProps,
+  'query' | 'labelOf' | 'onApply'
+> & {
+  readonly filter: Filter
+}
+
+function FilterEditor({ filter, ...editor }: EditorProps) {
+  if (isChosen(filter)) return <ChoiceEditor {...editor} filter={filter} />
+  if (filter.kind === 'period') return <PeriodEditor {...editor} filter={filter} />
+  return <TextEditor {...editor} filter={filter} />
 }
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>
@@ -180,18 +236,131 @@ function isChosen(filter: ListFilter): filter is ChoiceFilter {
   return filter.kind === 'choice' || (filter.kind === 'reference' && filter.choices().length > 0)
 }
 
-function choicesOf(filter: ChoiceFilter, value: string): readonly string[] {
-  if (filter.kind === 'choice') return filter.values
-  const choices = filter.choices()
-  return value === '' || choices.includes(value) ? choices : [...choices, value]
-}
-
-function unfilteredLabel(filter: ChoiceFilter, labelOf: FilterBarProps['labelOf']): string {
+function ChoiceEditor({ filter, query, labelOf, onApply }: EditorProps<ChoiceFilter>) {
+  const { name } = filter
   const preset = filter.kind === 'choice' ? filter.preset : undefined
-  return preset === undefined ? partWords().all : labelOf(filter.name, preset)
+  const current = query[name] ?? preset
+  const values = choicesOf(filter, query[name])
+  return (
+    <Choices
+      choices={values.map((value) => ({
+        key: value,
+        title: labelOf(name, value),
+        isChosen: value === current,
+      }))}
+      onChoose={(value) => onApply({ [name]: value === preset ? '' : value })}
+    />
+  )
 }
 
-/** Moves to the first filter that is typed. */
-export function focusTextFilter(): void {
-  document.querySelector<HTMLElement>('.filters input[type="text"]')?.focus()
+function choicesOf(filter: ChoiceFilter, value: string | undefined): readonly string[] {
+  if (filter.kind === 'choice')
+    return filter.preset === undefined ? filter.values : [filter.preset, ...filter.values]
+  const choices = filter.choices()
+  return value === undefined || choices.includes(value) ? choices : [...choices, value]
+}
+
+function TextEditor({
+  filter,
+  query,
+  onApply,
+}: EditorProps<Extract<ListFilter, { kind: 'text' | 'reference' }>>) {
+  const id = useId()
+  const text = useSignal(query[filter.name] ?? '')
+  const suggestions = (filter.kind === 'text' && filter.suggestions?.()) || []
+  const hint = placeholderOf(filter)
+  return (
+    <form
+      class="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onApply({ [filter.name]: text.value.trim() })
+      }}
+    >
+      <input
+        class="input"
+        type="text"
+        value={text.value}
+        aria-label={hint}
+        placeholder={hint}
+        spellcheck={false}
+        {...(suggestions.length > 0 && { list: id })}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={id}>
+          {suggestions.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+      <ApplyButton />
+    </form>
+  )
+}
+
+function ApplyButton() {
+  return (
+    <button class="button button-main" type="submit">
+      {listWords().apply}
+    </button>
+  )
+}
+
+function placeholderOf(filter: ListFilter): string {
+  const { textOf, exactId } = partWords()
+  if (filter.kind === 'reference') return exactId
+  return textOf[(filter.kind === 'text' && filter.match) || 'whole']
+}
+
+function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
+  const words = listWords()
+  const [from, to] = boundsOf(filter)
+  const input = (name: string, title: string) => (
+    <label class="filter">
+      <span class="filter-name">{title}</span>
+      <input
+        class="input"
+        type="datetime-local"
+        name={name}
+        max={LATEST_INPUT}
+        defaultValue={toLocalInput(query[name] ?? '')}
+      />
+    </label>
+  )
+  return (
+    <>
+      <div role="menu" aria-label={words.period}>
+        <Choices
+          choices={periodWordsOf(filter).map((word) => ({
+            key: word,
+            title: words.periods[word],
+            isChosen: query[filter.name] === word,
+          }))}
+          onChoose={(word) => onApply({ ...emptyOf(filter), [filter.name]: word })}
+        />
+      </div>
+      <form
+        class="filter-form"
+        aria-label={words.byHand}
+        onSubmit={(event) => {
+          event.preventDefault()
+          const given = [...new FormData(event.currentTarget)].map(([name, time]) => [
+            name,
+            timeOf(String(time)),
+          ])
+          onApply({ ...emptyOf(filter), ...(Object.fromEntries(given) as ListQuery) })
+        }}
+      >
+        {from !== null && input(from, words.from)}
+        {input(to, words.before)}
+        <ApplyButton />
+      </form>
+    </>
+  )
+}
+
+/** What an input of the reader's time has, as the API has it. */
+function timeOf(local: string): string {
+  return local && new Date(local).toISOString()
 }

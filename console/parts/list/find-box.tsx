@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../icon.tsx'
 
 export interface FindBoxProps {
@@ -12,6 +12,8 @@ export interface FindBoxProps {
 /** Finds objects by a text; an empty one shows all of them. */
 export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
   const text = useSignal(searched)
+  const latest = useRef(searched)
+  latest.current = searched
   useEffect(() => void (text.value = searched), [searched])
   return (
     <form
@@ -20,10 +22,9 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
-        const wanted = text.peek().trim()
-        // Where an object is opened, the list stays as it is.
-        text.value = searched
-        onFind(wanted)
+        onFind(text.peek().trim())
+        // Where an object is opened, the list stays as it is. The `search` event of the browser still has the text that was sent.
+        requestAnimationFrame(() => (text.value = latest.current))
       }}
     >
       <Icon name="search" />

@@ -10,6 +10,7 @@ import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
 import { DataTable, type RowGroups, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
+import { ColumnsMenu, shownColumns, ViewsMenu } from './list-menus.tsx'
 import type { ListModel } from './list-model.ts'
 import {
   hasEmptyPeriod,
@@ -17,9 +18,14 @@ import {
   textMatchOf,
   isFirstPage,
   withCursor,
+  withParameters,
   type ListQuery,
+  type ListShape,
+  type ListSort,
 } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
+import type { ListWords } from './list-words.ts'
+import type { TableHead } from './table.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
 
@@ -52,26 +58,15 @@ export interface ListViewProps<Item> {
   readonly detail: (detail: ListDetail<Item>) => ComponentChildren
 }
 
-/** The words of every list. */
-export interface ListWords {
-  /** The name of the table. */
-  readonly list: string
-  readonly empty: string
-  readonly noMatch: string
-  /** How the list gets its items, and a command that makes one; `$URL` in it is the address of the API. */
-  readonly how?: { readonly text: string; readonly command?: string }
-  /** By the names of the API. */
-  readonly fields: Readonly<Record<string, string>>
-}
-
 /** A list with its filters and its pages, and one of its items beside it. */
 export function ListView<Item>(props: ListViewProps<Item>) {
   const { path, source, words, labelOf = (_, value) => value, columns, icon, id, toolbar, detail } = props
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
+  const { route } = useLocation()
   const { matchHints, emptyPeriod } = partWords()
-  const reason = hasEmptyPeriod(query) ? emptyPeriod : props.noMatchReason?.(query)
+  const reason = hasEmptyPeriod(query, filters) ? emptyPeriod : props.noMatchReason?.(query)
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
   const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
@@ -80,11 +75,15 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   useEffect(() => {
     if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
   }, [id])
+  const sort = sortOf(source, query)
+  const shown = shownColumns(columns, path, query, sort?.column)
+  const menu = { path, query, columns, shown }
   return (
     <>
-      {filters.length > 0 && (
-        <FilterBar path={path} filters={filters} query={query} labels={words.fields} labelOf={labelOf} />
-      )}
+      <FilterBar path={path} filters={filters} query={query} words={words} labelOf={labelOf}>
+        <ViewsMenu {...menu} />
+        {columns.length > 1 && <ColumnsMenu {...menu} />}
+      </FilterBar>
       <ListRefresh.Provider value={refresh}>
         <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
           {toolbar && <Toolbar model={model}>{toolbar}</Toolbar>}
@@ -92,7 +91,10 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             label={words.list}
             model={model}
             keyOf={keyOf}
-            columns={columns}
+            columns={shown}
+            sortOf={(key) =>
+              headSort(source, query, key, (value) => route(withParameters(path, query, { sort: value })))
+            }
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
             groups={props.groups}
@@ -108,6 +110,28 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       </ListRefresh.Provider>
     </>
   )
+}
+
+/** How the list is sorted, if it can be sorted otherwise. */
+function sortOf({ sorts = [], sortedBy }: ListShape, query: ListQuery): ListSort | undefined {
+  const value = sortedBy?.(query) ?? query['sort'] ?? ''
+  return sorts.find((each) => each.value === value)
+}
+
+/** What the head of a column does if the list can be sorted by it. */
+function headSort(
+  shape: ListShape,
+  query: ListQuery,
+  key: string,
+  sortBy: (value: string) => void,
+): TableHead['sort'] {
+  const own = shape.sorts?.find(({ column }) => column === key)
+  if (!own) return undefined
+  const isSorted = sortOf(shape, query) === own
+  return {
+    direction: isSorted ? own.direction : 'none',
+    onSort: () => sortBy(isSorted ? '' : own.value),
+  }
 }
 
 /** Below a list that never had an item. */

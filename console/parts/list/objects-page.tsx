@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { PageHead } from '../page-head.tsx'
 import { readListQuery } from './list-query.ts'
-import { ListView, type ListViewProps, type ListWords } from './list-view.tsx'
+import { ListView, type ListViewProps } from './list-view.tsx'
+import type { ListWords } from './list-words.ts'
 import { useNewItem, type NewItem } from './new-item.tsx'
 import { useSelectedItem } from './use-selected-item.ts'
 
@@ -19,7 +20,7 @@ export interface ObjectsPageProps<Item> extends ListViewProps<Item> {
 /** A page with one list: the title, what can be done, the list, and beside it the item that the address names. */
 export function ObjectsPage<Item>({ head, summary, newItem = false, ...view }: ObjectsPageProps<Item>) {
   const { source, path, words } = view
-  const query = readListQuery(useLocation().query, source.filters)
+  const query = readListQuery(useLocation().query, source)
   const { open } = useSelectedItem(path, query)
   const { button, dialog } = useNewItem(newItem, open)
   return (

@@ -7,10 +7,12 @@ export interface TableHead {
   readonly title: string
   readonly className?: string
   /** For a column by which the reader can sort. */
-  readonly sort?: {
-    readonly direction: 'ascending' | 'descending' | 'none'
-    readonly onSort: () => void
-  }
+  readonly sort?:
+    | {
+        readonly direction: 'ascending' | 'descending' | 'none'
+        readonly onSort: () => void
+      }
+    | undefined
 }
 
 export interface TableProps {

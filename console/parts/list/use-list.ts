@@ -1,13 +1,20 @@
 import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo } from 'preact/hooks'
+import { serverClock } from '../../api/browser.ts'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
 import { useQuietReading } from '../use-quiet-reading.ts'
 import { ListModel, type ListDeps } from './list-model.ts'
-import { addressOf, readListQuery, type ListFilter, type ListQuery } from './list-query.ts'
+import {
+  addressOf,
+  hasMovingPeriod,
+  queryOfApi,
+  readListQuery,
+  type ListQuery,
+  type ListShape,
+} from './list-query.ts'
 
-export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'> {
-  readonly filters: readonly ListFilter[]
+export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListShape {
   readonly live: LiveEvents
   /** Begin of the subjects of the items. */
   readonly prefix: string
@@ -25,17 +32,20 @@ export interface UsedList<Item> {
   readonly query: ListQuery
 }
 
+// Items come into such a period, and leave it, without an event.
+const MOVING_MS = 30_000
+
 const later = (run: () => void, ms: number) => void setTimeout(run, ms)
 
 /** The list that the address of the page names, kept up to date by the events. `source` is a constant of its module. */
 export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
-  const query = readListQuery(useLocation().query, source.filters)
+  const query = readListQuery(useLocation().query, source)
   return { model: useListOf(source, query), query }
 }
 
 /** The list of this query, kept up to date by the events. */
 export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): ListModel<Item> {
-  const model = useMemo(() => new ListModel<Item>({ ...source, later }), [source])
+  const model = useMemo(() => new ListModel<Item>({ ...source, read: readerOf(source), later }), [source])
   useEffect(() => void model.load(query), [model, addressOf('', query)])
   useEffect(() => {
     const { live, prefix, fromEvent } = source
@@ -56,9 +66,14 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
   }, [model])
   useQuietReading(model, {
     isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
-    everyMs: source.everyMs,
+    everyMs: hasMovingPeriod(query, source.filters) ? MOVING_MS : source.everyMs,
     read: () => model.refreshQuietly(),
     failure: model.failure,
   })
   return model
+}
+
+/** Reads with the times that the periods of the query have now. */
+function readerOf<Item>({ read, filters }: ListSource<Item>): ListSource<Item>['read'] {
+  return (query, signal) => read(queryOfApi(query, filters, serverClock.now()), signal)
 }

@@ -11,6 +11,9 @@ const unindexed = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '
 
 const LITERALS = ['status', 'unindexedStatus'] as const
 
+/** As in the partial index `orders_due`. */
+const isPending = (query: AnyQuery) => query.where('status', '=', sql.lit('pending'))
+
 const CONDITIONS = {
   status: (query: AnyQuery, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
   platform: (query: AnyQuery, platform: string) => query.where('platform', '=', platform),
@@ -26,6 +29,9 @@ const CONDITIONS = {
   // An order does not change after its end.
   endedFrom: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '>=', time),
   endedTo: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '<', time),
+  due: (query: AnyQuery, _: true) => isPending(query),
+  expiresFrom: (query: AnyQuery, time: number) => isPending(query).where('expires_at', '>=', time),
+  expiresTo: (query: AnyQuery, time: number) => isPending(query).where('expires_at', '<', time),
 }
 
 export interface OrderFilter {
@@ -39,6 +45,12 @@ export interface OrderFilter {
   readonly endedFrom?: number
   /** Only orders that ended before this time, in epoch milliseconds. */
   readonly endedTo?: number
+  /** Only pending orders, by the time at which they expire. */
+  readonly due?: true
+  /** Only pending orders that expire at this time or later, in epoch milliseconds. */
+  readonly expiresFrom?: number
+  /** Only pending orders that expire before this time, in epoch milliseconds. */
+  readonly expiresTo?: number
 }
 
 const BY_ID: PageOrder<'orderId'> = {
@@ -54,12 +66,22 @@ const LATEST_END_FIRST: PageOrder<'updatedAt' | 'seq'> = {
   ],
 }
 
-type SortName = 'seq' | 'orderId' | 'updatedAt'
+const SOONEST_EXPIRY_FIRST: PageOrder<'expiresAt' | 'seq'> = {
+  name: 'expires_at',
+  keys: [
+    { name: 'expiresAt', type: 'integer', direction: 'asc' },
+    { name: 'seq', type: 'integer', direction: 'asc' },
+  ],
+}
+
+type SortName = 'seq' | 'orderId' | 'updatedAt' | 'expiresAt'
 export type OrderPageRequest = PageRequest<SortName>
 
 /** The order in which the orders that match a filter are listed: the one in which an index finds them. */
-export function sortOf({ idPrefix, endedFrom, endedTo }: OrderFilter): PageOrder<SortName> {
+export function sortOf(filter: OrderFilter): PageOrder<SortName> {
+  const { idPrefix, endedFrom, endedTo, due, expiresFrom, expiresTo } = filter
   if (endedFrom !== undefined || endedTo !== undefined) return LATEST_END_FIRST
+  if (due || expiresFrom !== undefined || expiresTo !== undefined) return SOONEST_EXPIRY_FIRST
   return idPrefix === undefined ? NEWEST_FIRST : BY_ID
 }
 

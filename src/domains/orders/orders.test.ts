@@ -4,7 +4,7 @@ import { EXPIRY_MS, orderWorld, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import type { Page, PagePosition } from '../../kernel/page.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import { sortOf } from './list.ts'
+import { sortOf, type OrderFilter } from './list.ts'
 import { ORDER_MOVES, ORDER_STATUSES, type ListedOrder } from './model.ts'
 
 const FIRST_PAGE = { limit: 100 }
@@ -286,6 +286,39 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual([second.items.map(({ orderId }) => orderId), second.next], [['e-1'], null])
     await w.service.archiveEnded(0, 10)
     assert.deepEqual(await idsOf({ endedFrom: start, archived: true }), ['e-3', 'c-2', 'e-1'])
+  })
+
+  test('lists find pending orders by their expiry, the earliest first, page by page', async () => {
+    await using w = await orderWorld(dialect)
+    const start = w.clock.now()
+    for (const [orderId, minutes] of [
+      ['in-3', 3],
+      ['in-1', 1],
+      ['paid-2', 2],
+      ['in-2', 2],
+      ['also-2', 2],
+    ] as const)
+      await w.orders.create({ ...WANTED, orderId, expiresAt: start + minutes * MINUTE }, 'client')
+    await w.orders.move('paid-2', 'paid', 'client')
+    const pageOf = (filter: OrderFilter, limit = 100, after: PagePosition | null = null) =>
+      w.orders.list(filter, { limit, after, order: sortOf(filter) })
+    const idsOf = async (filter: OrderFilter) => (await pageOf(filter)).items.map(({ orderId }) => orderId)
+    assert.deepEqual(await idsOf({ due: true }), ['in-1', 'in-2', 'also-2', 'in-3'])
+    assert.deepEqual(await idsOf({ expiresFrom: start + 2 * MINUTE }), ['in-2', 'also-2', 'in-3'])
+    assert.deepEqual(await idsOf({ expiresTo: start + 2 * MINUTE }), ['in-1'])
+    assert.deepEqual(await idsOf({ due: true, idPrefix: 'in-', platform: WANTED.platform }), [
+      'in-1',
+      'in-2',
+      'in-3',
+    ])
+    assert.deepEqual(await idsOf({ due: true, status: 'paid' }), [])
+    assert.deepEqual(await idsOf({ due: true, archived: true }), [])
+    const first = await pageOf({ due: true }, 2)
+    const second = await pageOf({ due: true }, 2, first.next)
+    assert.deepEqual(
+      second.items.map(({ orderId }) => orderId),
+      ['also-2', 'in-3'],
+    )
   })
 
   test('orders are counted by status', async () => {

@@ -68,7 +68,8 @@ export function orderRoutes(orders: Orders): Route[] {
       operation: 'listOrders',
       tag: 'Orders',
       summary: 'List orders, newest first',
-      description: 'A list by the beginning of the id, or by the time of the end, is sorted by it instead.',
+      description:
+        'A list by the beginning of the id, by the expiry or by the time of the end is sorted by it instead.',
       access: ORDER_READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
@@ -195,6 +196,9 @@ const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) 
 
 const SORTED_BY_END = 'The list is sorted by that time then, the latest first. Write `+` as `%2B`.'
 
+const SORTED_BY_EXPIRY = 'The list is sorted by that time then, the earliest first. Write `+` as `%2B`.'
+const SORTS = ['created_at', 'expires_at'] as const
+
 const OrderQuery = Fields({
   status: Type.Optional(Status),
   platform: Type.Optional(Platform),
@@ -217,12 +221,24 @@ const OrderQuery = Fields({
   ended_to: Type.Optional(
     GivenTime(`Only orders that were completed or that expired before this time. ${SORTED_BY_END}`),
   ),
+  expires_from: Type.Optional(
+    GivenTime(`Only pending orders that expire at this time or later. ${SORTED_BY_EXPIRY}`),
+  ),
+  expires_to: Type.Optional(
+    GivenTime(`Only pending orders that expire before this time. ${SORTED_BY_EXPIRY}`),
+  ),
+  sort: Type.Optional(
+    OneOf(
+      SORTS,
+      '`created_at` (default): newest first. `expires_at`: only pending orders, the earliest first.',
+    ),
+  ),
   ...TimedPageQuery,
 })
 
 /** Throws `validation_failed` for a time that does not exist. */
 function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
-  const { status, platform, archived, id_prefix, ended_from, ended_to } = query
+  const { status, platform, archived, id_prefix, ended_from, ended_to, expires_from, expires_to } = query
   return {
     ...(status && { status }),
     ...(platform && { platform }),
@@ -230,6 +246,9 @@ function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
     ...(id_prefix && { idPrefix: id_prefix }),
     ...(ended_from !== undefined && { endedFrom: parseTime('ended_from', ended_from) }),
     ...(ended_to !== undefined && { endedTo: parseTime('ended_to', ended_to) }),
+    ...(expires_from !== undefined && { expiresFrom: parseTime('expires_from', expires_from) }),
+    ...(expires_to !== undefined && { expiresTo: parseTime('expires_to', expires_to) }),
+    ...(query.sort === 'expires_at' && { due: true }),
   }
 }
 

@@ -234,6 +234,28 @@ export async function connectVpn(
   })
 }
 
+/** Opens the editor of a filter of the list: by its chip, or by the menu if it has none yet. */
+export async function openFilter(page: Page, name: string): Promise<void> {
+  const chip = page.locator('.chip-edit').filter({ hasText: `${name}:` })
+  if ((await chip.count()) > 0) return chip.click()
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await page.getByRole('menuitem', { name, exact: true }).click()
+}
+
+/** Sets a filter of the list to one of its choices. */
+export async function filterBy(page: Page, name: string, choice: string): Promise<void> {
+  await openFilter(page, name)
+  await page.getByRole('menuitemradio', { name: choice, exact: true }).click()
+}
+
+/** Sets a filter of the list to a text. */
+export async function filterByText(page: Page, name: string, text: string): Promise<void> {
+  await openFilter(page, name)
+  const panel = page.getByRole('dialog', { name })
+  await panel.getByRole('textbox').or(panel.getByRole('combobox')).fill(text)
+  await page.keyboard.press('Enter')
+}
+
 /** Text that a page must show as text: markup, a right-to-left override, emoji. */
 export const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202Egpj.exe 👩‍🚀 {{7*7}} ${7*7}'
 

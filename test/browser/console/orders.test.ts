@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+import {
+  assertLook,
+  assertLooks,
+  consoleWorld,
+  filterBy,
+  filterByText,
+  HOSTILE,
+  openFilter,
+} from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -155,30 +163,124 @@ test('half a time is refused at its field, and cleared with the filters', async 
   await page.keyboard.type('0130PM')
   await dialog.getByRole('button', { name: 'Create the order' }).click()
   await drawer(page, 'half-1').getByText('1 Dec 2026').first().waitFor()
-  const from = page.getByRole('search').getByLabel('Created from')
+  await openFilter(page, 'Created')
+  const from = page.getByRole('dialog', { name: 'Created' }).getByLabel('From')
   await from.click()
   await page.keyboard.type('11252026')
-  const hasPart = () => from.evaluate((input) => (input as HTMLInputElement).validity.badInput)
-  assert.equal(await hasPart(), true)
-  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByRole('button', { name: 'Apply' }).click()
+  assert.equal(await from.evaluate((input) => (input as HTMLInputElement).validity.badInput), true)
+  assert.equal(new URL(page.url()).search, '?status=paid')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Clear all' }).click()
   await page.waitForURL((url) => url.search === '')
-  assert.equal(await hasPart(), false)
+  await page.getByRole('button', { name: 'Add filter' }).and(page.locator(':focus')).waitFor()
 })
 
-test('a filter of a time offers the usual periods', async (t) => {
+test('a filter is a chip: added by keyboard, changed by a click, removed by its cross', async (t) => {
   await createOrder('recent-1')
   const page = await world.open(t, 'orders')
-  const from = page.getByRole('search').getByLabel('Created from')
-  const offered = page.locator(`datalist[id="${await from.getAttribute('list')}"] option`)
-  assert.deepEqual(
-    await offered.evaluateAll((options) => options.map((each) => each.getAttribute('label'))),
-    ['10 minutes ago', '1 hour ago', 'yesterday', '7 days ago'],
-  )
-  // The browser draws the list outside of the page.
-  await from.fill((await offered.nth(1).getAttribute('value')) ?? '')
-  await page.waitForURL('**/orders?created_from=*')
   await row(page, 'recent-1').waitFor()
+  await page.getByRole('button', { name: 'Add filter' }).press('Enter')
+  await page.keyboard.press('c')
+  await page.keyboard.press('Enter')
+  const periods = page.getByRole('menu', { name: 'Period' }).getByRole('menuitemradio')
+  assert.deepEqual(await periods.allTextContents(), [
+    'Last 10 minutes',
+    'Last hour',
+    'Today',
+    'Last 24 hours',
+    'Last 7 days',
+    'Last 30 days',
+  ])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/orders?created=last-1h')
+  const chip = page.locator('.chip-edit')
+  await chip.and(page.locator(':focus')).waitFor()
+  assert.equal(await chip.textContent(), 'Created: Last hour')
+  await row(page, 'recent-1').waitFor()
+  await openFilter(page, 'Created')
+  await page.getByRole('menuitemradio', { name: 'Last hour', checked: true }).waitFor()
+  await page.getByRole('dialog', { name: 'Created' }).getByLabel('Before').fill('2026-01-01T12:00')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.waitForURL('**/orders?created_to=2026-01-01T*')
+  await page.getByText('Created: before 1 Jan 2026').waitFor()
+  await page.getByRole('button', { name: 'Remove the filter Created' }).click()
+  await page.waitForURL((url) => url.search === '')
+  await page.getByRole('button', { name: 'Add filter' }).and(page.locator(':focus')).press('Enter')
+  await page.getByRole('menuitem', { name: 'Status' }).click()
+  await page.keyboard.press('Escape')
+  await page.locator('.chip').waitFor({ state: 'detached' })
 })
+
+test('unpaid orders of a platform that are due in 10 minutes are two clicks away, once they are a view', async (t) => {
+  const soon = new Date(Date.now() + 5 * 60_000).toISOString()
+  await createOrder('due-late', { platform: 'due' })
+  await createOrder('due-soon', { platform: 'due', expires_at: soon })
+  const page = await world.open(t, 'orders?platform=due')
+  await row(page, 'due-late').waitFor()
+  await filterBy(page, 'Expires', 'Within 10 minutes')
+  await row(page, 'due-late').waitFor({ state: 'detached' })
+  await row(page, 'due-soon')
+    .getByText(/^in \d min$/)
+    .last()
+    .waitFor()
+  await page
+    .getByRole('columnheader', { name: 'Expires' })
+    .and(page.locator('[aria-sort="ascending"]'))
+    .waitFor()
+  await page.getByRole('button', { name: 'Views' }).click()
+  const views = page.getByRole('dialog', { name: 'Views' })
+  await views.getByLabel('Name of a new view').fill('Due soon')
+  await page.keyboard.press('Enter')
+  await page.goto(`${world.platform.url}/console/orders`)
+  await row(page, 'due-late').waitFor()
+  await page.getByRole('button', { name: 'Views' }).click()
+  await assertLooks(page, 'orders-views')
+  await views.getByRole('link', { name: 'Due soon' }).click()
+  await row(page, 'due-late').waitFor({ state: 'detached' })
+  await row(page, 'due-soon').waitFor()
+  assert.equal(new URL(page.url()).search, '?platform=due&expires=next-10m')
+  await page.getByRole('button', { name: 'Due soon', exact: true }).click()
+  await views.getByRole('button', { name: 'Rename the view' }).click()
+  await views.getByLabel('Name of the view').fill('In 10 minutes')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'In 10 minutes', exact: true }).waitFor()
+  await views.getByRole('button', { name: 'Remove the view' }).click()
+  await page.getByRole('button', { name: 'Views' }).waitFor()
+})
+
+test('columns are chosen and remembered, and a click on their head sorts', async (t) => {
+  await createOrder('sorted-1', { platform: 'sorted', expires_at: '2096-01-31T03:00:00Z' })
+  await createOrder('sorted-2', { platform: 'sorted', expires_at: '2096-01-31T02:00:00Z' })
+  await createOrder('sorted-3', { platform: 'sorted' })
+  await moveOrder('sorted-3', 'paid')
+  const page = await world.open(t, 'orders?platform=sorted')
+  await row(page, 'sorted-3').waitFor()
+  const heads = page.getByRole('columnheader')
+  assert.deepEqual(await heads.allTextContents(), ['Order', 'Status', 'Platform', 'Amount', 'Created'])
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const columns = page.getByRole('dialog', { name: 'Columns' })
+  await columns.getByLabel('Platform').uncheck()
+  await columns.getByLabel('Expires').check()
+  await assertLook(page, 'orders-columns')
+  await page.reload()
+  await page.getByRole('button', { name: 'Expires' }).click()
+  await row(page, 'sorted-3').waitFor({ state: 'detached' })
+  assert.deepEqual(await page.locator('.row-link').allTextContents(), ['sorted-2', 'sorted-1'])
+  assert.deepEqual(await heads.allTextContents(), ['Order', 'Status', 'Amount', 'Created', 'Expires'])
+  assert.equal(new URL(page.url()).search, '?platform=sorted&sort=expires_at')
+  await page.getByRole('button', { name: 'Created' }).click()
+  await row(page, 'sorted-3').waitFor()
+})
+
+async function endedIn(page: Page, from: string, before: string): Promise<void> {
+  await openFilter(page, 'Completed or expired')
+  const panel = page.getByRole('dialog', { name: 'Completed or expired' })
+  await panel.getByLabel('From').fill(from)
+  await panel.getByLabel('Before').fill(before)
+  await panel.getByRole('button', { name: 'Apply' }).click()
+}
 
 test('the orders that ended in a time range are found, the latest first', async (t) => {
   for (const id of ['ended-1', 'ended-2', 'ended-3']) await createOrder(id)
@@ -186,17 +288,17 @@ test('the orders that ended in a time range are found, the latest first', async 
   await moveOrder('ended-1', 'expired')
   const page = await world.open(t, 'orders?platform=live')
   await row(page, 'ended-3').waitFor()
-  await page.getByLabel('Completed or expired from').fill('2026-01-01T12:00')
-  await page.getByLabel('Status').selectOption('Expired')
+  await endedIn(page, '2026-01-01T12:00', '')
+  await filterBy(page, 'Status', 'Expired')
   await row(page, 'ended-3').waitFor({ state: 'detached' })
   const listed = (await page.locator('.row-link').allTextContents()).filter((id) => id.startsWith('ended-'))
   assert.deepEqual(listed, ['ended-1', 'ended-2'])
-  await page.getByLabel('Completed or expired before').fill('2026-01-01T13:00')
+  await endedIn(page, '2026-01-01T12:00', '2026-01-01T13:00')
   await page.getByText('No order matches the filters.').waitFor()
-  await page.getByLabel('Completed or expired before').fill('2026-01-01T11:00')
+  await endedIn(page, '2026-01-01T12:00', '2026-01-01T11:00')
   await page.getByText('The period ends before it begins.').waitFor()
-  await page.getByLabel('Completed or expired before').fill('')
-  await page.getByLabel('Status').selectOption('Paid')
+  await filterBy(page, 'Completed or expired', 'Today')
+  await filterBy(page, 'Status', 'Paid')
   await page.getByText('Only a completed or expired order has an end.').waitFor()
 })
 
@@ -204,15 +306,15 @@ test('the filter of the platform offers those of the list, and says how it compa
   await createOrder('listed-1', { platform: 'Kiosk' })
   const page = await world.open(t, 'orders')
   await row(page, 'listed-1').waitFor()
+  await openFilter(page, 'Platform')
   const offered = await page
-    .locator('.filters datalist option')
+    .locator('.chip datalist option')
     .evaluateAll((all) => all.map((each) => each.getAttribute('value')))
   assert.ok(offered.includes('Kiosk'))
-  await page.getByLabel('Platform').fill('kiosk')
+  await page.keyboard.type('kiosk')
   await page.keyboard.press('Enter')
   await page.getByText('Texts are compared as a whole; capital and small letters differ.').waitFor()
-  await page.getByLabel('Platform').fill('Kiosk')
-  await page.keyboard.press('Enter')
+  await filterByText(page, 'Platform', 'Kiosk')
   await row(page, 'listed-1').waitFor()
 })
 
@@ -239,10 +341,10 @@ test('filters are kept in the address, and pages follow a cursor', async (t) => 
   await page.getByText('10 on this page').waitFor()
   await page.getByRole('button', { name: 'Newer' }).click()
   await page.getByText('50 on this page').waitFor()
-  await page.getByLabel('Status').selectOption('Expired')
+  await filterBy(page, 'Status', 'Expired')
   await page.getByText('No order matches the filters.').waitFor()
   assert.equal(new URL(page.url()).search, '?platform=paged&status=expired')
-  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByRole('button', { name: 'Clear all' }).click()
   assert.equal(new URL(page.url()).search, '')
 })
 
@@ -431,7 +533,7 @@ test('a platform that does not answer is described, and tried again', async (t) 
   await page.getByRole('table').waitFor()
   const json = { code: 'store_unavailable', message: 'The database is unavailable; retry.' }
   await page.route('**/orders?*', (route) => route.fulfill({ status: 503, json }))
-  await page.getByLabel('Status').selectOption('Paid')
+  await filterBy(page, 'Status', 'Paid')
   await page.getByRole('alert').getByText('The database does not answer at the moment.').waitFor()
   await assertLooks(page, 'orders-failed')
   await page.unroute('**/orders?*')
@@ -442,7 +544,6 @@ test('a platform that does not answer is described, and tried again', async (t) 
 test('a toast is beside the navigation, and the list beside an order shows when each one changed', async (t) => {
   await createOrder('beside-1')
   const page = await world.open(t, 'orders/beside-1')
-  await page.getByLabel('Platform').and(page.getByPlaceholder('Exact, then Enter')).waitFor()
   await drawer(page, 'beside-1').getByRole('button', { name: 'Mark as paid' }).click()
   const toast = page.locator('.toast')
   await toast.waitFor()
@@ -515,10 +616,10 @@ test('a list keeps its place while its orders are shown beside it, and on a phon
   await drawer(page, 'place-04').waitFor({ state: 'detached' })
   assert.equal(await scrollTop(), place)
   await page.setViewportSize({ width: 360, height: 740 })
-  assert.equal(await page.getByLabel('Status').isVisible(), false)
-  await page.getByRole('button', { name: 'Filters' }).click()
-  assert.equal(await page.getByLabel('Status').isVisible(), true)
-  await page.getByRole('button', { name: 'Filters' }).click()
+  await openFilter(page, 'Created')
+  await assertLooks(page, 'orders-filter')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.keyboard.press('Escape')
   await row(page, last).scrollIntoViewIfNeeded()
   const phonePlace = await scrollTop()
   assert.equal(await open(last), 0)

@@ -31,7 +31,8 @@ const MEANINGS: readonly {
   readonly only?: boolean
 }[] = [
   {
-    field: /\.(at|expires_at|expires_before|created_from|created_to|ended_from|ended_to)$/,
+    field:
+      /\.(at|expires_at|expires_before|created_from|created_to|ended_from|ended_to|expires_from|expires_to)$/,
     good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:58:60.123456789+23:59'],
     bad: NO_TIMES,
   },

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { useEffect } from 'preact/hooks'
 import { eventObject } from '../../../api/event-stream.ts'
 import { defineWords } from '../../../i18n/language.ts'
-import { keep, readKept } from '../../../parts/preferences.ts'
+import { writeLocal, readLocal } from '../../../parts/preferences.ts'
 import { markTab } from '../../../parts/tab-title.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { live, session } from '../platform.ts'
@@ -32,7 +32,7 @@ const KEY = 'platform.alert-notices'
 type Severity = (typeof LISTED_SEVERITIES)[number]
 
 /** The least severity of which this browser notifies its user; null for none. */
-const least = signal(LISTED_SEVERITIES.find((severity) => severity === readKept(KEY)) ?? null)
+const least = signal(LISTED_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
 
 /** Whether the events are followed also while nobody looks at the page. */
 export function notifiesOfAlerts(): boolean {
@@ -44,7 +44,7 @@ async function chooseLeast(severity: Severity | null): Promise<void> {
   const isAllowed = 'Notification' in globalThis && (await Notification.requestPermission()) === 'granted'
   if (severity !== null && !isAllowed) showToast('warning', noticeWords().refused)
   least.value = isAllowed ? severity : null
-  keep(KEY, least.value ?? '')
+  writeLocal(KEY, least.value ?? '')
 }
 
 /** From which severity on the browser notifies of new alerts: a choice of this browser. */

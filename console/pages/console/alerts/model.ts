@@ -60,14 +60,12 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
 /** Those of alerts that are not closed, the most severe first. */
 export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
-export const ALERT_FILTERS: readonly ListFilter[] = [
+const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'text', kind: 'text', match: 'part' },
   { name: 'status', kind: 'choice', values: Object.keys(ALERT_TONES) },
   { name: 'level', kind: 'choice', values: LISTED_SEVERITIES },
   { name: 'source', kind: 'text' },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
-  { name: 'sort', kind: 'choice', values: ['created_at'], preset: 'severity' },
+  { name: 'created', kind: 'period' },
 ]
 
 /** The alert that an event is about. */
@@ -126,6 +124,10 @@ const PAGE_LENGTH = 500
 /** The list of the alerts, as the filters of the address say: the most severe ones first. */
 export const alertList = listOf('listAlerts', PREFIX, {
   filters: ALERT_FILTERS,
+  sorts: [
+    { value: '', column: 'severity', direction: 'descending' },
+    { value: 'created_at', column: 'created_at', direction: 'descending' },
+  ],
   keyOf: ({ id }) => id,
   // Another severity is another place in the list.
   fromEvent: (event) => alertIn(event) && 'changed',

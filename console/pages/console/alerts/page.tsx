@@ -13,7 +13,7 @@ import { LinkChoice } from '../../../parts/link-choice.tsx'
 import type { FormValues } from '../../../parts/form/form-fields.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { RowGroups, TableColumn } from '../../../parts/list/data-table.tsx'
-import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
+import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
@@ -30,7 +30,6 @@ import { pathOf, type ViewProps } from '../view.ts'
 import { AlertNoticeChoice } from './alert-notices.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import {
-  ALERT_FILTERS,
   alertGroup,
   LISTED_SEVERITIES,
   ALERT_TONES,
@@ -49,10 +48,10 @@ const PATH = pathOf({ name: 'alerts' })
 /** The alerts: the list, and beside it the alert that the address names. */
 export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
-  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
+  useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   const silences = useResource(activeSilences, '').value.value?.items ?? []
   const selection = useSignal<ReadonlySet<string>>(new Set())
-  const { source, sort } = readListQuery(useLocation().query, ALERT_FILTERS)
+  const { source, sort } = readListQuery(useLocation().query, alertList)
   // Who looks for one source wants to see its alerts.
   const isGrouped = sort === undefined && source === undefined
   const silenceFor = (alert: Alert) => coveringSilence(alert, silences)
@@ -105,7 +104,7 @@ function AlertGroup({ alerts }: { readonly alerts: readonly [Alert, ...Alert[]] 
 /** The severities, the most severe one first. */
 function SeverityChips({ path }: { readonly path: string }) {
   const { fields, severities } = alertWords()
-  const query = readListQuery(useLocation().query, ALERT_FILTERS)
+  const query = readListQuery(useLocation().query, alertList)
   const level = query['level'] ?? ''
   const chip = (value: string, title: string) => ({
     title,

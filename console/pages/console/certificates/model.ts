@@ -30,7 +30,12 @@ export function certificateTone(certificate: Pick<Certificate, 'status' | 'days_
 
 export const CERTIFICATE_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(CERTIFICATE_TONES) },
-  { name: 'expires_before', kind: 'time' },
+  {
+    name: 'ends',
+    kind: 'period',
+    parameters: [null, 'expires_before'],
+    words: ['overdue', 'next-7d', 'next-30d'],
+  },
 ]
 
 export type CertificateOccasion = 'registered' | 'begins' | 'revoked' | 'ends'

@@ -69,7 +69,8 @@ function certificateColumns({
       isNumeric: true,
       cell: ({ days_left }) => localDays(days_left),
     },
-    column.time('not_after', { isWideOnly: true }),
+    column.exactTime('not_after', { isWideOnly: true }),
+    column.time('created_at', { isWideOnly: true, isOptional: true }),
     {
       key: 'names',
       title: fields.names,

@@ -7,6 +7,10 @@ const PREFIX = 'certificate.'
 export const certificateList = listOf('listCertificates', PREFIX, {
   filters: CERTIFICATE_FILTERS,
   query: { sort: 'not_after' },
+  sorts: [
+    { value: '', column: 'not_after', direction: 'ascending' },
+    { value: 'created_at', column: 'created_at', direction: 'descending' },
+  ],
   keyOf: ({ id }) => id,
   // A new certificate replaces others, which then have another status.
   fromEvent: () => 'changed',

@@ -11,10 +11,7 @@ export const BACKUP_TONES: Readonly<Record<DataBackup['status'], Tone>> = {
   failed: 'danger',
 }
 
-export const BACKUP_FILTERS: readonly ListFilter[] = [
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
-]
+export const BACKUP_FILTERS: readonly ListFilter[] = [{ name: 'created', kind: 'period' }]
 
 /** How many of these backups, newest first, are deleted when so many stay (docs/specification.md, Data backups). */
 export function countPruned(

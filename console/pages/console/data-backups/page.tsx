@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
-import { localSize, localTime, localNumber } from '../../../i18n/local.ts'
+import { localNumber, localSize } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
@@ -61,7 +61,7 @@ function backupColumns({
 }: ReturnType<typeof dataBackupWords>): readonly TableColumn<DataBackup>[] {
   const column = fieldColumns<DataBackup, typeof fields>(fields)
   return [
-    column.time('created_at'),
+    column.exactTime('created_at'),
     column.status('status', BACKUP_TONES, statuses),
     {
       key: 'size_bytes',
@@ -71,12 +71,7 @@ function backupColumns({
       cell: ({ size_bytes }) => localSize(size_bytes),
     },
     column.text('note', { isWideOnly: true, isFromMedium: true }),
-    {
-      key: 'verified_at',
-      title: fields.verified_at,
-      isWideOnly: true,
-      cell: ({ verified_at }) => localTime(verified_at),
-    },
+    column.time('verified_at', { isWideOnly: true }),
   ]
 }
 

@@ -71,8 +71,7 @@ export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
   { name: 'command_id', kind: 'reference', choices: commandChoices },
   { name: 'requested_by', kind: 'reference', choices: listedUsers },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
+  { name: 'created', kind: 'period' },
 ]
 
 /** The title of the command; its id if it does not exist. */

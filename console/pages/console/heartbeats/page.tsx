@@ -52,13 +52,8 @@ function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly Ta
   return [
     column.code('name'),
     column.status('status', HEARTBEAT_TONES, statuses),
-    {
-      key: 'last_beat_at',
-      title: fields.last_beat_at,
-      isWideOnly: true,
-      cell: ({ last_beat_at }) => (last_beat_at === null ? never : localTime(last_beat_at)),
-    },
-    { key: 'due_at', title: fields.due_at, isWideOnly: true, cell: ({ due_at }) => localTime(due_at) },
+    column.time('last_beat_at', { isWideOnly: true }, never),
+    column.time('due_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 

@@ -39,8 +39,7 @@ function isWaiting({ status }: Message): boolean {
 const MESSAGE_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(MESSAGE_TONES) },
   { name: 'subject', kind: 'text' },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
+  { name: 'created', kind: 'period' },
 ]
 
 const PATH = pathOf({ name: 'messages' })

@@ -24,7 +24,7 @@ const PATH = pathOf({ name: 'orders' })
 export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
   const { route, query: given } = useLocation()
-  const query = readListQuery(given, orderList.filters)
+  const query = readListQuery(given, orderList)
   const find = async (text: string) =>
     route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await foundAddress(text, query))
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
@@ -51,8 +51,8 @@ export function OrdersPage({ id }: ViewProps) {
 }
 
 /** Whether the end is looked for of orders that have none. */
-function endsNever({ status, ended_from, ended_to }: ListQuery): boolean {
-  const hasEnd = ended_from !== undefined || ended_to !== undefined
+function endsNever({ status, ended, ended_from, ended_to }: ListQuery): boolean {
+  const hasEnd = [ended, ended_from, ended_to].some((each) => each !== undefined)
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)
 }
 
@@ -68,8 +68,9 @@ function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): read
       isNumeric: true,
       cell: ({ amount_cents }) => localAmount(amount_cents),
     },
-    column.time('created_at', { isWideOnly: true }),
-    column.time('updated_at', { isFromMedium: true }),
+    column.time('created_at', { isFromMedium: true }),
+    column.time('expires_at', { isFromMedium: true, isOptional: true }),
+    column.time('updated_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 

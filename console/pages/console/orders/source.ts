@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, live } from '../platform.ts'
@@ -15,17 +16,29 @@ function rememberPlatforms(items: readonly Order[]): void {
   seenPlatforms.value = seenPlatforms.peek().union(new Set(items.map(({ platform }) => platform)))
 }
 
+/** Some filters bring an order of their own (docs/specification.md, Orders). */
+function sortedBy(query: ListQuery): string | undefined {
+  const has = (name: string) => ['', '_from', '_to'].some((end) => query[`${name}${end}`] !== undefined)
+  if (has('ended')) return 'ended'
+  if (has('expires') || query['sort'] === 'expires_at') return 'expires_at'
+  return query['id_prefix'] === undefined ? undefined : 'id'
+}
+
 /** The list of the orders, as the filters of the address say. */
 export const orderList: ListSource<Order> = {
   filters: [
     { name: 'status', kind: 'choice', values: ORDER_STATUSES },
     { name: 'id_prefix', kind: 'text', match: 'beginning', isElsewhere: true },
     { name: 'platform', kind: 'text', suggestions: () => [...seenPlatforms.value].toSorted() },
-    { name: 'created_from', kind: 'time' },
-    { name: 'created_to', kind: 'time' },
-    { name: 'ended_from', kind: 'time' },
-    { name: 'ended_to', kind: 'time' },
+    { name: 'created', kind: 'period' },
+    { name: 'expires', kind: 'period', words: ['overdue', 'next-10m', 'next-1h', 'today', 'next-24h'] },
+    { name: 'ended', kind: 'period' },
   ],
+  sorts: [
+    { value: '', column: 'created_at', direction: 'descending' },
+    { value: 'expires_at', column: 'expires_at', direction: 'ascending' },
+  ],
+  sortedBy,
   live,
   prefix: PREFIX,
   async read(query, aborted) {

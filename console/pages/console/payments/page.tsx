@@ -1,6 +1,7 @@
-import { localAmount, localTime } from '../../../i18n/local.ts'
+import { localAmount } from '../../../i18n/local.ts'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
@@ -87,7 +88,7 @@ function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableC
       key: 'created_at',
       title: fields.created_at,
       isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+      cell: ({ created_at }) => <RelativeTime time={created_at} />,
     },
   ]
 }

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
-import { localNumber, localTime } from '../../../i18n/local.ts'
+import { localNumber } from '../../../i18n/local.ts'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
+import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -90,7 +91,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
         <StatusBadge tone={TONES[state]} label={states[state]} />
       </td>
       <td>{localNumber(pending)}</td>
-      <td>{last_success_at !== null && localTime(last_success_at)}</td>
+      <td>{last_success_at !== null && <RelativeTime time={last_success_at} />}</td>
       <td>
         <LinkedText text={last_error ?? ''} />
       </td>

@@ -10,6 +10,7 @@ import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
@@ -100,7 +101,7 @@ function reconciliationColumns(
       key: 'created_at',
       title: fields.created_at,
       isFromMedium: true,
-      cell: ({ created_at }) => <time dateTime={created_at}>{localTime(created_at)}</time>,
+      cell: ({ created_at }) => <RelativeTime time={created_at} />,
     },
   ]
 }

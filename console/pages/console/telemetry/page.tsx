@@ -4,6 +4,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
@@ -41,13 +42,13 @@ function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): re
       title: fields.last_at,
       cell: (agent) => (
         <>
-          <time dateTime={agent.last_at}>{localTime(agent.last_at)}</time>{' '}
+          <RelativeTime time={agent.last_at} />{' '}
           {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
         </>
       ),
     },
     column.number('items', { isWideOnly: true }),
-    column.time('first_at', { isWideOnly: true }),
+    column.time('first_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 

@@ -6,7 +6,7 @@ import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
-import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
+import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
@@ -89,7 +89,7 @@ interface TicketListProps {
 /** The tickets, newest first. */
 function TicketList({ path, id }: TicketListProps) {
   const words = ticketWords()
-  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
+  useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ListView
       path={path}

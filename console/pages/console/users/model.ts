@@ -31,8 +31,7 @@ const EVERY_MS = 30_000
 export const userList: ListSource<User> = {
   filters: [
     { name: 'name', kind: 'text', match: 'part' },
-    { name: 'created_from', kind: 'time' },
-    { name: 'created_to', kind: 'time' },
+    { name: 'created', kind: 'period' },
   ],
   live,
   prefix: PREFIX,

@@ -10,7 +10,7 @@ import { invalidFields } from '../../../parts/form/invalid-fields.ts'
 import type { IconName } from '../../../parts/icons.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
-import { focusTextFilter } from '../../../parts/list/filter-bar.tsx'
+import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
@@ -36,7 +36,7 @@ const PATH = pathOf({ name: 'users' })
 /** The users: the list, and beside it the user that the address names. */
 export function UsersPage({ id }: ViewProps) {
   const words = userWords()
-  useActions(() => [{ title: words.find, keys: '/', run: focusTextFilter }])
+  useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ObjectsPage
       path={PATH}
@@ -72,13 +72,8 @@ function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<
       isFromMedium: true,
       cell: (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
     },
-    {
-      key: 'last_login_at',
-      title: fields.last_login_at,
-      isWideOnly: true,
-      cell: ({ last_login_at }) => (last_login_at === null ? never : localTime(last_login_at)),
-    },
-    column.time('created_at', { isWideOnly: true }),
+    column.time('last_login_at', { isWideOnly: true }, never),
+    column.time('created_at', { isWideOnly: true, isOptional: true }),
   ]
 }
 

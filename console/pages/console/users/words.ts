@@ -23,8 +23,6 @@ export const userWords = defineWords({
       last_login_at: 'Last sign-in',
       created_at: 'Created',
       updated_at: 'Changed',
-      created_from: 'Created from',
-      created_to: 'Created before',
     },
     hints: {
       name: '1 to 254 letters, digits or . _ @ + -',
@@ -77,8 +75,6 @@ export const userWords = defineWords({
       last_login_at: '最近登录',
       created_at: '创建时间',
       updated_at: '更改时间',
-      created_from: '创建时间从',
-      created_to: '创建时间至',
     },
     hints: {
       name: '1 至 254 个字母、数字或 . _ @ + -',

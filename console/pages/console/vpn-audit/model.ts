@@ -19,8 +19,7 @@ export const auditList = listOf('listVpnAudit', 'vpn.audit.', {
   filters: [
     { name: 'event', kind: 'choice', values: Object.keys(AUDIT_TONES) },
     { name: 'user', kind: 'reference', choices: listedUsers },
-    { name: 'created_from', kind: 'time' },
-    { name: 'created_to', kind: 'time' },
+    { name: 'created', kind: 'period' },
   ],
   keyOf: ({ id }) => id,
   fromEvent: auditEntryIn,

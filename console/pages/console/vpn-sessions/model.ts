@@ -13,8 +13,7 @@ export const SESSION_FILTERS: readonly ListFilter[] = [
   { name: 'state', kind: 'choice', values: ['closed'], preset: 'open' },
   { name: 'gateway', kind: 'text' },
   { name: 'user', kind: 'reference', choices: listedUsers },
-  { name: 'created_from', kind: 'time' },
-  { name: 'created_to', kind: 'time' },
+  { name: 'created', kind: 'period' },
 ]
 
 export function sessionStateOf({ closed_at }: VpnSession): SessionState {

@@ -62,12 +62,7 @@ function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableC
       cell: (webhook) => <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />,
     },
     { key: 'pending', title: fields.pending, isWideOnly: true, cell: ({ pending }) => localNumber(pending) },
-    {
-      key: 'last_success_at',
-      title: fields.last_success_at,
-      isWideOnly: true,
-      cell: ({ last_success_at }) => (last_success_at === null ? never : localTime(last_success_at)),
-    },
+    column.time('last_success_at', { isWideOnly: true }, never),
   ]
 }
 

@@ -226,7 +226,7 @@ test('an alert is found by a part of its title or of its alarm id', async (t) =>
     await page.keyboard.press('Enter')
     await page.getByText('The oven is cold').waitFor({ state: 'detached' })
     await page.getByText('The freezer is warm').waitFor()
-    await page.getByLabel('Search', { exact: true }).blur()
+    await page.getByRole('searchbox').blur()
   }
   assert.equal(new URL(page.url()).searchParams.get('text'), 'freezer.7')
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { CHINESE_DESCRIPTIONS } from '../../../console/pages/console/settings/descriptions-zh.ts'
 import { SETTING_TABLE } from '../../../src/config/schema.ts'
-import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
+import { assertLooks, consoleWorld, filterBy, filterByText, HOSTILE } from './console-world.ts'
 
 const COMMANDS = `
 [commands.greet]
@@ -172,12 +172,13 @@ test('executions are filtered by the title of the command; a user without a comm
   await execute('wait', { reason: 'a look of the auditor' })
   for (const role of ['admin', 'auditor'] as const) {
     const page = await world.open(t, 'executions', { role })
-    await page.getByRole('combobox', { name: 'Command' }).selectOption('Wait for a long time')
+    await page.getByRole('table').waitFor()
+    await filterBy(page, 'Command', 'Wait for a long time')
     await page.waitForURL('**/executions?command_id=wait')
   }
   const other = await world.open(t, 'executions', { role: 'service' })
-  await other.getByRole('textbox', { name: 'Command' }).fill('wait')
-  await other.keyboard.press('Enter')
+  await other.getByRole('button', { name: 'Add filter' }).waitFor()
+  await filterByText(other, 'Command', 'wait')
   await other.waitForURL('**/executions?command_id=wait')
 })
 

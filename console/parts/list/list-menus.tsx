@@ -1,0 +1,240 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso/router'
+import { isolated } from '../../i18n/isolated.ts'
+import { Icon } from '../icon.tsx'
+import { partWords } from '../part-words.ts'
+import { Popover } from '../popover.tsx'
+import { showToast } from '../toast.tsx'
+import type { TableColumn } from './data-table.tsx'
+import { keepList, keepView, keptList, removeView, renameView, type KeptView } from './list-memory.ts'
+import { addressOf, withCursor, withParameters, type ListQuery } from './list-query.ts'
+import { listWords } from './list-words.ts'
+
+/** What chooses the columns of a list: its address, or else what the user has chosen before. */
+export function shownColumns<Item>(
+  columns: readonly TableColumn<Item>[],
+  path: string,
+  query: ListQuery,
+  sortedBy: string | undefined,
+): readonly TableColumn<Item>[] {
+  const chosen = new Set(query['columns']?.split(',') ?? keptList(path).columns ?? usualKeys(columns))
+  return columns.filter(({ key }, at) => at === 0 || chosen.has(key) || key === sortedBy)
+}
+
+function usualKeys<Item>(columns: readonly TableColumn<Item>[]): readonly string[] {
+  return columns.filter(({ isOptional }) => !isOptional).map(({ key }) => key)
+}
+
+export interface ListMenuProps {
+  readonly path: string
+  readonly query: ListQuery
+  readonly columns: readonly TableColumn<never>[]
+  readonly shown: readonly TableColumn<never>[]
+}
+
+/** Chooses the columns of a list; the choice is kept in the browser. */
+export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
+  const { route } = useLocation()
+  const words = listWords()
+  const keys = shown.map(({ key }) => key)
+  const choose = (wanted: readonly string[] | undefined) => {
+    keepList(path, (kept) => ({ ...kept, columns: wanted }))
+    // A view with columns of its own is left.
+    if (query['columns'] !== undefined) route(withParameters(path, query, { columns: '' }), true)
+  }
+  return (
+    <BarPopover label={words.columns} icon="board">
+      {() => (
+        <>
+          {columns.slice(1).map(({ key, title }) => (
+            <label class="checkbox" key={key}>
+              <input
+                type="checkbox"
+                checked={keys.includes(key)}
+                onChange={({ currentTarget: { checked } }) =>
+                  choose(checked ? [...keys, key] : keys.filter((each) => each !== key))
+                }
+              />
+              {title}
+            </label>
+          ))}
+          <button class="button button-quiet" type="button" onClick={() => choose(undefined)}>
+            {words.usualColumns}
+          </button>
+        </>
+      )}
+    </BarPopover>
+  )
+}
+
+/** The views that the user has kept of a list, and the form that keeps the present one. */
+export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
+  const words = listWords()
+  const views = keptList(path).views ?? []
+  /** The name of the view that gets another one. */
+  const renamed = useSignal<string | null>(null)
+  const { cursor: _, ...own } = query
+  const keys = shown.map(({ key }) => key)
+  const isUsual = String(keys) === String(usualKeys(columns))
+  const present: ListQuery = { ...own, ...(!isUsual && { columns: String(keys) }) }
+  const current = views.find((view) => addressOf('', view.query) === addressOf('', own))
+  return (
+    <BarPopover label={words.views} face={current?.name} icon="view">
+      {(close) => (
+        <>
+          {views.length === 0 && <p class="hint">{words.noViews}</p>}
+          <ul class="kept-views">
+            {views.map((view) => (
+              <li key={view.name}>
+                {renamed.value === view.name ? (
+                  <NameForm
+                    label={words.viewName}
+                    name={view.name}
+                    action={words.rename}
+                    onName={(name) => {
+                      renameView(path, view.name, name)
+                      renamed.value = null
+                    }}
+                  />
+                ) : (
+                  <ViewLine
+                    path={path}
+                    view={view}
+                    isCurrent={view === current}
+                    onOpen={close}
+                    onRename={() => (renamed.value = view.name)}
+                  />
+                )}
+              </li>
+            ))}
+          </ul>
+          <NameForm
+            label={words.newView}
+            name=""
+            action={partWords().save}
+            onName={(name) => {
+              keepView(path, { name, query: present })
+              close()
+              showToast('good', words.viewSaved(isolated(name)))
+            }}
+          />
+        </>
+      )}
+    </BarPopover>
+  )
+}
+
+interface ViewLineProps {
+  readonly path: string
+  readonly view: KeptView
+  readonly isCurrent: boolean
+  readonly onOpen: () => void
+  readonly onRename: () => void
+}
+
+/** A view is an address, so that the browser can copy it, or open it in another tab. */
+function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename }: ViewLineProps) {
+  const words = listWords()
+  return (
+    <>
+      <a
+        class="choice"
+        href={withCursor(path, query, null)}
+        onClick={onOpen}
+        {...(isCurrent && { 'aria-current': 'true' as const })}
+      >
+        <bdi>{name}</bdi>
+      </a>
+      <button
+        class="button button-icon"
+        type="button"
+        aria-label={words.renameView(isolated(name))}
+        title={words.rename}
+        onClick={onRename}
+      >
+        <Icon name="edit" />
+      </button>
+      <button
+        class="button button-icon"
+        type="button"
+        aria-label={words.removeView(isolated(name))}
+        title={words.remove}
+        onClick={({ currentTarget }) => {
+          // The line goes away, and its button with the focus.
+          const panel = currentTarget.closest<HTMLElement>('.popover-panel')
+          removeView(path, name)
+          requestAnimationFrame(() => panel?.querySelector<HTMLElement>('input')?.focus())
+        }}
+      >
+        <Icon name="close" />
+      </button>
+    </>
+  )
+}
+
+const LONGEST_NAME = 60
+
+interface NameFormProps {
+  readonly label: string
+  readonly name: string
+  readonly action: string
+  readonly onName: (name: string) => void
+}
+
+function NameForm({ label, name, action, onName }: NameFormProps) {
+  const text = useSignal(name)
+  return (
+    <form
+      class="name-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const given = text.value.trim()
+        if (given !== '') onName(given)
+      }}
+    >
+      <input
+        class="input"
+        type="text"
+        aria-label={label}
+        placeholder={label}
+        maxLength={LONGEST_NAME}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+      <button class="button" type="submit">
+        {action}
+      </button>
+    </form>
+  )
+}
+
+interface BarPopoverProps {
+  readonly label: string
+  readonly icon: 'board' | 'view'
+  /** What the button says; by default the label. */
+  readonly face?: string | undefined
+  readonly children: (close: () => void) => ComponentChildren
+}
+
+function BarPopover({ label, icon, face = label, children }: BarPopoverProps) {
+  const isOpen = useSignal(false)
+  const close = () => (isOpen.value = false)
+  return (
+    <Popover
+      label={label}
+      kind="dialog"
+      face={
+        <>
+          <Icon name={icon} />
+          <bdi class="chip-value">{face}</bdi>
+        </>
+      }
+      isOpen={isOpen.value}
+      onOpen={() => (isOpen.value = true)}
+      onClose={close}
+    >
+      {isOpen.value && children(close)}
+    </Popover>
+  )
+}
