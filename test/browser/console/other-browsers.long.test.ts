@@ -33,6 +33,7 @@ async function signIn(browser: OtherBrowser, name: string): Promise<void> {
   await eventually('the form', () => browser.evaluate(enter('[name=username]', name)))
   await browser.evaluate(enter('[name=password]', PASSWORD))
   await browser.evaluate(clickButton('Sign in'))
+  await eventually('the tour', () => browser.evaluate(clickButton('Skip')))
 }
 
 async function createTicket(browser: OtherBrowser, title: string): Promise<void> {
