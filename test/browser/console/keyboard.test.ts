@@ -206,10 +206,12 @@ test('a user has on one page what waits for them', async (t) => {
   })
   const post = async (path: string, body: object) => {
     const answer = await world.platform.call('POST', path, { body })
+    assert.ok(answer.ok, path)
     return (await answer.json()) as { id: string }
   }
   const ticket = await post('/tickets', { title: 'A ticket of mine', level: 'high' })
-  await world.platform.call('PATCH', `/tickets/${ticket.id}`, { body: { assignee: id } })
+  const assigned = await world.platform.call('PUT', `/tickets/${ticket.id}`, { body: { assignee: id } })
+  assert.ok(assigned.ok)
   const others = await post('/alerts/report', { source: 'a', title: 'Taken by another', level: 'HIGH' })
   await post(`/alerts/${others.id}/acknowledge`, {})
   const own = await post('/alerts/report', { source: 'b', title: 'Taken by me', level: 'CRITICAL' })
@@ -217,7 +219,8 @@ test('a user has on one page what waits for them', async (t) => {
   await page.getByRole('button', { name: 'Acknowledge' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
   await page.getByRole('status').filter({ hasText: 'The alert is acknowledged.' }).waitFor()
-  await press(page, 'g', 'q')
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'My work' }).click()
+  await page.getByRole('heading', { level: 1, name: 'My work' }).waitFor()
   await page.getByRole('link', { name: 'A ticket of mine' }).waitFor()
   await page.getByRole('link', { name: 'Taken by me' }).waitFor()
   assert.equal(await page.getByText('Taken by another').count(), 0)

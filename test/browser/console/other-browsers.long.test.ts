@@ -30,6 +30,8 @@ const enter = (selector: string, value: string) => `(() => {
 async function signIn(browser: OtherBrowser, name: string): Promise<void> {
   await world.platform.call('POST', '/users', { body: { name, password: PASSWORD, roles: ['admin'] } })
   await browser.goTo(`${world.platform.url}/console/`)
+  // It is no first visit, which begins with the tour.
+  await browser.evaluate(`localStorage.setItem('platform.tour', 'yes')`)
   await eventually('the form', () => browser.evaluate(enter('[name=username]', name)))
   await browser.evaluate(enter('[name=password]', PASSWORD))
   await browser.evaluate(clickButton('Sign in'))

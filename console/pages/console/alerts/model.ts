@@ -106,8 +106,9 @@ export function silencesOf(alerts: readonly Alert[], now: number): readonly Body
 
 /** What a form for the first silence of {@link silencesOf} begins with. */
 export function silenceForm(alerts: readonly Alert[], now: number): FormValues {
-  const [{ matchers = {}, ...rest } = {}] = silencesOf(alerts, now)
-  const fields = Object.entries(matchers).map(([name, pattern]) => [`matchers.${name}`, pattern])
+  const [first] = silencesOf(alerts, now)
+  const { matchers, ...rest } = first ?? {}
+  const fields = Object.entries(matchers ?? {}).map(([name, pattern]) => [`matchers.${name}`, pattern])
   return { ...(rest as FormValues), ...Object.fromEntries(fields) }
 }
 

@@ -224,22 +224,7 @@ function SelectionBar({ selection, alerts }: SelectionBarProps) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
   const bar = useRef<HTMLDivElement>(null)
-  const silencing = useSignal<FormValues | null>(null)
   const chosen = alerts.filter(({ id }) => selection.value.has(id))
-  const silence = async () => {
-    const bodies = silencesOf(chosen, serverClock.now())
-    if (bodies.length === 1) return (silencing.value = silenceForm(chosen, serverClock.now()))
-    const { question, text, done } = words.silenceMany
-    const title = question(localNumber(chosen.length), localNumber(bodies.length))
-    if (!(await confirmAction({ title, text, action: words.silence }))) return
-    const outcome = await sendEach(
-      bodies,
-      (body) => call('createSilence', { body }),
-      () => {},
-    )
-    if (outcome.failure) showToast('warning', describeFailure(outcome.failure))
-    else showToast('good', done(localNumber(outcome.done)))
-  }
   const run = async (bulk: Bulk) => {
     if (sent.peek() !== null) return
     const targets = chosen.filter(MAY_BE[bulk])
@@ -279,12 +264,7 @@ function SelectionBar({ selection, alerts }: SelectionBarProps) {
           {words.recover}
         </button>
       )}
-      {chosen.length > 0 && session.may('createSilence') && (
-        <button class="button" type="button" onClick={() => void silence()}>
-          {words.silence}
-        </button>
-      )}
-      {silencing.value && <NewSilence initial={silencing.value} onClose={() => (silencing.value = null)} />}
+      {chosen.length > 0 && session.may('createSilence') && <SilenceButton alerts={chosen} />}
       <button
         class="button button-quiet"
         type="button"
@@ -298,5 +278,33 @@ function SelectionBar({ selection, alerts }: SelectionBarProps) {
         </button>
       )}
     </div>
+  )
+}
+
+/** Silences the chosen alerts: those of one source by a form that is filled in, those of several by a silence for each. */
+function SilenceButton({ alerts }: { readonly alerts: readonly Alert[] }) {
+  const words = alertWords()
+  const form = useSignal<FormValues | null>(null)
+  const silence = async () => {
+    const bodies = silencesOf(alerts, serverClock.now())
+    if (bodies.length === 1) return (form.value = silenceForm(alerts, serverClock.now()))
+    const { question, text, done } = words.silenceMany
+    const title = question(localNumber(alerts.length), localNumber(bodies.length))
+    if (!(await confirmAction({ title, text, action: words.silence }))) return
+    const outcome = await sendEach(
+      bodies,
+      (body) => call('createSilence', { body }),
+      () => {},
+    )
+    if (outcome.failure) showToast('warning', describeFailure(outcome.failure))
+    else showToast('good', done(localNumber(outcome.done)))
+  }
+  return (
+    <>
+      <button class="button" type="button" onClick={() => void silence()}>
+        {words.silence}
+      </button>
+      {form.value && <NewSilence initial={form.value} onClose={() => (form.value = null)} />}
+    </>
   )
 }

@@ -75,12 +75,12 @@ function SettingSections({ settings }: { readonly settings: readonly Setting[] }
   return (
     <section aria-label={words.list}>
       {[...settingSections(settings)].map(([section, own]) => (
-        <section key={section} aria-labelledby={`settings-${section}`}>
+        <div key={section}>
           <h2 class="section-title" id={`settings-${section}`}>
             {names[section] ?? section} <span class="muted">{words.count(own.length)}</span>
           </h2>
           <SettingTable section={section} settings={own} />
-        </section>
+        </div>
       ))}
     </section>
   )
