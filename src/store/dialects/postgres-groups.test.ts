@@ -260,7 +260,7 @@ test('writes of one group that take a free row in one statement each take anothe
     }),
   )
   const taken = await Promise.all(taking)
-  assert.deepEqual(taken.map(([[lease]]) => lease?.name).toSorted(), ['a', 'b', 'c'])
+  assert.deepEqual(new Set(taken.map(([[lease]]) => lease?.name)), new Set(['a', 'b', 'c']))
   assert.equal(new Set(taken.map(([, transaction]) => transaction)).size, 1)
 })
 

@@ -9,7 +9,6 @@ import { openApi, assertRefused } from './client.ts'
 interface Backup {
   readonly id: string
   readonly status: string
-  readonly created_at: string
   readonly sha256: string
   readonly size_bytes: number
   readonly created_at: string
