@@ -19,8 +19,11 @@ test('the tests need a browser', () => {
   )
 })
 
-test('the cluster needs only its servers', () => {
-  ensureDebianPackages('cluster')
+test('the cluster needs only its servers, of which Patroni and etcd are programs of every user', () => {
+  assert.throws(
+    () => ensureDebianPackages('cluster'),
+    /npm run cluster needs patroni \([^)]+\), etcd-server \([^)]+\);/,
+  )
 })
 
 test('the server needs no package', () => {

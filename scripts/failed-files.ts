@@ -5,8 +5,9 @@ export default async function* failedFiles(events: AsyncIterable<TestEvent>): As
   const printed = new Set<string>()
   for await (const event of events) {
     if (event.type !== 'test:fail') continue
-    // A test may be defined in a module of several test files.
-    const { file: definedIn, entryFile: file = definedIn } = event.data
+    const { file: definedIn, entryFile = definedIn } = event.data
+    // A test may be defined in a module of several test files, and a test file may share its process with others.
+    const file = definedIn?.endsWith('.test.ts') ? definedIn : entryFile
     if (file === undefined || printed.has(file)) continue
     printed.add(file)
     yield `${file}\n`

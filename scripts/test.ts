@@ -3,9 +3,10 @@
 // shared machine can stall a test that starts processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { become } from './become.mjs'
 
 const DIRECTORIES = ['src', 'console', 'test', 'programs', 'clients', 'scripts']
@@ -17,8 +18,15 @@ const LONG = '.long.test.ts'
 // need more connections than the PostgreSQL server that they share allows. A long test starts several processes itself.
 const CONCURRENCY = {
   short: Math.min(8, availableParallelism() + 2),
-  long: Math.min(4, availableParallelism()),
+  long: Math.min(4, availableParallelism() + 1),
 }
+
+// A process takes longer to start than most files of these folders take to run, so several files share one.
+const SHARING = ['clients/', 'console/', 'programs/', 'src/']
+const FILES_OF_A_PROCESS = 8
+// What such a file does to its process, it would do to the others.
+const NEEDS_OWN_PROCESS =
+  /^(?:before|after)(?:Each)?\(|\bmock\b|globalThis|process\.(?:chdir|emit|env|exit|kill|on|umask)|node:(?:child_process|worker_threads)/m
 
 // More failures than these have one cause, which a second run would only show again.
 const FILES_RUN_AGAIN = 3
@@ -58,7 +66,7 @@ async function runAll(options: readonly string[], files: readonly string[]): Pro
   try {
     const list = join(directory, 'failed')
     const reporter = ['--test-reporter=./scripts/failed-files.ts', `--test-reporter-destination=${list}`]
-    const code = await run([...FLAGS, ...options, ...reporter, ...files])
+    const code = await run([...FLAGS, ...options, ...reporter, ...sharedProcesses(directory, files)])
     const failed = readFileSync(list, 'utf8').split('\n').filter(Boolean)
     return code === 1 && failed.length > 0 && failed.length <= FILES_RUN_AGAIN
       ? await runAgain(options, failed)
@@ -66,6 +74,21 @@ async function runAll(options: readonly string[], files: readonly string[]): Pro
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** The files to run: those that share a process are replaced by one that imports them. */
+function sharedProcesses(directory: string, files: readonly string[]): string[] {
+  const isShared = (file: string) =>
+    SHARING.some((folder) => file.startsWith(folder)) && !NEEDS_OWN_PROCESS.test(readFileSync(file, 'utf8'))
+  const { true: shared = [], false: alone = [] } = Object.groupBy(files, (file) => `${isShared(file)}`)
+  const starts = shared.keys().filter((index) => index % FILES_OF_A_PROCESS === 0)
+  const groups = [...starts].map((start) => {
+    const group = shared.slice(start, start + FILES_OF_A_PROCESS)
+    const path = join(directory, `${start}.test.mjs`)
+    writeFileSync(path, group.map((file) => `import '${pathToFileURL(file).href}'\n`).join(''))
+    return path
+  })
+  return [...groups, ...alone]
 }
 
 async function runAgain(options: readonly string[], files: readonly string[]): Promise<number> {

@@ -227,6 +227,7 @@ export function createDomains(options: DomainsOptions) {
     pool: pool.pool,
     sessionsPerUser: config.vpn.sessionsPerUser,
     requireTokenHolder: users.requireTokenHolder,
+    tokenHolderRows: users.tokenHolderRows,
   })
   const telemetry = telemetryDomain.create({
     ...platform,

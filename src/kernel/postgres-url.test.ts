@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { parsePostgresUrl } from './postgres-url.ts'
 
 test('a URL with one host stays as it is, and takes any server', () => {
@@ -52,4 +53,27 @@ test('an empty host in a list, a second list and other attributes are refused', 
     'mysql://a/shop',
   ]
   for (const url of refused) assert.equal(parsePostgresUrl(url), undefined, url)
+})
+
+test('a list of any hosts is taken apart into the URL of each, and nothing else changes', () => {
+  const host = fc.oneof(
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+  )
+  const hostWithPort = fc.oneof(
+    host,
+    fc.tuple(host, fc.integer({ min: 1, max: 65_535 })).map((pair) => pair.join(':')),
+  )
+  const login = fc.constantFrom('', 'me@', 'me:p%40ss,w%2Frd@')
+  const query = fc.constantFrom('', '?sslmode=require', '?application_name=a%2Cb&sslmode=require')
+  fc.assert(
+    fc.property(login, fc.array(hostWithPort, { minLength: 1, maxLength: 5 }), query, (me, hosts, rest) => {
+      const parsed = parsePostgresUrl(`postgres://${me}${hosts.join(',')}/shop${rest}`)
+      assert.deepEqual(
+        parsed?.urls,
+        hosts.map((each) => `postgres://${me}${each}/shop${rest}`),
+      )
+    }),
+  )
 })

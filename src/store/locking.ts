@@ -31,6 +31,11 @@ export function touchedRow(table: string, ...key: readonly string[]): TouchedRow
   return { table, key }
 }
 
+/** For the name that {@link lockName} locks. */
+export function touchedLock(name: string): TouchedRow {
+  return touchedRow('', name)
+}
+
 /** One text for each row. */
 export function touchedName({ table, key }: TouchedRow): string {
   return JSON.stringify([table, ...key])

@@ -3,7 +3,7 @@ import { Alerts, alertsDomain, noNotifications } from '../../src/domains/alerts/
 import { Messages } from '../../src/domains/messages/index.ts'
 import { AddressPool } from '../../src/domains/pool/index.ts'
 import { Sessions, sessionsDomain } from '../../src/domains/sessions/index.ts'
-import { requireTokenHolder, Users } from '../../src/domains/users/index.ts'
+import { requireTokenHolder, tokenHolderRows, Users } from '../../src/domains/users/index.ts'
 import { createPasswords } from '../../src/infra/passwords/pbkdf2.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -14,7 +14,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { anyAlerts } from './declared-alerts.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
-import { testStore } from './store.ts'
+import { testStores } from './store.ts'
 import { usersOf } from './users.ts'
 
 export const PASSWORD = 'a heavy brass telescope'
@@ -50,7 +50,7 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
   const events = messages.eventsOf(sessionsDomain.name, sessionsDomain.encodeEvent)
   const poolOf = (cidr: string) => new AddressPool({ ...shared, alerts, cidr, coolDownMs })
   const sessionsOf = (leases: AddressPool) =>
-    new Sessions({ ...shared, events, pool: leases, sessionsPerUser, requireTokenHolder })
+    new Sessions({ ...shared, events, pool: leases, sessionsPerUser, requireTokenHolder, tokenHolderRows })
   const pool = poolOf(settings.pool ?? '100.64.0.0/24')
   const sessions = sessionsOf(pool)
   const passwords = createPasswords({ iterations: 1, queueLimit: 1_000 })
@@ -73,6 +73,8 @@ export function vpnOn(store: Store, clock: Clock, settings: VpnSettings = {}) {
 export interface VpnStoreWorld extends AsyncDisposable {
   readonly clock: FakeClock
   readonly store: Store
+  /** Store of another process on the same database. */
+  readonly otherStore: Store
   readonly pool: AddressPool
   readonly sessions: Sessions
   readonly users: ReturnType<typeof vpnOn>['users']
@@ -93,7 +95,7 @@ export interface VpnStoreWorld extends AsyncDisposable {
 /** A database with the users ada and bob and an admin, in a time of its own. */
 export async function vpnStoreWorld(dialect: DialectName, settings?: VpnSettings): Promise<VpnStoreWorld> {
   const clock = fakeClock()
-  const { store, ...rest } = await testStore(dialect, clock)
+  const { store, otherStore, ...rest } = await testStores(dialect, clock)
   const domain = vpnOn(store, clock, settings)
   const ids = new Map<string, string>()
   for (const name of ['root', 'ada', 'bob']) {
@@ -104,6 +106,7 @@ export async function vpnStoreWorld(dialect: DialectName, settings?: VpnSettings
     ...domain,
     clock,
     store,
+    otherStore,
     ids,
     async joined(name, changed) {
       const registry = domain.registryOf(name, changed)

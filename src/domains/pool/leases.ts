@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Tx } from '../../store/store.ts'
+import { lockRows, touchedRow } from '../../store/locking.ts'
+import { first, type TouchedRow, type Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
 import type { LeaseHolder } from './model.ts'
 import { advanceNext, readNext } from './store.ts'
@@ -35,31 +35,60 @@ const lastOfDevice = statement<
     .$call(lockRows(capabilities)),
 )
 
-const longestFree = statement<{ pool: string; from: number; until: number }, FreeLease>(
-  (on, value, capabilities) =>
-    on
-      .selectFrom('vpn_leases')
-      .select(leases.pick('address', 'releasedAt'))
-      .where('pool', '=', value('pool'))
-      .where('session_id', 'is', null)
-      .where('released_at', '>=', value('from'))
-      .where('released_at', '<=', value('until'))
-      .orderBy('released_at')
-      .orderBy('address')
-      .limit(1)
-      .$call(lockRows(capabilities, { skipLocked: true })),
-)
+interface NewHolder {
+  readonly sessionId: string
+  readonly userId: string | null
+  readonly device: string | null
+}
 
-const take = statement<{
-  address: number
-  sessionId: string
-  userId: string | null
-  device: string | null
-}>((on, value) =>
+interface FreeSince {
+  readonly pool: string
+  readonly from: number
+  readonly until: number
+}
+
+const take = statement<NewHolder & { address: number }>((on, value) =>
   on
     .updateTable('vpn_leases')
     .set(leases.set(value, 'sessionId', 'userId', 'device'))
     .where('address', '=', value('address')),
+)
+
+const longestFree = statement<FreeSince, FreeLease>((on, value, capabilities) =>
+  on
+    .selectFrom('vpn_leases')
+    .select(leases.pick('address', 'releasedAt'))
+    .where('pool', '=', value('pool'))
+    .where('session_id', 'is', null)
+    .where('released_at', '>=', value('from'))
+    .where('released_at', '<=', value('until'))
+    .orderBy('released_at')
+    .orderBy('address')
+    .limit(1)
+    .$call(lockRows(capabilities, { skipLocked: true })),
+)
+
+// In one statement: of the writes that share a transaction, none would skip what another one has only locked.
+const takeLongestFree = statement<NewHolder & FreeSince, { address: number }>((on, value, capabilities) =>
+  on
+    .updateTable('vpn_leases')
+    .set(leases.set(value, 'sessionId', 'userId', 'device'))
+    .where(
+      'address',
+      '=',
+      on
+        .selectFrom('vpn_leases')
+        .select('address')
+        .where('pool', '=', value('pool'))
+        .where('session_id', 'is', null)
+        .where('released_at', '>=', value('from'))
+        .where('released_at', '<=', value('until'))
+        .orderBy('released_at')
+        .orderBy('address')
+        .limit(1)
+        .$call(lockRows(capabilities, { skipLocked: true })),
+    )
+    .returning('address'),
 )
 
 const release = statement<{ address: number; sessionId: string; at: number }>((on, value) =>
@@ -74,6 +103,11 @@ const NEVER = 0
 // Added together, so that concurrent transactions find one each.
 const LEASES_ADDED = 64
 
+/** What the search for the last address of a device touches. */
+export function deviceRows(userId: string, device: string): TouchedRow {
+  return touchedRow('vpn_leases', userId, device)
+}
+
 /**
  * Leases the address that the same device had last, if it is free; else one that was never leased; else the one that
  * was released first, once its cool-down is over. Undefined when no address is free.
@@ -84,11 +118,11 @@ export async function leaseAddress(
   { sessionId, userId, device }: LeaseHolder,
   coolDown: CoolDown,
 ): Promise<number | undefined> {
+  const holder = { sessionId, userId: device === null ? null : userId, device }
   const last = device === null ? undefined : await findLastOfDevice(tx, range, userId, device)
-  const address = last ?? (await findFree(tx, range, coolDown))
-  if (address === undefined) return undefined
-  await tx.change(take, { address, sessionId, userId: device === null ? null : userId, device })
-  return address
+  if (last === undefined) return takeFree(tx, range, holder, coolDown)
+  await tx.change(take, { address: last, ...holder })
+  return last
 }
 
 /** Releases the address if that session holds it. */
@@ -111,27 +145,36 @@ async function findLastOfDevice(
   return (await first(tx, lastOfDevice, { userId, device, lowest, highest }))?.address
 }
 
-async function findFree(tx: Tx, range: AddressRange, coolDown: CoolDown): Promise<number | undefined> {
+async function takeFree(
+  tx: Tx,
+  range: AddressRange,
+  holder: NewHolder,
+  coolDown: CoolDown,
+): Promise<number | undefined> {
+  const pool = range.cidr
+  do {
+    const free = await first(tx, takeLongestFree, { ...holder, pool, from: NEVER, until: NEVER })
+    if (free) return free.address
+  } while (await addLeases(tx, range))
   const { cooledSince } = coolDownLimits(coolDown)
-  for (let isUsedUp = false; ;) {
-    const free = await first(tx, longestFree, { pool: range.cidr, from: NEVER, until: cooledSince })
-    if (free?.releasedAt === NEVER) return free.address
-    if (isUsedUp) return (free ?? (await findImplausible(tx, range, coolDown)))?.address
-    isUsedUp = !(await addLeases(tx, range))
-  }
+  const free = await first(tx, takeLongestFree, { ...holder, pool, from: NEVER, until: cooledSince })
+  return free ? free.address : takeImplausible(tx, range, holder, coolDown)
 }
 
-/** A lease that was released before the clock was set back. */
-async function findImplausible(
+/** Takes a lease that was released before the clock was set back. */
+async function takeImplausible(
   tx: Tx,
   { cidr }: AddressRange,
+  holder: NewHolder,
   coolDown: CoolDown,
-): Promise<FreeLease | undefined> {
+): Promise<number | undefined> {
   const from = coolDownLimits(coolDown).plausibleUntil + 1
   const free = await first(tx, longestFree, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
   // A process may have stopped for longer than the cool-down since it read the clock: another session could have
   // released the lease meanwhile. The row is locked now, so a second look at the clock is certain.
-  return free && free.releasedAt > coolDownLimits(coolDown).plausibleUntil ? free : undefined
+  if (!free || free.releasedAt <= coolDownLimits(coolDown).plausibleUntil) return undefined
+  await tx.change(take, { address: free.address, ...holder })
+  return free.address
 }
 
 /** Adds leases for the next addresses; `false` when every address of the range has one. */

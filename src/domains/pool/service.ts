@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Store, TouchedRow, Tx } from '../../store/store.ts'
 import {
   ALERTS_OF_POOL,
   nextAlert,
@@ -13,7 +13,7 @@ import {
   type PoolUsage,
 } from './model.ts'
 import { parseRange, type AddressRange } from './addresses.ts'
-import { coolDownLimits, leaseAddress, releaseAddress, type CoolDown } from './leases.ts'
+import { coolDownLimits, deviceRows, leaseAddress, releaseAddress, type CoolDown } from './leases.ts'
 import {
   changeAlert,
   countCooling,
@@ -62,6 +62,11 @@ export class AddressPool {
     const address = await leaseAddress(tx, this.#range, holder, this.#coolDown())
     if (address === undefined) throw this.#poolExhausted()
     return address
+  }
+
+  /** What a lease for that device touches. */
+  touches({ userId, device }: Pick<LeaseHolder, 'userId' | 'device'>): TouchedRow[] {
+    return device === null ? [] : [deviceRows(userId, device)]
   }
 
   /** The last holder can lease the address at once, others after the cool-down. */

@@ -5,8 +5,8 @@ import { formatIpv4 } from '../../kernel/ipv4.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { RegisteredSession, SessionRequest, SessionToken } from '../../ports/session-registry.ts'
-import { lockName } from '../../store/locking.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import { lockName, touchedLock } from '../../store/locking.ts'
+import type { Store, TouchedRow, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
@@ -24,6 +24,8 @@ export interface AddressLeases {
     tx: Tx,
     holder: { readonly sessionId: string; readonly userId: string; readonly device: string | null },
   ): Promise<number>
+  /** What a lease for that device touches. */
+  touches(holder: { readonly userId: string; readonly device: string | null }): TouchedRow[]
   release(tx: Tx, address: number, sessionId: string, at: number): Promise<void>
 }
 
@@ -46,6 +48,8 @@ export interface RegistryDeps {
     token: SessionToken,
     lock: 'shared' | 'exclusive',
   ) => Promise<void>
+  /** What that touches. */
+  readonly tokenHolderRows: (userId: string, token: SessionToken) => TouchedRow[]
 }
 
 // An attempt is repeated only after another transaction has won the race and was committed.
@@ -74,9 +78,10 @@ export class Registrations {
   }
 
   async register(request: SessionRequest): Promise<RegisteredSession> {
+    const touches = this.#touches(request)
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        return await this.#deps.store.write((tx) => this.#register(tx, request))
+        return await this.#deps.store.write((tx) => this.#register(tx, request), { touches })
       } catch (error) {
         if (!(error instanceof ConcurrentRegistration)) throw error
       }
@@ -84,12 +89,20 @@ export class Registrations {
     throw tooManyConflicts()
   }
 
+  #touches({ user, token, device }: SessionRequest): TouchedRow[] {
+    const { pool, tokenHolderRows } = this.#deps
+    const locks = device === undefined ? [] : [touchedLock(deviceLock(user.id, device))]
+    return [...tokenHolderRows(user.id, token), ...locks, ...pool.touches({ userId: user.id, device: device ?? null })]
+  }
+
   /** In one transaction with the check, so that whatever ends the token meanwhile finds the session. */
   renew(sessionId: string, userId: string, token: SessionToken): Promise<void> {
-    return this.#deps.store.write(async (tx) => {
+    const touches = this.#deps.tokenHolderRows(userId, token)
+    const renew = async (tx: Tx) => {
       await this.#deps.requireTokenHolder(tx, userId, token, 'shared')
       await setSessionToken(tx, sessionId, token.token?.id ?? null)
-    })
+    }
+    return this.#deps.store.write(renew, { touches })
   }
 
   async #register(tx: Tx, request: SessionRequest): Promise<RegisteredSession> {
@@ -122,7 +135,7 @@ export class Registrations {
   async #replace(tx: Tx, userId: string, device: string): Promise<void> {
     // Otherwise a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and the
     // device would lose its address.
-    await lockName(tx, `vpn device ${userId} ${device}`)
+    await lockName(tx, deviceLock(userId, device))
     const live = await findLiveOfDevice(tx, userId, device)
     if (live) await this.#closer.close(tx, live, REPLACED)
   }
@@ -135,6 +148,10 @@ export class Registrations {
   async #requireSessionLeft(tx: Tx, { id, name }: SessionRequest['user']): Promise<void> {
     if ((await this.#sessionsLeft(tx, id)) <= 0) throw tooManySessions(name, this.#deps.sessionsPerUser)
   }
+}
+
+function deviceLock(userId: string, device: string): string {
+  return `vpn device ${userId} ${device}`
 }
 
 /** Another transaction has connected the same device, or leased the same address. */

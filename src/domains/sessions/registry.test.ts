@@ -311,9 +311,9 @@ for (const where of ['before', 'behind'] as const)
     assert.equal((await first).virtualIp, (await second).virtualIp)
   })
 
-/** A gateway that waits at its first lease. */
+/** A gateway of another process that waits at its first lease. */
 function pausedAtLease(w: VpnStoreWorld, where: 'before' | 'behind', wait: () => Promise<void>) {
-  const { pool, registryOf } = vpnOn(w.store, w.clock)
+  const { pool, registryOf } = vpnOn(w.otherStore, w.clock)
   const lease = pool.lease.bind(pool)
   pool.lease = async (tx, holder) => {
     if (where === 'before') await wait()

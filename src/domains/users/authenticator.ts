@@ -4,14 +4,15 @@ import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authenticator.ts'
-import type { Queries, Tx } from '../../store/store.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
+import { apiTokenRow } from './api-tokens/store.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
 import { type EndedTokens, requireLiveToken, revoked } from './ended-tokens.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
-import { findUser, lockUser, shareUser } from './store.ts'
+import { findUser, lockUser, shareUser, userRow } from './store.ts'
 
 /** What the authenticator needs of the rest of the platform. */
 export interface AuthenticatorDeps {
@@ -156,6 +157,11 @@ export async function requireTokenHolder(
   const user = lock === 'exclusive' ? await lockUser(tx, userId) : await shareUser(tx, userId)
   requireAccepted(user, token)
   if (token.token) await requireLiveToken(tx, token.token)
+}
+
+/** What {@link requireTokenHolder} touches. */
+export function tokenHolderRows(userId: string, { token }: TokenIssue): TouchedRow[] {
+  return [userRow(userId), ...(token?.kind === 'api' ? [apiTokenRow(token.id)] : [])]
 }
 
 /** The name is the user's: a program that signs tokens may write anything into `name`. */

@@ -4,7 +4,12 @@ import type { UserSource } from '../../ports/user-source.ts'
 import { TOKEN_ERRORS, tokenRoutes } from './api-tokens/routes.ts'
 import { ApiTokens, type ApiTokenDeps } from './api-tokens/service.ts'
 import { Auth, type AuthDeps } from './auth.ts'
-import { createAuthenticator, requireTokenHolder, type AuthenticatorDeps } from './authenticator.ts'
+import {
+  createAuthenticator,
+  requireTokenHolder,
+  tokenHolderRows,
+  type AuthenticatorDeps,
+} from './authenticator.ts'
 import { EndedTokens } from './ended-tokens.ts'
 import { MirrorFollower, mirrorTelemetry } from './mirror/follower.ts'
 import { MIRROR_ERRORS, mirrorRoute } from './mirror/routes.ts'
@@ -16,7 +21,7 @@ import { names } from './tables.ts'
 
 export { ApiTokens, type ShownToken } from './api-tokens/service.ts'
 export { Auth, type IssuedToken } from './auth.ts'
-export { requireTokenHolder } from './authenticator.ts'
+export { requireTokenHolder, tokenHolderRows } from './authenticator.ts'
 export { doNetworksOverlap, type MirrorState } from './mirror/model.ts'
 export { readState as readMirrorState } from './mirror/store.ts'
 export type { NewUser, User, UserChange } from './model.ts'
@@ -63,6 +68,7 @@ export const usersDomain = defineDomain({
       apiTokens,
       authenticator,
       requireTokenHolder,
+      tokenHolderRows,
       /** Undefined unless this is a standby that copies the users; the module that starts it stops it. */
       follower: deps.mirror && createFollower(deps, deps.mirror, users),
       /** How a login answers, for other ways to sign in. */

@@ -1,8 +1,8 @@
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import { lockRows, touchedRow } from '../../store/locking.ts'
+import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
 import { db, pages, statement, users } from './tables.ts'
 
@@ -91,6 +91,11 @@ export async function findUser(queries: Queries, id: string): Promise<User | und
 export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
   const row = await first(tx, findShared, { id })
   return row && users.decode(row)
+}
+
+/** For {@link shareUser} and {@link lockUser}. */
+export function userRow(id: string): TouchedRow {
+  return touchedRow('users', id)
 }
 
 /** The user, locked until the end of the transaction; no other transaction can share the lock. */

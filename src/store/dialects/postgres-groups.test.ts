@@ -10,7 +10,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { lockRows, touchedRow } from '../locking.ts'
+import { lockName, lockRows, touchedLock, touchedRow } from '../locking.ts'
 import { openStore } from '../open.ts'
 import type { Queries, Store, Tx } from '../store.ts'
 import { statement } from '../tables.ts'
@@ -34,6 +34,24 @@ const lock = statement<{ name: string }, { value: number }>((db, value, capabili
     .select('expires_at as value')
     .where('name', '=', value('name'))
     .$call(lockRows(capabilities)),
+)
+
+const takeFree = statement<{ holder: string }, { name: string }>((db, value, capabilities) =>
+  db
+    .updateTable('leases')
+    .set({ holder: value('holder') })
+    .where(
+      'name',
+      '=',
+      db
+        .selectFrom('leases')
+        .select('name')
+        .where('holder', '=', 'nobody')
+        .orderBy('name')
+        .limit(1)
+        .$call(lockRows(capabilities, { skipLocked: true })),
+    )
+    .returning('name'),
 )
 
 const row = (name: string) => touchedRow('leases', name)
@@ -226,6 +244,35 @@ for (const [name, run] of Object.entries(UNNAMED)) {
     assert.equal(runs, 1)
   })
 }
+
+test('writes of one group that take a free row in one statement each take another one', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  await store.write(({ db }) =>
+    db
+      .insertInto('leases')
+      .values(NAMES.map((name) => ({ name, holder: 'nobody', expires_at: 0 })))
+      .execute(),
+  )
+  const taking = ['1', '2', '3'].map((holder) =>
+    store.write(async (tx) => [await tx.run(takeFree, { holder }), await transactionOf(tx)] as const, {
+      touches: [row(`of ${holder}`)],
+    }),
+  )
+  const taken = await Promise.all(taking)
+  assert.deepEqual(taken.map(([[lease]]) => lease?.name).toSorted(), ['a', 'b', 'c'])
+  assert.equal(new Set(taken.map(([, transaction]) => transaction)).size, 1)
+})
+
+test('writes that have named the name that they lock share a transaction', async () => {
+  await using world = await testStore('postgres')
+  const locking = ['a', 'b'].map((name) =>
+    world.store.write(async (tx) => (await lockName(tx, name), transactionOf(tx)), {
+      touches: [touchedLock(name)],
+    }),
+  )
+  assert.equal(new Set(await Promise.all(locking)).size, 1)
+})
 
 test('a write that hangs is undone after its own time limit, and its group is kept', async () => {
   await using world = await testStore('postgres', systemClock, { transactionMs: 200, idleMs: 200 })

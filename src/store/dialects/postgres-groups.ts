@@ -26,6 +26,7 @@ const LOCK_TIMEOUT_MS = 500
 const BEGIN = `begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`
 
 const LOCKS = / for (?:update|share)| pg_advisory_xact_lock\(/
+const LOCKS_NAME = 'select pg_advisory_xact_lock('
 const SKIPS = / skip locked/
 const TABLES = / from "(\w+)"/g
 
@@ -302,11 +303,15 @@ class Member implements QueryConnection {
   }
 }
 
-/** Whether the statement locks a row that is not among the names, or skips rows that others of the group have locked. */
+/**
+ * Whether the statement locks a row that is not among the names, or skips rows that others of the group have locked. An
+ * update that locks what it changes is one statement: no other one of the group can come between.
+ */
 function locksOthers({ text, values = [] }: PostgresQuery, names: readonly string[]): boolean {
-  if (!LOCKS.test(text)) return false
+  if (!LOCKS.test(text) || text.startsWith('update ')) return false
   const tables = Array.from(text.matchAll(TABLES), ([, table = '']) => table)
   const [table = ''] = tables
   const key = values.filter((value) => typeof value === 'string')
-  return tables.length !== 1 || SKIPS.test(text) || !names.includes(touchedName({ table, key }))
+  const isOne = tables.length === (text.startsWith(LOCKS_NAME) ? 0 : 1)
+  return !isOne || SKIPS.test(text) || !names.includes(touchedName({ table, key }))
 }

@@ -187,6 +187,7 @@ function callApi(
   })
 }
 
+/** The proxy may have given an api up meanwhile that was only busy. */
 async function addUser(cluster: Cluster, name: string): Promise<void> {
   const body = { name, password: 'five quiet otters', roles: ['devops'] }
   await eventually(`the user ${name}`, () => isAcknowledged(cluster, 'POST', '/users', body, name))

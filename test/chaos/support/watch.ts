@@ -17,7 +17,7 @@ export interface HealthAnswer {
 }
 
 const EVERY_MS = 50
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 
 export function watchHealth(url: string): Watch {
   const answers: HealthAnswer[] = []

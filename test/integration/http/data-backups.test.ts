@@ -12,6 +12,7 @@ interface Backup {
   readonly created_at: string
   readonly sha256: string
   readonly size_bytes: number
+  readonly created_at: string
 }
 
 const api = await openApi()

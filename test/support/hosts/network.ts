@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { eventually } from '../eventually.ts'
 import { inSandbox, systemPath } from './sandbox.ts'
 
@@ -164,7 +164,9 @@ export function startOn(
 
 /** Starts a process with a host name and process ids of its own; returns its id when others can enter them. */
 function holdNamespaces(name: string): number {
-  const setName = 'echo "$0" > /proc/sys/kernel/hostname && exec sleep infinity'
+  // The shell stays: it is the parent of programs that have lost theirs, and takes note of their ends. PostgreSQL does not start
+  // while the process that its lock file names has an end of which nobody has taken note.
+  const setName = 'echo "$0" > /proc/sys/kernel/hostname; sleep infinity & wait'
   const { pid } = spawn('unshare', ['-upf', '--kill-child', 'sh', '-c', setName, name], { stdio: 'ignore' })
   run('sh', ['-c', `until [ -n "$(cat /proc/${pid}/task/${pid}/children)" ]; do sleep 0.01; done`])
   return Number(pid)
@@ -181,8 +183,7 @@ export async function killPrograms(host: Host): Promise<void> {
 
 /** Kills the processes of one program of a host; another program may start it again meanwhile. */
 export function killProgram(host: Host, program: string): void {
-  const isOfProgram = (id: number) => run('ps', ['-o', 'comm=', '-p', `${id}`]).trim() === program
-  for (const id of processesOf(host).filter(isOfProgram)) process.kill(id, 'SIGKILL')
+  signalAll(host, 'SIGKILL', (id) => readFileSync(`/proc/${id}/comm`, 'utf8').trim() === program)
 }
 
 /** Stops all programs of a host where they are. Its kernel goes on: it acknowledges what they do not read. */
@@ -201,13 +202,19 @@ export function resumePrograms(host: Host): void {
 }
 
 /** Returns the number of processes. */
-function signalAll(host: Host, signal: NodeJS.Signals): number {
+function signalAll(
+  host: Host,
+  signal: NodeJS.Signals,
+  isMeant: (id: number) => boolean = () => true,
+): number {
   const processes = processesOf(host)
   for (const id of processes) {
     try {
-      process.kill(id, signal)
+      if (isMeant(id)) process.kill(id, signal)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      // It has ended meanwhile.
+      if (code !== 'ESRCH' && code !== 'ENOENT') throw error
     }
   }
   return processes.length

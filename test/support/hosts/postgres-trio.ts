@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, type QueryResultRow } from 'pg'
 import { eventually } from '../eventually.ts'
 import { postgresPrograms } from '../postgres.ts'
 import { startOn, type Host } from './network.ts'
-import { inSandbox, systemPath } from './sandbox.ts'
+import { inSandbox } from './sandbox.ts'
 
 const DEPLOYED = join(import.meta.dirname, '../../../deploy/cluster')
 const PATIENCE = { timeoutMs: 300_000 }
@@ -14,6 +14,8 @@ const RESTART_MS = 100
 const [ETCD, PATRONI] = [2379, 8008]
 // PostgreSQL and Patroni refuse to run as root, whom this process seems to be in the sandbox.
 const AS_USER = ['unshare', '-U', '--map-user=1000', '--map-group=1000', '--']
+// Patroni looks in /proc whether its server runs.
+const WITH_OWN_PROCESSES = ['unshare', '-m', 'sh', '-c', 'mount -t proc proc /proc && exec "$@"', 'sh']
 const DISK_SIZE = '400m'
 // Instead of those that need a directory of the system, passwords, or a disk of a usual size.
 const SETTINGS = ["unix_socket_directories: ''", 'max_wal_size: 128MB']
@@ -54,14 +56,21 @@ export class PostgresTrio {
       this.startServer(host)
     }
     await this.untilFollowed()
-    await askServer(await this.primary(), 'create database platform', 'postgres')
+    await eventually('the database', () => this.#makeDatabase(), PATIENCE)
+  }
+
+  async #makeDatabase(): Promise<boolean> {
+    const primary = await this.primary()
+    const named = await tryQuery(primary, `select from pg_database where datname = 'platform'`, 'postgres')
+    if (named.length === 0) await tryQuery(primary, 'create database platform', 'postgres')
+    return true
   }
 
   /** Starts Patroni on a host, on the data that it has; `env` adds variables. If it fails, it is started again, as its unit does. */
   startServer(host: Host, env: NodeJS.ProcessEnv = {}): void {
     const file = inSandbox(`patroni-${host.name}.yml`)
     writeFileSync(file, this.#configurationOf(host))
-    const { child } = startOn(host, 'patroni', [...AS_USER, 'patroni', file], env)
+    const { child } = startOn(host, 'patroni', [...WITH_OWN_PROCESSES, ...AS_USER, 'patroni', file], env)
     child.once('exit', (code) => {
       // Null after the signal of a fault.
       if (code !== null && code !== 0) setTimeout(() => this.startServer(host, env), RESTART_MS).unref()
@@ -124,9 +133,9 @@ export class PostgresTrio {
 
   /** Leaves the server of a host no room for further files; the returned function makes room. */
   fillDisk(host: Host): () => void {
-    const { bavail, bsize } = statfsSync(diskOf(host))
     const file = join(diskOf(host), 'ballast')
-    execFileSync('fallocate', ['--length', `${bavail * bsize}`, file])
+    // Ends when there is no room left.
+    spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=16K'])
     return () => rmSync(file)
   }
 
@@ -207,11 +216,6 @@ async function tryQuery(host: Host, statement: string, database: string): Promis
     // One that is frozen or cut off would not answer the end of the connection.
     client.connection.stream.destroy()
   }
-}
-
-/** Runs a statement as soon as the server answers; returns its rows. */
-function askServer(host: Host, statement: string, database: string): Promise<QueryResultRow[]> {
-  return eventually(`PostgreSQL on ${host.name}`, () => tryQuery(host, statement, database), PATIENCE)
 }
 
 function readDeployed(name: string): string {

@@ -1,6 +1,6 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
-import { lockRows } from '../../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../../store/store.ts'
+import { lockRows, touchedRow } from '../../../store/locking.ts'
+import { first, type Queries, type TouchedRow, type Tx } from '../../../store/store.ts'
 import { apiTokens, pages, statement } from '../tables.ts'
 import type { ApiToken } from './model.ts'
 
@@ -88,6 +88,11 @@ export async function findToken(queries: Queries, hash: string): Promise<ApiToke
 export async function readToken(queries: Queries, id: string): Promise<ApiToken | undefined> {
   const row = await first(queries, findById, { id })
   return row && apiTokens.decode(row)
+}
+
+/** For {@link shareToken}. */
+export function apiTokenRow(id: string): TouchedRow {
+  return touchedRow('api_tokens', id)
 }
 
 /** Whether the token exists; until the end of the transaction nobody can revoke it. */

@@ -31,6 +31,7 @@ type Tests = Readonly<Record<string, string>>
 function directoryOf(t: TestContext, tests: Tests): string {
   const directory = mkdtempSync(join(tmpdir(), 'platform-test-runner-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
+  mkdirSync(join(directory, 'src'))
   mkdirSync(join(directory, 'test/support'), { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(directory, 'test/support/global-setup.ts'), '')
@@ -38,7 +39,10 @@ function directoryOf(t: TestContext, tests: Tests): string {
     recursive: true,
     filter: (path) => !path.endsWith('.test.ts'),
   })
-  for (const [name, text] of Object.entries(tests)) writeFileSync(join(directory, 'test', name), text)
+  for (const [name, text] of Object.entries(tests)) {
+    const path = name.includes('/') ? name : `test/${name}`
+    writeFileSync(join(directory, path), text)
+  }
   return directory
 }
 
@@ -75,9 +79,25 @@ test('a file that fails alone too fails the run', (t) => {
 test('of a test that a helper defines, the test file is run again', (t) => {
   const helper = UNSTABLE.replace("test('fails once'", "export const define = () => test('fails once'")
   const file = "import { define } from './support/helper.ts'\ndefine()"
-  const { status, stderr } = runTests(t, { 'support/helper.ts': helper, 'a.test.ts': file })
+  const { status, stderr } = runTests(t, { 'test/support/helper.ts': helper, 'a.test.ts': file })
   assert.equal(status, 0, stderr)
   assert.match(stderr, /running alone what failed: test\/a\.test\.ts/)
+})
+
+test('files of the sources share a process, and one that fails is run again without the others', (t) => {
+  const said = (name: string) => `console.log('${name} in ' + process.pid)\n`
+  const { status, stdout, stderr } = runTests(t, {
+    'src/a.test.ts': said('a') + PASSING,
+    'src/b.test.ts': said('b') + UNSTABLE,
+    'src/c.test.ts': `${said('c')}process.env['A'] = 'b'\n${PASSING}`,
+  })
+  const pids = Map.groupBy(stdout.matchAll(/([abc]) in (\d+)/g), ([, name]) => name)
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => pids.get(name)?.map(([, , pid]) => pid) ?? [])
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, /running alone what failed: src\/b\.test\.ts\n/)
+  assert.deepEqual([a?.length, b?.length, c?.length], [1, 2, 1])
+  assert.equal(a?.[0], b?.[0])
+  assert.notEqual(a?.[0], c?.[0])
 })
 
 test('many failures are not run again', (t) => {
