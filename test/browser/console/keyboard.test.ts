@@ -228,15 +228,17 @@ test('a user has on one page what waits for them', async (t) => {
 })
 
 test('an object leads to what belongs to it', async (t) => {
-  const page = await world.open(t, 'orders/keys-1')
+  const order = { order_id: 'related-1', platform: 'live', amount_cents: 4_990 }
+  await world.platform.call('POST', '/orders', { body: order })
+  const page = await world.open(t, 'orders/related-1')
   await page.getByRole('link', { name: 'Messages of its time' }).waitFor()
   await page.emulateMedia({ media: 'print' })
-  await drawer(page, 'keys-1').getByText('49.90').waitFor()
+  await drawer(page, 'related-1').getByText('49.90').waitFor()
   for (const unprinted of ['navigation', 'search', 'banner', 'button'] as const)
     assert.equal(await page.getByRole(unprinted).filter({ visible: true }).count(), 0, unprinted)
   await page.emulateMedia({ media: 'screen' })
-  await drawer(page, 'keys-1').getByRole('link', { name: 'Payments' }).click()
-  await page.waitForURL('**/payments?order_id=keys-1')
+  await drawer(page, 'related-1').getByRole('link', { name: 'Payments' }).click()
+  await page.waitForURL('**/payments?order_id=related-1')
   await page.goto(`${world.platform.url}/console/users`)
   await page.getByRole('link', { name: 'the-admin' }).click()
   await assertLooks(page, 'users-related')

@@ -58,6 +58,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   await page.getByText('nothing is lost: messages wait').waitFor()
   await page.getByText(/^Not known yet: \d$/).click()
   await page.getByText('"platform backup install" sets it up').waitFor()
+  await page.getByRole('row', { name: /^Pending 1 1/ }).waitFor()
   const chart = page.getByRole('slider', { name: 'Orders over time' })
   await chart.press('End')
   assert.match((await chart.getAttribute('aria-valuetext')) ?? '', /^\d\d:\d\d: Pending (1|–), Paid /)
