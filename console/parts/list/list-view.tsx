@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
+import { useDownload } from '../use-download.ts'
 import { DataTable, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { ColumnsMenu, shownColumns, ViewsMenu } from './list-menus.tsx'
@@ -16,6 +18,7 @@ import {
   isFiltered,
   textMatchOf,
   isFirstPage,
+  queryOfApi,
   withCursor,
   withParameters,
   type ListQuery,
@@ -23,7 +26,7 @@ import {
   type ListSort,
 } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
-import type { ListWords } from './list-words.ts'
+import { listWords, type ListWords } from './list-words.ts'
 import type { TableHead } from './table.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
@@ -80,6 +83,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       <FilterBar path={path} filters={filters} query={query} words={words} labelOf={labelOf}>
         <ViewsMenu {...menu} />
         {columns.length > 1 && <ColumnsMenu {...menu} />}
+        {source.csv?.(query) && <ExportButton source={source} query={query} />}
       </FilterBar>
       <ListRefresh.Provider value={refresh}>
         <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
@@ -104,6 +108,28 @@ export function ListView<Item>(props: ListViewProps<Item>) {
         </ListAndDetail>
       </ListRefresh.Provider>
     </>
+  )
+}
+
+interface ExportButtonProps<Item> {
+  readonly source: ListSource<Item>
+  readonly query: ListQuery
+}
+
+/** Saves all pages of the list, as it is filtered and sorted, as a table. */
+function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
+  const { exportList, exportHint } = listWords()
+  const { cursor: _, ...whole } = query
+  const { run, runningTitle } = useDownload(async () => {
+    const fetchFile = source.csv?.(queryOfApi(whole, source.filters, serverClock.now()))
+    if (!fetchFile) throw new Error('The list has no table.')
+    return fetchFile()
+  })
+  return (
+    <button class="button" type="button" title={exportHint} onClick={() => void run()}>
+      <Icon name="download" />
+      {runningTitle ?? exportList}
+    </button>
   )
 }
 

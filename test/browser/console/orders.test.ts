@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
@@ -270,6 +271,17 @@ test('columns are chosen and remembered, and a click on their head sorts', async
   assert.deepEqual(await page.locator('.row-link').allTextContents(), ['sorted-2', 'sorted-1'])
   assert.deepEqual(await heads.allTextContents(), ['Order', 'Status', 'Amount', 'Created', 'Expires'])
   assert.equal(new URL(page.url()).search, '?platform=sorted&sort=expires_at')
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  const file = await saved
+  assert.equal(file.suggestedFilename(), 'orders.csv')
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trimEnd()
+    .split('\r\n')
+  assert.deepEqual(
+    lines.map((line) => line.split(',')[0]),
+    ['\uFEFForder_id', 'sorted-2', 'sorted-1'],
+  )
   await page.getByRole('button', { name: 'Created' }).click()
   await row(page, 'sorted-3').waitFor()
 })
