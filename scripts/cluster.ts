@@ -1,4 +1,5 @@
-// `npm run cluster` runs the platform on PostgreSQL and a NATS cluster, each process on a host of its own, until Ctrl-C.
+// `npm run cluster` runs the platform on PostgreSQL under Patroni and a NATS cluster, each process on a host of its own, until
+// Ctrl-C.
 // `npm run cluster -- COMMAND …` runs a command there instead, and returns its exit code.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,12 +52,14 @@ async function runCommand(
   return code ?? 1
 }
 
-function hints({ postgres, apis }: Cluster): string {
+function hints({ postgres, apis, databases }: Cluster): string {
   const [api] = apis
+  const patroni = `http://${databases[0]?.address}:8008/cluster`
   return [
     `The database is ${postgres.url}; logs are in ${SANDBOX_DIRECTORY}. The addresses exist only in this sandbox:`,
     `  a shell in it        nsenter -t $(pgrep -of ${SANDBOX_DIRECTORY}) -U -n -m -p --preserve-credentials bash`,
     `  on one of its hosts  nsenter --net=/run/netns/${api?.name} bash`,
+    `  who is the primary   curl ${patroni}`,
     '  cut a host off       nsenter --net=/run/netns/switch ip link set p-api1 down',
     'Ctrl-C stops everything.\n',
   ].join('\n')

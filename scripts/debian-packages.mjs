@@ -32,6 +32,8 @@ const HOSTS = [
   { command: 'ip', package: 'iproute2', directories: SYSTEM, why: 'several hosts' },
   { command: 'nft', package: 'nftables', directories: SYSTEM, why: 'several hosts' },
   { command: 'haproxy', package: 'haproxy', directories: SYSTEM, why: 'several hosts' },
+  { command: 'patroni', package: 'patroni', why: 'a primary of PostgreSQL that is replaced' },
+  { command: 'etcd', package: 'etcd-server', why: 'a primary of PostgreSQL that is replaced' },
 ]
 const STRACE = { command: 'strace', package: 'strace', why: 'what is written to the disk' }
 const FAKETIME = { command: 'faketime', package: 'faketime', why: 'clocks that jump' }
@@ -61,13 +63,16 @@ const ONLY_TESTS = [
   },
 ]
 
+const TESTS = [...SERVERS, ...HOSTS, STRACE, FAKETIME, CHROMIUM, ...ONLY_TESTS]
+
 /**
  * What each npm script needs; one that is not listed needs nothing.
  *
  * @type {Record<string, Program[]>}
  */
 const REQUIRED = {
-  test: [...SERVERS, ...HOSTS, STRACE, FAKETIME, CHROMIUM, ...ONLY_TESTS],
+  test: TESTS,
+  'test:long': TESTS,
   bench: [...SERVERS, STRACE, CHROMIUM],
   cluster: [...SERVERS, ...HOSTS],
   chaos: [...SERVERS, ...HOSTS, STRACE, FAKETIME],

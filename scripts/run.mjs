@@ -20,6 +20,7 @@ const TARGETS = {
   start: { run: ['bin/platform.mjs', 'serve'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   dev: { run: ['scripts/dev.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   test: { run: ['scripts/test.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
+  'test:long': { run: ['scripts/test.ts', '--long'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },
   check: { run: ['scripts/check.ts'] },
   format: { run: ['node_modules/oxfmt/bin/oxfmt'] },
   bench: { run: ['bench/run.ts'], builds: [DEPENDENCY_BUNDLE, CONSOLE] },

@@ -97,6 +97,22 @@ test('a run without a test fails', (t) => {
   assert.equal(runTests(t, {}).status, 1)
 })
 
+test('each file is in one tier, by its name; of paths that are named both run', (t) => {
+  const tests = { 'a.test.ts': PASSING, 'b.long.test.ts': FAILING.replaceAll('fail', 'long') }
+  const ran = (args: readonly string[]) => {
+    const { stdout } = runTests(t, tests, args)
+    return [/✔ passes/.test(stdout), /✖ longs/.test(stdout)]
+  }
+  assert.deepEqual(
+    [ran([]), ran(['--long']), ran(['test'])],
+    [
+      [true, false],
+      [false, true],
+      [true, true],
+    ],
+  )
+})
+
 test('the second run has the options of the first', (t) => {
   const file = `${UNSTABLE}\ntest('fails', () => { throw new Error('always') })`
   const { status, stdout, ranAgain } = runTests(t, { 'a.test.ts': file }, ['--test-name-pattern=once'])

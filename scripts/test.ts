@@ -1,5 +1,6 @@
-// Runs the test files given as arguments (files or directories), by default all. Options go to Node's test runner.
-// In a run of all files, a few that fail run once more, alone: a shared machine can stall a test that starts processes.
+// Runs the test files given as arguments (files or directories); without them all of `npm test`, or with `--long` all of
+// `npm run test:long`. Options go to Node's test runner. In a run of all files, a few that fail run once more, alone: a
+// shared machine can stall a test that starts processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -9,9 +10,15 @@ import { become } from './become.mjs'
 
 const DIRECTORIES = ['src', 'console', 'test', 'programs', 'clients', 'scripts']
 
+// The name of a file says its tier, so each file is in one of them.
+const LONG = '.long.test.ts'
+
 // Most tests wait for a process or a socket, so two files more than there are cores run at once. More than eight would
-// need more connections than the PostgreSQL server that they share allows.
-const concurrency = Math.min(8, availableParallelism() + 2)
+// need more connections than the PostgreSQL server that they share allows. A long test starts several processes itself.
+const CONCURRENCY = {
+  short: Math.min(8, availableParallelism() + 2),
+  long: Math.min(4, availableParallelism()),
+}
 
 // More failures than these have one cause, which a second run would only show again.
 const FILES_RUN_AGAIN = 3
@@ -29,9 +36,10 @@ const FLAGS = [
 ]
 
 async function main(args: readonly string[]): Promise<void> {
-  const options = args.filter((each) => each.startsWith('-'))
+  const tier = args.includes('--long') ? 'long' : 'short'
+  const options = args.filter((each) => each.startsWith('-') && each !== '--long')
   const paths = args.filter((each) => !each.startsWith('-'))
-  const files = testFiles(paths.length > 0 ? paths : DIRECTORIES)
+  const files = paths.length > 0 ? testFiles(paths) : filesOf(tier)
   // A path that is mistyped, or the value of an option, which needs a "=" before it.
   const unmatched = paths.filter((path) => testFiles([path]).length === 0)
   if (unmatched.length > 0 || files.length === 0) {
@@ -39,7 +47,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 1
     return
   }
-  const concurrent = `--test-concurrency=${concurrency}`
+  const concurrent = `--test-concurrency=${CONCURRENCY[tier]}`
   if (paths.length > 0) become(process.execPath, [...FLAGS, concurrent, ...options, ...files])
   else process.exitCode = await runAll([concurrent, ...options], files)
 }
@@ -80,6 +88,10 @@ async function run(args: readonly string[]): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   if (code !== null && interruptedBy === undefined) return code
   return 128 + constants.signals[interruptedBy ?? signal ?? 'SIGTERM']
+}
+
+function filesOf(tier: keyof typeof CONCURRENCY): string[] {
+  return testFiles(DIRECTORIES).filter((file) => file.endsWith(LONG) === (tier === 'long'))
 }
 
 function testFiles(paths: readonly string[]): string[] {

@@ -59,10 +59,11 @@ test('a time in a list is a short distance, and its date from a week on, in both
   }
 })
 
-test('a time long ago is shown with its date, in both languages', () => {
+test('a time long ago or far ahead is shown with its date, in both languages', () => {
   const now = Date.parse('2026-01-31T20:00:00Z')
   const hourMs = 3_600_000
-  assert.match(localWhen(now - hourMs, now), /^\d\d:\d\d$/)
+  for (const hours of [-1, 17]) assert.match(localWhen(now + hours * hourMs, now), /^\d\d:\d\d$/)
+  assert.match(localWhen(now + 48 * hourMs, now), /^(1|2|3) Feb$/)
   assert.match(localWhen(now - 48 * hourMs, now), /^(28|29|30) Jan$/)
   language.value = 'zh'
   assert.match(localWhen(now - 48 * hourMs, now), /^1月(28|29|30)日$/)

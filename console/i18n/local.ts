@@ -59,9 +59,14 @@ const clocks = perLanguage(
 const days = perLanguage((locale) => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' }))
 const RECENT_MS = 18 * 3_600_000
 
-/** `02:00` within the last 18 hours of `now`, earlier `29 Jan`; epoch milliseconds. */
+/** `02:00` within 18 hours of `now`, otherwise `29 Jan`; epoch milliseconds. */
 export function localWhen(ms: number, now: number): string {
-  return (now - ms < RECENT_MS ? clocks : days)().format(ms)
+  return (Math.abs(now - ms) < RECENT_MS ? clocks : days)().format(ms)
+}
+
+/** A time at the axis of a chart of this length: `02:00`, and `29 Jan` for more than a day and a half. */
+export function localTick(ms: number, spanMs: number): string {
+  return (spanMs <= 1.5 * DAY_MS ? clocks : days)().format(ms)
 }
 
 const DAY_MS = 86_400_000

@@ -18,13 +18,13 @@ export function CommandLine({ label, command }: CommandLineProps) {
       <pre class="mono" tabIndex={0} aria-label={label}>
         {command}
       </pre>
-      {/* A browser gives pages the clipboard only over HTTPS, and on the host itself. */}
-      {isSecureContext && <CopyButton text={command} />}
+      <CopyButton text={command} />
     </div>
   )
 }
 
-function CopyButton({ text }: { readonly text: string }) {
+/** Copies a text; a browser gives pages the clipboard only over HTTPS, and on the host itself. */
+export function CopyButton({ text }: { readonly text: string }) {
   const words = partWords()
   const isCopied = useSignal(false)
   useEffect(() => {
@@ -32,6 +32,7 @@ function CopyButton({ text }: { readonly text: string }) {
     const timer = setTimeout(() => (isCopied.value = false), SAID_MS)
     return () => clearTimeout(timer)
   }, [isCopied.value])
+  if (!isSecureContext) return null
   const copy = async () => {
     await navigator.clipboard.writeText(text)
     isCopied.value = true

@@ -3,8 +3,8 @@ import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface ModalProps {
   readonly label: string
-  /** `cover` hides the page behind it. */
-  readonly kind?: 'card' | 'palette' | 'side' | 'cover'
+  /** `cover` hides the page behind it, `tour` leaves it in sight. */
+  readonly kind?: 'card' | 'palette' | 'side' | 'cover' | 'tour'
   readonly role?: 'alertdialog'
   /** Called for Escape, and for a click beside the dialog. */
   readonly onClose: () => void

@@ -59,6 +59,7 @@ export const partWords = defineWords({
     keepEditing: 'Keep editing',
     download: 'Download',
     downloading: 'Downloading …',
+    related: 'Belongs to it',
   },
   zh: {
     loading: '加载中……',
@@ -116,5 +117,6 @@ export const partWords = defineWords({
     keepEditing: '继续编辑',
     download: '下载',
     downloading: '正在下载……',
+    related: '相关对象',
   },
 })

@@ -29,7 +29,7 @@ export function useDownload(fetchFile: () => Promise<ApiResult<DownloadedFile>>)
 }
 
 /** A link cannot send the token, so the browser saves what was fetched. */
-function saveFile({ name, content }: DownloadedFile): void {
+export function saveFile({ name, content }: DownloadedFile): void {
   const address = URL.createObjectURL(content)
   const link = document.createElement('a')
   link.href = address

@@ -23,7 +23,7 @@ const UNITS = 'usr/lib/systemd/system'
 const READING_MATTER = [
   '{README,SECURITY,CHANGELOG}.md',
   'docs/**/*.{md,json,svg}',
-  'deploy/{container,grafana,prometheus,proxies,systemd,two-servers}/*',
+  'deploy/{cluster,container,grafana,prometheus,proxies,systemd,two-servers}/*',
 ]
 /** The time of all files, unless the environment has another one: 2026-01-01. */
 const EPOCH = '1767225600'

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { DatabaseContents, RestoredDatabase } from '../ports/database-files.ts'
 import type { SnapshotSteps } from '../ports/snapshots.ts'
 import { schemaStatus, type SchemaStatus } from './migrate.ts'
+import type { ServerFacts } from './dialects/postgres-probe.ts'
 import type { DatabaseAddress } from './open.ts'
 import type { Queries, Store } from './store.ts'
 import { snapshotFormat, type SnapshotFormatName } from './verify-snapshot.ts'
@@ -53,6 +54,13 @@ async function inspectServer(
     // The answer was on its way for half of the time.
     clockMs: row && row.ms + (clock.now() - sentAt) / 2,
   }
+}
+
+/** What each server of a list of hosts is, whether or not one of them can be used; empty without a list. */
+export async function inspectServers(database: DatabaseAddress): Promise<readonly ServerFacts[]> {
+  if (database.kind === 'sqlite') return []
+  const { readServers } = await import('./dialects/postgres-probe.ts')
+  return readServers(database.url)
 }
 
 interface FileReader {

@@ -38,6 +38,7 @@ import { addSilencesAndLabels } from './migrations/0034-silences-and-labels.ts'
 import { addWebhooks } from './migrations/0035-webhooks.ts'
 import { addAudit } from './migrations/0036-audit.ts'
 import { addTraces } from './migrations/0037-trace.ts'
+import { alertSeverities } from './migrations/0038-alert-severities.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -94,6 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addWebhooks,
   addAudit,
   addTraces,
+  alertSeverities,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -71,9 +71,7 @@ async function fullDisk({ rounds, scope, signal, show }: Trial): Promise<Figures
 
     rmSync(ballast)
     const freedAt = performance.now()
-    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200, {
-      timeoutMs: 30_000,
-    })
+    await eventually('health is good again', async () => (await askHealth(platform.url)).status === 200)
     const after = await eventually('an order is accepted', async () => {
       const written = await writeOrder(platform, `r${round}-after-${all.length}`)
       all.push(written)

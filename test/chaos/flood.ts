@@ -95,10 +95,8 @@ async function floodFor(
   }
   await Promise.all(Array.from({ length: callers }, run))
   await watch.stop()
-  assert.ok(
-    watch.answers.length > 0 && watch.answers.every(({ status }) => status === 200),
-    'health did not respond with 200',
-  )
+  const statuses = [...new Set(watch.answers.map(({ status, fault }) => `${status} ${fault}`.trimEnd()))]
+  assert.deepEqual(statuses, ['200'], 'the answers of health')
   requireTime('health', slowest(watch.answers), HEALTH_LIMIT_MS)
   return { answers, health: { 'slowest health ms': slowest(watch.answers) } }
 }
@@ -158,8 +156,6 @@ function figuresOf(answers: readonly Written[]): Figures {
 /** Milliseconds from the end of the flood to the first quick response. */
 async function timeUntilNormal(platform: ServedPlatform): Promise<number> {
   const start = performance.now()
-  await eventually('a quick response', async () => (await askHealth(platform.url)).milliseconds < NORMAL_MS, {
-    timeoutMs: 30_000,
-  })
+  await eventually('a quick response', async () => (await askHealth(platform.url)).milliseconds < NORMAL_MS)
   return Math.round(performance.now() - start)
 }

@@ -18,7 +18,7 @@ export const night: Scenario = {
   unit: 'nights',
   rounds: { short: 1, full: 1 },
   // Without a guest: the routine is killed at its steps and calls.
-  shortForm: 'test/integration/backup/night-kill.test.ts',
+  shortForm: 'test/integration/backup/night-kill.long.test.ts',
   unsupported: guestUnsupported,
   parts: [
     { title: 'a good night, and a restore drill', run: goodNight },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listDecisions } from '../../src/domains/alerts/notifications/store.ts'
 import { listSilences } from '../../src/domains/alerts/silences/store.ts'
-import { listAlerts, listHistory } from '../../src/domains/alerts/store.ts'
+import { listAlerts, listHistory, MOST_SEVERE_FIRST } from '../../src/domains/alerts/store.ts'
 import { listCertificates, SOONEST_END_FIRST } from '../../src/domains/certificates/store.ts'
 import { listBackups } from '../../src/domains/data-backups/store.ts'
 import { listExecutions, listPolicies } from '../../src/domains/commands/store.ts'
@@ -32,6 +32,11 @@ const SOONEST_END = {
   limit: 100,
   order: SOONEST_END_FIRST,
   after: { order: 'not_after', values: [9, 9] },
+}
+const MOST_SEVERE = {
+  limit: 100,
+  order: MOST_SEVERE_FIRST,
+  after: { order: 'severity', values: [6, 9] },
 }
 const BY_ID = {
   limit: 100,
@@ -240,6 +245,21 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     'firing alerts',
     (on) => listAlerts(on, { status: 'firing' }, NEWEST),
     /^SEARCH alerts USING INDEX alerts_by_status \(status=\? AND seq<\?\)$/,
+  ],
+  [
+    'alerts by severity',
+    (on) => listAlerts(on, {}, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_weight \(weight<\?\)$/,
+  ],
+  [
+    'acknowledged alerts by severity',
+    (on) => listAlerts(on, { status: 'acknowledged' }, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_status_weight \(status=\? AND weight<\?\)$/,
+  ],
+  [
+    'alerts of a source by severity',
+    (on) => listAlerts(on, { source: 's' }, MOST_SEVERE),
+    /^SEARCH alerts USING INDEX alerts_by_source_weight \(source=\? AND weight<\?\)$/,
   ],
   [
     'alerts of a level',

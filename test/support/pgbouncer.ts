@@ -50,7 +50,7 @@ export async function startPgBouncer(database: string, connections: number): Pro
     rmSync(directory, { recursive: true, force: true })
   }
   try {
-    await eventually('PgBouncer', () => canConnect(url), { timeoutMs: 30_000 })
+    await eventually('PgBouncer', () => canConnect(url))
   } catch (error) {
     await stop()
     throw error

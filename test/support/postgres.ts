@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -65,7 +66,11 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const { encoding = 'UTF8', template = 'template0' } = options
   const server = await serverUrl()
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING '${encoding}' LOCALE 'C'`)
+  // Copied as files: the other way goes through the server's memory, and takes five times as long.
+  await administer(
+    server,
+    `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING '${encoding}' LOCALE 'C' STRATEGY FILE_COPY`,
+  )
   const url = new URL(server)
   url.pathname = name
   return {
@@ -173,7 +178,7 @@ async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = performance.now() + START_DEADLINE_MS
   for (;;) {
     try {
-      return await administer(url, 'SELECT 1')
+      return await probe(url)
     } catch (error) {
       if (hasEnded() || performance.now() > deadline) throw error
     }
@@ -181,14 +186,43 @@ async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   }
 }
 
-async function administer(url: string, statement: string): Promise<void> {
+async function probe(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   try {
     await client.connect()
-    await client.query(statement)
+    await client.query('SELECT 1')
   } finally {
     await client.end()
   }
+}
+
+interface Administrator {
+  readonly client: Client
+  readonly socket: Socket
+  /** The statements that it has not answered; without one it does not keep the process running. */
+  waiting: number
+}
+
+// To connect and to leave takes longer than to create a database, so each process keeps a connection to each server.
+const administrators = new Map<string, Promise<Administrator>>()
+
+async function administer(url: string, statement: string): Promise<void> {
+  const administrator = await administrators.getOrInsertComputed(url, connectAdministrator)
+  administrator.waiting++
+  administrator.socket.ref()
+  try {
+    await administrator.client.query(statement)
+  } finally {
+    if (--administrator.waiting === 0) administrator.socket.unref()
+  }
+}
+
+async function connectAdministrator(url: string): Promise<Administrator> {
+  const socket = new Socket()
+  const client = new Client({ connectionString: url, stream: () => socket })
+  client.on('error', () => administrators.delete(url))
+  await client.connect()
+  return { client, socket, waiting: 0 }
 }
 
 function readLog(directory: string): string {

@@ -1,4 +1,4 @@
-// Run as a process of its own by test/integration/backup/drive-kill.test.ts: uploads an archive and its index, and goes
+// Run as a process of its own by test/integration/backup/drive-kill.long.test.ts: uploads an archive and its index, and goes
 // on with what an earlier process has left.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { openRemoteDrive } from '../../programs/backup/drive/remote-drive.ts'

@@ -205,8 +205,8 @@ export interface Operations {
   streamEvents: { path: undefined; query: { readonly "subjects"?: string }; headers: { readonly "Last-Event-ID"?: string }; body: undefined; answer: undefined }
   /** Report an alert. */
   reportAlert: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "source": string; readonly "title": string; readonly "body"?: string; readonly "level"?: string | number; readonly "server_addr"?: string; readonly "runbook_url"?: string; readonly "weight"?: number; readonly "alarm_id"?: string }; answer: Schemas['Alert'] }
-  /** List alerts, newest first. */
-  listAlerts: { path: undefined; query: { readonly "status"?: "firing" | "acknowledged" | "recovered" | "frozen"; readonly "level"?: string; readonly "source"?: string; readonly "text"?: string; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Alert'])[]; readonly "next_cursor": string | null } }
+  /** List alerts, newest first or by their severity. */
+  listAlerts: { path: undefined; query: { readonly "status"?: "firing" | "acknowledged" | "recovered" | "frozen"; readonly "level"?: string; readonly "source"?: string; readonly "text"?: string; readonly "sort"?: "created_at" | "severity"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Alert'])[]; readonly "next_cursor": string | null } }
   /** Read one alert. */
   getAlert: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['Alert'] }
   /** The changes of one alert, oldest first. */

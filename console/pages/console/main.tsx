@@ -9,6 +9,7 @@ import { ModalNotice } from '../../parts/modal.tsx'
 import { applyPreferences } from '../../parts/preferences.ts'
 import { ToastHost } from '../../parts/toast.tsx'
 import { markHiddenCharacters } from '../../parts/visible-text.ts'
+import { notifiesOfAlerts } from './alerts/alert-notices.tsx'
 import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './new-tabs.ts'
 import { live, session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
@@ -38,7 +39,7 @@ effect(() => {
   void live.follow(token, stopped.signal)
   return () => stopped.abort()
 })
-const followWhileSeen = () => (browserTiming.isHidden() ? live.pause() : live.resume())
+const followWhileSeen = () => (browserTiming.isHidden() && !notifiesOfAlerts() ? live.pause() : live.resume())
 followWhileSeen()
 document.addEventListener('visibilitychange', followWhileSeen)
 // A page that the browser keeps for "Back" is not hidden in every case.

@@ -10,6 +10,7 @@ import { executionWords } from './executions/words.ts'
 import { heartbeatWords } from './heartbeats/words.ts'
 import { lazyPage } from './lazy-page.ts'
 import { menuWords } from './menus/words.ts'
+import { myWorkWords } from './my-work/words.ts'
 import { orderWords } from './orders/words.ts'
 import { settingWords } from './settings/words.ts'
 import { paymentWords } from './payments/words.ts'
@@ -26,9 +27,15 @@ import { vpnAuditWords } from './vpn-audit/words.ts'
 import { vpnSessionWords } from './vpn-sessions/words.ts'
 import { webhookWords } from './webhooks/words.ts'
 
+/** The groups of the navigation, in their order. */
+export const PAGE_GROUPS = ['shop', 'operations', 'vpn', 'administration'] as const
+export type PageGroup = (typeof PAGE_GROUPS)[number]
+
 export interface ConsolePage {
   /** Behind `/console/`. */
   readonly name: string
+  /** Without one the page is above the groups. */
+  readonly group?: PageGroup
   readonly title: () => string
   readonly icon: IconName
   /** The page exists for users who may call it. */
@@ -43,7 +50,7 @@ export interface ConsolePage {
   readonly component: (props: ViewProps) => preact.VNode
 }
 
-/** The pages in the order of the navigation: everything that lists pages reads this list. */
+/** The pages, in the order of the navigation within each group: everything that lists pages reads this list. */
 export const PAGES: readonly ConsolePage[] = [
   {
     name: 'overview',
@@ -55,7 +62,17 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazyPage(async () => (await import('./overview/page.tsx')).OverviewPage),
   },
   {
+    name: 'my-work',
+    title: () => myWorkWords().title,
+    icon: 'inbox',
+    operation: 'getOverview',
+    key: 'q',
+    keywords: 'mine todo assigned approvals acknowledged tasks 我的 待办 任务 审批',
+    component: lazyPage(async () => (await import('./my-work/page.tsx')).MyWorkPage),
+  },
+  {
     name: 'orders',
+    group: 'shop',
     title: () => orderWords().title,
     icon: 'orders',
     operation: 'listOrders',
@@ -66,6 +83,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'payments',
+    group: 'shop',
     title: () => paymentWords().title,
     icon: 'payments',
     operation: 'listPayments',
@@ -75,6 +93,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'reconciliations',
+    group: 'shop',
     title: () => reconciliationWords().title,
     icon: 'reconciliations',
     operation: 'listReconciliations',
@@ -85,6 +104,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'messages',
+    group: 'operations',
     title: () => messageWords().title,
     icon: 'messages',
     operation: 'listMessages',
@@ -94,6 +114,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'alerts',
+    group: 'operations',
     title: () => alertWords().title,
     icon: 'alerts',
     operation: 'listAlerts',
@@ -103,6 +124,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'silences',
+    group: 'operations',
     title: () => silenceWords().title,
     icon: 'mute',
     operation: 'listSilences',
@@ -113,6 +135,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'receivers',
+    group: 'operations',
     title: () => receiverWords().title,
     icon: 'receivers',
     operation: 'listReceivers',
@@ -122,6 +145,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'heartbeats',
+    group: 'operations',
     title: () => heartbeatWords().title,
     icon: 'heart',
     operation: 'listHeartbeats',
@@ -132,6 +156,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'tickets',
+    group: 'operations',
     title: () => ticketWords().title,
     icon: 'tickets',
     operation: 'listTickets',
@@ -142,6 +167,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'commands',
+    group: 'operations',
     title: () => commandWords().title,
     icon: 'commands',
     operation: 'listCommands',
@@ -151,6 +177,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'executions',
+    group: 'operations',
     title: () => executionWords().title,
     icon: 'executions',
     operation: 'listExecutions',
@@ -160,6 +187,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'command-policy',
+    group: 'administration',
     title: () => commandPolicyWords().title,
     icon: 'policy',
     operation: 'getCommandPolicy',
@@ -169,6 +197,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'menus',
+    group: 'shop',
     title: () => menuWords().title,
     icon: 'menus',
     operation: 'getMenus',
@@ -179,6 +208,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'certificates',
+    group: 'administration',
     title: () => certificateWords().title,
     icon: 'certificates',
     operation: 'listCertificates',
@@ -189,6 +219,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'data-backups',
+    group: 'administration',
     title: () => dataBackupWords().title,
     icon: 'dataBackups',
     operation: 'listDataBackups',
@@ -199,6 +230,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'vpn-sessions',
+    group: 'vpn',
     title: () => vpnSessionWords().title,
     icon: 'tunnels',
     operation: 'listVpnSessions',
@@ -208,6 +240,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'vpn-audit',
+    group: 'vpn',
     title: () => vpnAuditWords().title,
     icon: 'audit',
     operation: 'listVpnAudit',
@@ -217,6 +250,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'audit',
+    group: 'administration',
     title: () => auditWords().title,
     icon: 'audit',
     operation: 'listAudit',
@@ -226,6 +260,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'telemetry',
+    group: 'operations',
     title: () => telemetryWords().title,
     icon: 'telemetry',
     operation: 'listTelemetryAgents',
@@ -235,6 +270,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'webhooks',
+    group: 'administration',
     title: () => webhookWords().title,
     icon: 'webhook',
     operation: 'listWebhooks',
@@ -245,6 +281,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'users',
+    group: 'administration',
     title: () => userWords().title,
     icon: 'users',
     operation: 'listUsers',
@@ -255,6 +292,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'settings',
+    group: 'administration',
     title: () => settingWords().title,
     icon: 'settings',
     operation: 'getConfig',

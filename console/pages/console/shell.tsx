@@ -2,7 +2,6 @@ import { useSignal, type Signal } from '@preact/signals'
 import { Route, Router, useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
 import type { LiveState } from '../../api/live.ts'
-import { localTimeZone } from '../../i18n/local.ts'
 import { KeyHelp } from '../../parts/actions/keys.tsx'
 import { Palette } from '../../parts/actions/palette.tsx'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
@@ -10,28 +9,34 @@ import { Icon } from '../../parts/icon.tsx'
 import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
 import { Modal } from '../../parts/modal.tsx'
 import { partWords } from '../../parts/part-words.ts'
+import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { EmptyState } from '../../parts/states.tsx'
-import { topBarWords } from '../../parts/top-bar-words.ts'
 import { TopBar } from '../../parts/top-bar.tsx'
-import { useNavigationMarks, type NavigationMark } from './navigation-marks.ts'
+import { useAlertNotices } from './alerts/alert-notices.tsx'
+import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { session, live } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
 import { signOut } from './sign-out.ts'
 import { suggestObjects, suggestSearches } from './suggestions.ts'
+import { Tour } from './tour.tsx'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
-import { CONSOLE_PATH, pathOf, isPathOf } from './view.ts'
+import { CONSOLE_PATH, pathOf } from './view.ts'
+
+const TOUR_SEEN = 'platform.tour'
 
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
 export function Shell() {
   const { route } = useLocation()
-  const overlay = useSignal<Overlay | null>(null)
+  // The first visit of this browser begins with the tour.
+  const overlay = useSignal<Overlay | null>(readLocal(TOUR_SEEN) === null ? 'tour' : null)
   const pages = PAGES.filter(({ operation }) => session.may(operation))
   const words = shellWords()
   const close = () => (overlay.value = null)
   useKeyboard()
   useShellActions(pages, overlay)
+  useAlertNotices()
   return (
     <div class="shell">
       <a class="skip-link" href="#content">
@@ -50,6 +55,14 @@ export function Shell() {
           suggest={(text) => [...suggestObjects(text, route), ...suggestSearches(text, route)]}
           none={words.nothingFound}
           onClose={close}
+        />
+      )}
+      {overlay.value === 'tour' && (
+        <Tour
+          onClose={() => {
+            writeLocal(TOUR_SEEN, 'yes')
+            close()
+          }}
         />
       )}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}
@@ -75,7 +88,7 @@ function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
     <>
       {isLoading.value && (
         <p class="page-progress" role="status">
-          {partWords().loading}
+          <span class="visually-hidden">{partWords().loading}</span>
         </p>
       )}
       <Router
@@ -208,52 +221,4 @@ function livenessOf(state: LiveState): LivenessProps {
     text: words.live[state],
     retry: state === 'broken' && { label: words.reconnect, run: () => live.resume() },
   }
-}
-
-interface NavigationProps {
-  readonly pages: readonly ConsolePage[]
-  readonly onChoice?: () => void
-}
-
-/** The pages that the user may open. */
-function Navigation({ pages, onChoice }: NavigationProps) {
-  const { path } = useLocation()
-  const marks = useNavigationMarks()
-  const bearer = session.bearer.value
-  return (
-    <nav class="navigation" aria-label={shellWords().navigation}>
-      <ul>
-        {pages.map((page) => (
-          <li key={page.name}>
-            <a
-              class="navigation-link"
-              href={pathOf(page)}
-              onClick={onChoice}
-              {...(isPathOf(page, path) && { 'aria-current': 'page' as const })}
-            >
-              <Icon name={page.icon} />
-              <span class="navigation-title">{page.title()}</span>
-              <Mark mark={marks.get(page.name)} />
-            </a>
-          </li>
-        ))}
-      </ul>
-      {bearer?.name && (
-        <p class="navigation-note navigation-bearer">
-          {topBarWords().signedInAs} <bdi>{bearer.name}</bdi>
-        </p>
-      )}
-      <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
-    </nav>
-  )
-}
-
-function Mark({ mark }: { readonly mark: NavigationMark | undefined }) {
-  if (!mark) return null
-  return (
-    <span class="navigation-mark" title={mark.label}>
-      <span aria-hidden="true">{mark.text}</span>
-      <span class="visually-hidden"> {mark.label}</span>
-    </span>
-  )
 }

@@ -5,7 +5,7 @@ import { useActions, type Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
 import { newItemAddress } from '../../parts/list/new-item.tsx'
 import type { ConsolePage } from './pages.ts'
-import { chooseLanguage, chooseTheme, theme, THEMES } from '../../parts/preferences.ts'
+import { chooseLanguage, chooseTheme, theme, THEMES, type Theme } from '../../parts/preferences.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { isPathOf, pathOf } from './view.ts'
 import { session } from './platform.ts'
@@ -14,7 +14,16 @@ import { shellWords } from './shell-words.ts'
 import { signOut } from './sign-out.ts'
 
 /** What may be in front of the page. */
-export type Overlay = 'palette' | 'keys' | 'menu'
+export type Overlay = 'palette' | 'keys' | 'menu' | 'tour'
+
+const LANGUAGE_KEYWORDS = 'language translate english chinese 语言 英文 中文'
+const TOUR_KEYWORDS = 'help introduction guide 帮助 导览 引导'
+const SIGN_OUT_KEYWORDS = 'logout log out logoff quit exit leave 退出 登出 注销'
+const THEME_KEYWORDS: Readonly<Record<Theme, string>> = {
+  system: 'theme appearance automatic 主题 外观 自动',
+  light: 'theme appearance bright day white mode 主题 外观 浅色 明亮 白天',
+  dark: 'theme appearance night black mode 主题 外观 深色 夜间 黑暗',
+}
 
 /** The actions that every page has. */
 export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay | null>): void {
@@ -37,15 +46,18 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
       ),
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
       { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
+      { title: words.showTour, keywords: TOUR_KEYWORDS, run: () => (overlay.value = 'tour') },
       ...LANGUAGES.filter((each) => each !== language.value).map((each) => ({
         title: words.switchLanguage(LANGUAGE_NAMES[each]),
+        keywords: LANGUAGE_KEYWORDS,
         run: () => chooseLanguage(each),
       })),
       ...THEMES.filter((each) => each !== theme.value).map((each) => ({
         title: words.useTheme(themes[each]),
+        keywords: THEME_KEYWORDS[each],
         run: () => chooseTheme(each),
       })),
-      { title: signOutTitle, run: () => void signOut() },
+      { title: signOutTitle, keywords: SIGN_OUT_KEYWORDS, run: () => void signOut() },
     ]
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KeySequence } from './use-keyboard.ts'
-import { matchActions } from './match.ts'
+import { matchActions, recentFirst } from './match.ts'
 
 const KNOWN = ['/', '?', 'g o', 'g a', 'o', 'Ctrl-k']
 
@@ -43,4 +43,15 @@ test('an action matches with each word of the text; the beginning counts most', 
   assert.deepEqual(titles('order'), ['Orders of today', 'New order', 'Go to Orders'])
   assert.deepEqual(titles('order go'), ['Go to Orders'])
   assert.deepEqual(titles(''), ['New order', 'Go to Orders', 'Orders of today'])
+})
+
+test('what was used last is first, also among those that match equally well', () => {
+  const actions = ['Go to Alerts', 'Go to Orders', 'Sign out'].map((title) => ({
+    title,
+    run: () => undefined,
+  }))
+  const sorted = recentFirst(actions, ['Sign out', 'Go to Orders', 'Gone'])
+  const titles = (text: string) => matchActions(sorted, text).map(({ title }) => title)
+  assert.deepEqual(titles(''), ['Sign out', 'Go to Orders', 'Go to Alerts'])
+  assert.deepEqual(titles('go'), ['Go to Orders', 'Go to Alerts'])
 })

@@ -1,5 +1,11 @@
 import type { Action } from './actions.ts'
 
+/** The actions of these titles first, in their order. */
+export function recentFirst(actions: readonly Action[], titles: readonly string[]): readonly Action[] {
+  const placeOf = ({ title }: Action) => (titles.includes(title) ? titles.indexOf(title) : titles.length)
+  return actions.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
 /**
  * The actions whose titles or keywords contain every word of the text: first the titles that begin with its first word, then
  * the other titles, and last what only the keywords match.

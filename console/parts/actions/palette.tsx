@@ -4,7 +4,8 @@ import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { availableActions, type Action } from './actions.ts'
 import { Keys } from './keys.tsx'
-import { matchActions } from './match.ts'
+import { writeLocal, readLocal } from '../preferences.ts'
+import { matchActions, recentFirst } from './match.ts'
 
 export interface PaletteProps {
   /** More actions for a text, such as to open the object of that name. */
@@ -14,15 +15,33 @@ export interface PaletteProps {
   readonly onClose: () => void
 }
 
+const USED_ACTIONS = 'platform.used-actions'
+const MOST_USED = 8
+
+/** The titles of what was chosen last in this browser, the latest first. */
+function usedTitles(): readonly string[] {
+  return readLocal(USED_ACTIONS)?.split('\n') ?? []
+}
+
+function keepUsed(title: string): void {
+  writeLocal(USED_ACTIONS, [...new Set([title, ...usedTitles()])].slice(0, MOST_USED).join('\n'))
+}
+
 /** A search through everything that can be done (WAI-ARIA, combobox with a list). */
 export function Palette({ suggest, none, onClose }: PaletteProps) {
   const text = useSignal('')
   const index = useSignal(0)
-  const listed = useRef(availableActions().filter(({ isKeyOnly }) => !isKeyOnly))
+  const listed = useRef(
+    recentFirst(
+      availableActions().filter(({ isKeyOnly }) => !isKeyOnly),
+      usedTitles(),
+    ),
+  )
   const actions = [...matchActions(listed.current, text.value), ...suggest(text.value.trim())]
   const current = Math.min(index.value, actions.length - 1)
   const run = (action: Action | undefined) => {
     if (!action) return
+    keepUsed(action.title)
     onClose()
     action.run()
   }

@@ -13,3 +13,21 @@ export function sumOf(values: readonly ColumnValue[]): ColumnValue {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
+
+/** The axis of a chart: its end, and the values that are named, from 0 on. */
+export interface Scale {
+  readonly most: number
+  readonly ticks: readonly number[]
+}
+
+const MOST_STEPS = 4
+const STEP_DIGITS = [1, 2, 5, 10] as const
+
+/** At most four steps of 1, 2 or 5 times a power of ten, up to the value or beyond it; counts have no fractions. */
+export function scaleOf(most: number): Scale {
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, most) / MOST_STEPS)))
+  const step =
+    STEP_DIGITS.map((digit) => digit * power).find((each) => each * MOST_STEPS >= most) ?? 10 * power
+  const steps = Math.max(1, Math.ceil(most / step))
+  return { most: steps * step, ticks: Array.from({ length: steps + 1 }, (_, index) => index * step) }
+}

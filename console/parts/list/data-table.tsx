@@ -1,6 +1,8 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from '../actions/actions.ts'
+import { Icon } from '../icon.tsx'
 import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
@@ -31,8 +33,16 @@ export interface DataTableProps<Item> {
   readonly sortOf?: (key: string) => TableHead['sort']
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
+  readonly groups?: RowGroups<Item> | undefined
   /** Shown when the list has no items. */
   readonly empty: ComponentChildren
+}
+
+/** Many items of one kind are one line, which unfolds. */
+export interface RowGroups<Item> {
+  readonly keyOf: (item: Item) => string
+  /** What stands for the items of a group. */
+  readonly line: (items: readonly [Item, ...Item[]]) => ComponentChildren
 }
 
 /** A page of a list as a table: `j` and `k` move through its rows. */
@@ -55,16 +65,50 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
         empty
       ) : (
         <Table label={label} heads={headsOf(props)} isBusy={model.isLoading.value}>
-          {page.items.map((item) => (
-            <Row
-              key={props.keyOf(item)}
-              item={item}
-              table={props}
-              isChanged={changed.has(props.keyOf(item))}
-            />
-          ))}
+          <Rows items={page.items} table={props} changed={changed} />
         </Table>
       )}
+    </>
+  )
+}
+
+interface RowsProps<Item> {
+  readonly items: readonly Item[]
+  readonly table: DataTableProps<Item>
+  /** The keys of the rows that changed last. */
+  readonly changed: ReadonlySet<string>
+}
+
+// Fewer rows are read as fast as the line that stands for them.
+const LEAST_FOLDED = 6
+
+/** The rows, groups of many folded. A group with the object beside the list is unfolded. */
+function Rows<Item>({ items, table, changed }: RowsProps<Item>) {
+  const unfolded = useSignal<ReadonlySet<string>>(new Set())
+  const { keyOf, selected, groups, columns } = table
+  const row = (item: Item) => (
+    <Row key={keyOf(item)} item={item} table={table} isChanged={changed.has(keyOf(item))} />
+  )
+  if (!groups) return <>{items.map(row)}</>
+  return (
+    <>
+      {[...Map.groupBy(items, groups.keyOf)].flatMap(([key, own]) => {
+        const [first, ...others] = own
+        if (!first || own.length < LEAST_FOLDED) return own.map(row)
+        const isOpen = unfolded.value.has(key) || own.some((item) => keyOf(item) === selected)
+        const toggle = () => (unfolded.value = unfolded.peek().symmetricDifference(new Set([key])))
+        const line = (
+          <tr key={`group ${key}`} class="row-group">
+            <td colSpan={columns.length}>
+              <button class="row-fold" type="button" aria-expanded={isOpen} onClick={toggle}>
+                <Icon name="older" />
+                {groups.line([first, ...others])}
+              </button>
+            </td>
+          </tr>
+        )
+        return [line, ...(isOpen ? own.map(row) : [])]
+      })}
     </>
   )
 }
@@ -138,11 +182,11 @@ function columnClass<Item>({ isNumeric, isWideOnly, isFromMedium }: TableColumn<
 function leaveRow(row: HTMLElement | null): void {
   if (!row?.contains(document.activeElement)) return
   const other = row.nextElementSibling ?? row.previousElementSibling
-  other?.querySelector<HTMLElement>('.row-link')?.focus({ preventScroll: true })
+  other?.querySelector<HTMLElement>('.row-link, .row-fold')?.focus({ preventScroll: true })
 }
 
 function focusRow(step: 1 | -1): void {
-  const links = [...document.querySelectorAll<HTMLElement>('.row-link')]
+  const links = [...document.querySelectorAll<HTMLElement>('.row-link, .row-fold')]
   const current = links.findIndex((link) => link === document.activeElement)
   const selected = links.findIndex((link) => link.ariaCurrent === 'true')
   const from = current === -1 ? selected : current

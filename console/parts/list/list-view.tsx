@@ -3,13 +3,18 @@ import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { CommandLine } from '../command-line.tsx'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
+<<<<<<< HEAD
 import { useDownload } from '../use-download.ts'
 import { DataTable, type TableColumn } from './data-table.tsx'
+=======
+import { DataTable, type RowGroups, type TableColumn } from './data-table.tsx'
+>>>>>>> main
 import { FilterBar } from './filter-bar.tsx'
 import { ColumnsMenu, shownColumns, ViewsMenu } from './list-menus.tsx'
 import type { ListModel } from './list-model.ts'
@@ -47,6 +52,8 @@ export interface ListViewProps<Item> {
   /** The words for a value of a filter. */
   readonly labelOf?: (name: string, value: string) => string
   readonly columns: readonly TableColumn<Item>[]
+  /** Which rows fold into one line. */
+  readonly groups?: RowGroups<Item> | undefined
   /** Why a query can find nothing, if that is known. */
   readonly noMatchReason?: (query: ListQuery) => string | undefined
   readonly icon: IconName
@@ -98,9 +105,11 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             }
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
+            groups={props.groups}
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
                 {hint && <p>{hint}</p>}
+                {!isFiltered(query) && words.how && <HowToBegin {...words.how} />}
               </EmptyState>
             }
           />
@@ -153,6 +162,16 @@ function headSort(
     direction: isSorted ? own.direction : 'none',
     onSort: () => sortBy(isSorted ? '' : own.value),
   }
+}
+
+/** Below a list that never had an item. */
+function HowToBegin({ text, command }: NonNullable<ListWords['how']>) {
+  return (
+    <>
+      <p>{text}</p>
+      {command && <CommandLine label={text} command={command.replaceAll('$URL', location.origin)} />}
+    </>
+  )
 }
 
 interface ToolbarProps<Item> {

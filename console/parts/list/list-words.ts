@@ -8,6 +8,8 @@ export interface ListWords {
   readonly noMatch: string
   /** What the box says in which a text is searched. */
   readonly find?: string
+  /** How the list gets its items, and a command that makes one; `$URL` in it is the address of the API. */
+  readonly how?: { readonly text: string; readonly command?: string }
   /** By the names of the API. */
   readonly fields: Readonly<Record<string, string>>
 }

@@ -50,6 +50,10 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   }
   const tls = readTls('api.tls', config.api.tls)
   await listen(context, 'api', await createHttpServer({ ...options, tls }), config.api.listen, tls)
+  context.logger.info(
+    { address: `${config.console.url ?? context.addresses.api}/console/` },
+    'the console is ready',
+  )
   if (tls) await listenLocally(context, options)
   await listenForSignIn(context, options)
   startRunners(context, 'api')

@@ -277,6 +277,11 @@ describe('POST /alerts/report', () => {
   })
 })
 
+interface PageWire {
+  readonly items: AlertWire[]
+  readonly next_cursor: string | null
+}
+
 describe('GET /alerts', () => {
   it('filters by status, source and level, as a name or as a number', async () => {
     await using api = await startApi()
@@ -294,12 +299,30 @@ describe('GET /alerts', () => {
     assert.equal(await titles('status=recovered'), '3')
     assert.equal(await titles('source=a&level=critical'), '2')
     assert.equal(await titles('text=B'), '3')
+    assert.equal(await titles('sort=severity'), '213')
+    assert.equal(await titles('sort=severity&source=a'), '21')
+    assert.equal(await titles('sort=severity&level=high'), '1')
+  })
+
+  it('returns the most severe alerts first, page by page', async () => {
+    await using api = await startApi()
+    const levels = ['INFO', 'CRITICAL', 'WARNING', 'CRITICAL', 'CLOSE']
+    for (const [index, level] of levels.entries())
+      await api.report({ source: 'a', title: String(index), level })
+    const titles: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const path: string = `/alerts?sort=severity&limit=2${cursor && `&cursor=${cursor}`}`
+      const { body }: { body: PageWire } = await api.call<PageWire>('GET', path)
+      titles.push(...body.items.map(({ title }) => title))
+      cursor = body.next_cursor
+    }
+    assert.deepEqual(titles, ['3', '1', '2', '0', '4'])
   })
 
   it('returns all alerts page by page', async () => {
     await using api = await startApi()
     for (const title of ['1', '2', '3']) await api.report({ source: 'a', title, level: 'INFO' })
-    type PageWire = { items: AlertWire[]; next_cursor: string | null }
     const first = await api.call<PageWire>('GET', '/alerts?limit=2')
     const second = await api.call<PageWire>('GET', `/alerts?limit=2&cursor=${first.body.next_cursor}`)
     assert.deepEqual(

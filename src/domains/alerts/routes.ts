@@ -12,6 +12,7 @@ import {
   AlertPage,
   AlertQuery,
   AlertSchema,
+  alertOrder,
   encodeAlert,
   encodeHistoryEntry,
   fromAcknowledgementBody,
@@ -60,13 +61,19 @@ export function alertRoutes(alerts: Alerts): Route[] {
       path: '/alerts',
       operation: 'listAlerts',
       tag: 'Alerts',
-      summary: 'List alerts, newest first',
-      description: '`level` filters by severity if it is a name, and by internal level if it is a number.',
+      summary: 'List alerts, newest first or by their severity',
+      description:
+        '`level` filters by severity if it is a name, and by internal level if it is a number; such a list is always newest first.',
       access: ALERT_READERS,
       query: AlertQuery,
       answers: { 200: { description: 'A page of alerts.', schema: AlertPage } },
       read: async ({ query }) =>
-        ok(encodePage(await alerts.list(fromAlertQuery(query), parsePage(query)), encodeAlert)),
+        ok(
+          encodePage(
+            await alerts.list(fromAlertQuery(query), parsePage(query, alertOrder(query))),
+            encodeAlert,
+          ),
+        ),
     }),
     route({
       method: 'GET',

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { requireAllowedText } from '../../kernel/allowed-text.ts'
 import { invalidField } from '../../kernel/errors.ts'
+import { NEWEST_FIRST, type PageOrder } from '../../kernel/page.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
@@ -34,7 +35,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import type { AlertFilter } from './store.ts'
+import { MOST_SEVERE_FIRST, type AlertFilter } from './store.ts'
 import { alarmIdIn, weightIn } from './text.ts'
 
 const LEVEL_WORDS = `one of ${SEVERITIES.join(', ')}, or an internal level from 0 to 5`
@@ -123,6 +124,8 @@ export const ReportBody = Fields({
   ),
 })
 
+const SORTS = ['created_at', 'severity'] as const
+
 export const AlertQuery = Fields({
   status: Type.Optional(Status),
   level: Type.Optional(
@@ -134,6 +137,12 @@ export const AlertQuery = Fields({
   ),
   source: Type.Optional(Source),
   text: Type.Optional(ContainedText('title, source, `alarm_id` or `server_addr`')),
+  sort: Type.Optional(
+    OneOf(
+      SORTS,
+      '`created_at` (default): newest first. `severity`: the most severe first, then newest first.',
+    ),
+  ),
   ...TimedPageQuery,
 })
 
@@ -195,6 +204,11 @@ export function fromAlertQuery({ status, level, source, text }: Static<typeof Al
     ...(text && { text }),
     ...(level !== undefined && parseLevelFilter(level)),
   }
+}
+
+/** Alerts of one severity or level are sorted by their age alone. */
+export function alertOrder({ sort, level }: Static<typeof AlertQuery>): PageOrder<'weight' | 'seq'> {
+  return sort === 'severity' && level === undefined ? MOST_SEVERE_FIRST : NEWEST_FIRST
 }
 
 /** The alert in responses, pages and events. */

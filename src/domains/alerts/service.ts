@@ -164,7 +164,7 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Newest first, by the time of the first report. */
-  list(filter: AlertFilter, page: PageRequest): Promise<Page<AlertView>> {
+  list(filter: AlertFilter, page: PageRequest<'weight' | 'seq'>): Promise<Page<AlertView>> {
     const { store } = this.#deps
     return listAlerts(filter.text === undefined ? store.read : readsAside(store), filter, page)
   }

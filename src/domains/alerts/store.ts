@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
-import { mapPage, OLDEST_FIRST, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
+import {
+  mapPage,
+  OLDEST_FIRST,
+  pageOf,
+  type Page,
+  type PageOrder,
+  type PageRequest,
+} from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains } from '../../store/pages.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
@@ -437,7 +444,16 @@ export interface AlertFilter {
   readonly text?: string
 }
 
-/** Newest first, by the time of the first report. */
+/** By the severity now: an alert whose severity changes while the pages are read may be skipped or repeated. */
+export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
+  name: 'severity',
+  keys: [
+    { name: 'weight', type: 'integer', direction: 'desc' },
+    { name: 'seq', type: 'integer', direction: 'desc' },
+  ],
+}
+
+/** Newest first, by the time of the first report, unless the page has another order. */
 export const listAlerts = pages(
   { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body', 'labels') },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import { DAY, SECOND } from '../../kernel/time.ts'
+import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -41,6 +41,8 @@ import {
   recordRemoval,
 } from './store.ts'
 import type { BackupResult } from './worker.ts'
+
+const DATE_LENGTH = 'YYYY-MM-DD'.length
 
 /** What the domain of data backups needs of the rest of the platform. */
 export interface DataBackupDeps {
@@ -179,7 +181,9 @@ export class DataBackups {
     const { sizeBytes, sha256 } = backup
     if (sizeBytes === null || sha256 === null || (await files.sizeOf(id)) !== sizeBytes)
       throw missingFile(backup)
-    return { backup, path: files.pathOf(id), name: files.nameOf(id), sizeBytes, sha256 }
+    // People keep the files of several days in one directory.
+    const name = `platform-${toRfc3339(backup.createdAt).slice(0, DATE_LENGTH)}-${files.nameOf(id)}`
+    return { backup, path: files.pathOf(id), name, sizeBytes, sha256 }
   }
 
   /** Deletes a backup; its file goes after the commit. Rejects with `backup_not_found` and `backup_running`. */

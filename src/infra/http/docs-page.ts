@@ -6,7 +6,7 @@ import { BuiltPage } from './built-page.ts'
 import { createOpenApiDocument } from './openapi.ts'
 import { publicFiles, publicPage } from './public-page.ts'
 
-/** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`, where `/` redirects to. */
+/** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`; `/` leads to what the caller can read. */
 export function docsRoutes(routes: readonly Route[], version: string, facts?: DocumentFacts): Route[] {
   const docs = new BuiltPage('docs')
   let document: ConstantContent | undefined
@@ -17,7 +17,11 @@ export function docsRoutes(routes: readonly Route[], version: string, facts?: Do
       JSON_TYPE,
     ))
   return [
-    publicPage('/', () => ({ status: 302, headers: { location: '/docs' } })),
+    // People begin with the console, programs with the document.
+    publicPage('/', ({ headers: { accept = '' } }) => ({
+      status: 302,
+      headers: { location: accept.includes('text/html') ? '/console/' : '/openapi.json', vary: 'accept' },
+    })),
     publicPage('/openapi.json', () => ok(readDocument())),
     publicPage('/docs', () => docs.page()),
     publicPage('/docs/', () => docs.page()),

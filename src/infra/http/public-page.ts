@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
-import { route, type Answer, type Route } from '../../wire/route.ts'
+import { route, type Answer, type Route, type RouteRequest } from '../../wire/route.ts'
 
 const FileParams = Type.Object({ file: Type.String({ maxLength: 255 }) })
 
 /** A page for the browser. It is no operation of the API, so the OpenAPI document does not describe it. */
-export function publicPage(path: string, read: () => Answer): Route {
+export function publicPage(
+  path: string,
+  read: (request: Pick<RouteRequest<unknown, unknown, unknown>, 'headers'>) => Answer,
+): Route {
   return route({ ...PAGE, path, read })
 }
 

@@ -4,7 +4,7 @@ import { storeUnavailable, TransactionTimedOut } from '../unavailable.ts'
 // https://www.postgresql.org/docs/15/errcodes-appendix.html
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
-export const READ_ONLY_TRANSACTION = '25006'
+const READ_ONLY_TRANSACTION = '25006'
 const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
 const LOCK_NOT_AVAILABLE = '55P03'
 
@@ -15,6 +15,9 @@ const TIMED_OUT = new Set([IDLE_IN_TRANSACTION_TIMEOUT, LOCK_NOT_AVAILABLE])
 // Connection exception, invalid authorization, no such database, insufficient resources, operator intervention,
 // system error.
 const UNAVAILABLE_CLASSES = new Set(['08', '28', '3D', '53', '57', '58'])
+
+// The server stops or starts: admin_shutdown, crash_shutdown, cannot_connect_now.
+const NOT_IN_SERVICE = new Set(['57P01', '57P02', '57P03'])
 
 // Errors of the driver that have no code.
 const UNCODED =
@@ -28,6 +31,16 @@ const STATEMENT_NAMES = new Set(['26000', '42P05'])
 /** Whether the transaction succeeds when it is repeated: it lost against a concurrent one. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')
+}
+
+/** Whether the server takes no changes: it has become a standby, or was always one. */
+export function isReadOnlyRefusal(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION
+}
+
+/** Whether another server may be the one to use after this error. */
+export function raisesDoubt(error: unknown): boolean {
+  return isReadOnlyRefusal(error) || (error instanceof DatabaseError && NOT_IN_SERVICE.has(error.code ?? ''))
 }
 
 /** The error of a query as callers get it: `store_unavailable` when the server cannot be used or a wait took too long, else as it is. */

@@ -1,7 +1,8 @@
-import { DatabaseError, type PoolClient, type QueryResult } from 'pg'
+import type { PoolClient, QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { ReusableTimeout } from '../timeout.ts'
-import { fromPostgresError, READ_ONLY_TRANSACTION } from './postgres-errors.ts'
+import { fromPostgresError, raisesDoubt } from './postgres-errors.ts'
+import type { PostgresServer } from './postgres-server.ts'
 import type { PostgresServers } from './postgres-servers.ts'
 import { storeUnavailable } from '../unavailable.ts'
 
@@ -32,14 +33,14 @@ export class TimeoutPool {
   /** A connection on which each query has so much time. The caller releases it. */
   async connect(queryMs: number): Promise<PooledConnection> {
     for (;;) {
-      const client = await this.#client()
-      if (!this.#isSuspect(client)) return new PooledConnection(client, this.#watch(client, queryMs))
+      const server = await this.#servers.use()
+      const client = await this.#client(server)
+      if (!this.#isSuspect(client)) return new PooledConnection(client, this.#watch(server, client, queryMs))
       client.release(true)
     }
   }
 
-  async #client(): Promise<PoolClient> {
-    const server = await this.#servers.use()
+  async #client(server: PostgresServer): Promise<PoolClient> {
     try {
       return await server.connect()
     } catch (error) {
@@ -52,7 +53,7 @@ export class TimeoutPool {
     return (this.#answeredAt.get(client) ?? this.#clock.monotonic()) <= this.#lostAt
   }
 
-  #watch(client: PoolClient, queryMs: number): ConnectionWatch {
+  #watch(server: PostgresServer, client: PoolClient, queryMs: number): ConnectionWatch {
     return {
       queryMs,
       onAnswer: () => {
@@ -60,7 +61,7 @@ export class TimeoutPool {
         this.#servers.onAnswer()
       },
       onTimeout: () => (this.#lostAt = this.#clock.monotonic()),
-      onReadOnly: () => this.#servers.recheck(),
+      onDoubt: (error) => this.#servers.onDoubt(server, error),
     }
   }
 }
@@ -69,8 +70,8 @@ interface ConnectionWatch {
   readonly queryMs: number
   onAnswer(): void
   onTimeout(): void
-  /** The server takes no changes: it has become a standby. */
-  onReadOnly(): void
+  /** The server has refused a query because of what it is now: a standby, or one that stops. */
+  onDoubt(error: unknown): void
 }
 
 export interface PostgresQuery {
@@ -116,7 +117,7 @@ export class PooledConnection implements QueryConnection {
       this.#watch.onAnswer()
       return result
     } catch (error) {
-      if (error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION) this.#watch.onReadOnly()
+      if (raisesDoubt(error)) this.#watch.onDoubt(error)
       throw fromPostgresError(error)
     }
   }

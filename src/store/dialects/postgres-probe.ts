@@ -1,6 +1,9 @@
 import { Client, type ClientConfig } from 'pg'
-import type { ServerRole } from '../../kernel/postgres-url.ts'
-import { TrackedSockets } from './postgres-server.ts'
+import { errorMessage } from '../../kernel/errors.ts'
+import { parsePostgresUrl, type ServerRole } from '../../kernel/postgres-url.ts'
+import type { Secret } from '../../kernel/secret.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { serverName, TrackedSockets } from './postgres-server.ts'
 
 /** What a server answers about itself. */
 export interface ServerState {
@@ -46,6 +49,38 @@ export async function readServerState(
     stop()
     signal.removeEventListener('abort', stop)
   }
+}
+
+/** What one server of the list in `database.url` is now. */
+export interface ServerFacts {
+  /** `host:port`. */
+  readonly name: string
+  /** A former primary takes changes, too, but another server was promoted after it. */
+  readonly role: 'primary' | 'former primary' | 'standby' | 'read-only' | 'unreachable'
+  /** Why it is unreachable. */
+  readonly reason?: string
+}
+
+const FACTS_MS = 5 * SECOND
+
+/** Asks each server what it is; nothing for an address with one host. */
+export async function readServers(url: Secret): Promise<readonly ServerFacts[]> {
+  const { urls = [] } = parsePostgresUrl(url.reveal()) ?? {}
+  if (urls.length < 2) return []
+  const limit = { withinMs: FACTS_MS, signal: new AbortController().signal }
+  const answers = await Promise.allSettled(urls.map((each) => readServerState(each, {}, limit)))
+  const states = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
+  const primary = chooseServer(states, 'read-write')
+  return answers.map((answer, index) => {
+    const name = serverName(urls[index] ?? '')
+    if (answer.status === 'fulfilled') return { name, role: roleOf(answer.value, index === primary) }
+    return { name, role: 'unreachable', reason: errorMessage(answer.reason) }
+  })
+}
+
+function roleOf({ writable, timeline }: ServerState, isPrimary: boolean): ServerFacts['role'] {
+  if (writable) return isPrimary ? 'primary' : 'former primary'
+  return timeline === 0 ? 'standby' : 'read-only'
 }
 
 /** The state of each server that has answered, in the order of the configuration. */

@@ -79,14 +79,46 @@ test('while no server can be reached, requests fail without a connection of thei
   await eventually('the server is used again', () => works(store))
 })
 
+const setReadOnly = (store: Store, value: 'on' | 'off') =>
+  sql
+    .raw(
+      `begin read write; do $$ begin execute format('alter database %I set default_transaction_read_only = ${value}',
+        current_database()); end $$; commit`,
+    )
+    .execute(store.read.db)
+const change = (store: Store) =>
+  store
+    .write(({ db }) => sql`create table if not exists changes ()`.execute(db))
+    .then(
+      () => true,
+      () => false,
+    )
+
+test('refused changes make the servers be asked once a second, however many there are', async (t) => {
+  const { first, second, connect } = await openWorld(t)
+  await setReadOnly(await connect([first]), 'on')
+  const store = await connect([first, second], '?target_session_attrs=any')
+  await store.check()
+  const [from, before] = [performance.now(), second.taken]
+  for (let number = 0; number < 50; number++) assert.equal(await change(store), false)
+  const rounds = second.taken - before
+  assert.ok(rounds <= 1 + (performance.now() - from) / 1_000, `${rounds} rounds`)
+})
+
+test('a name that leads to a server that takes changes is used anew', async (t) => {
+  const { first, connect } = await openWorld(t)
+  // As on a standby, each connection refuses changes; a new one then leads to the primary.
+  await setReadOnly(await connect([first]), 'on')
+  const store = await connect([first])
+  assert.equal(await change(store), false)
+  await setReadOnly(await connect([first]), 'off')
+  await eventually('a change is taken', () => change(store))
+})
+
 test('a list without a server that takes changes is refused, and names each', async (t) => {
   const { first, second, connect } = await openWorld(t)
   const writable = await connect([first])
-  await sql
-    .raw(
-      `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
-    )
-    .execute(writable.read.db)
+  await setReadOnly(writable, 'on')
   const store = await connect([first, second])
   await assert.rejects(store.check(), ({ cause }: Error) =>
     /no server takes changes \(127.*: it takes no changes; 127.*: it takes no changes\)/.test(String(cause)),

@@ -1,20 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DatabaseError, type ClientConfig, type PoolConfig } from 'pg'
+import { DatabaseError, type PoolConfig } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { PostgresUrl } from '../../kernel/postgres-url.ts'
-import { backoffMs } from '../../kernel/retry.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { storeUnavailable } from '../unavailable.ts'
-import { explainPooler } from './postgres-errors.ts'
-import { chooseServer, readServerState, type ServerStates } from './postgres-probe.ts'
+import { explainPooler, isReadOnlyRefusal } from './postgres-errors.ts'
+import { chooseServer, readServerState, type ServerState } from './postgres-probe.ts'
 import { PostgresServer, serverName } from './postgres-server.ts'
 
-const SEARCH_BACKOFF = { initialMs: 100, maximumMs: 2 * SECOND }
-// One server has as long as a connection to it; of several, one that hangs must not delay the others.
-const PROBE_MS = { one: 5 * SECOND, several: 2 * SECOND }
+// One round asks each server once, and follows another one after so long at the earliest: a promotion is found within a second,
+// and however many requests fail, no server gets more than one connection a second from the search of a process.
+const ROUND_EVERY_MS = SECOND
+// One server has as long as a connection to it; of several, one that hangs must not delay the others: it answers in a later
+// round, or not at all.
+const LIMITS = {
+  one: { answerMs: 5 * SECOND, roundMs: 5 * SECOND },
+  several: { answerMs: 2 * SECOND, roundMs: SECOND },
+}
 // How long the other servers have after the first that can be used.
 const GRACE_MS = 250
 const WATCH_EVERY_MS = SECOND
@@ -34,14 +39,15 @@ export interface PostgresServersOptions {
 
 /**
  * The configured servers, of which one is used at a time. When no connection to it can be opened, one search at a time
- * asks all of them, with growing pauses, and meanwhile requests fail at once: they do not all try to connect. With
- * several servers, a search also follows when the server refuses changes or when its answers fail to come.
+ * asks all of them, once a second, and meanwhile requests fail at once: they do not all try to connect. They are also asked
+ * when the server refuses changes or shuts down, and, if there are several, when its answers fail to come.
  */
 export class PostgresServers {
   readonly #options: PostgresServersOptions
   readonly #closing = new AbortController()
   readonly #changes: Counter
-  readonly #watch: NodeJS.Timeout | undefined
+  readonly #watch: NodeJS.Timeout
+  readonly #probes: Probes
   /** Undefined while no server can be used. */
   #current: PostgresServer | undefined
   /** The index of the current server, or the last one. */
@@ -51,6 +57,11 @@ export class PostgresServers {
   #asking: Promise<void> | undefined
   #searching: Promise<void> | undefined
   #answeredAt: number
+  #askedAt = Number.NEGATIVE_INFINITY
+  /** Whether another server may be the better one. */
+  #isDoubted = false
+  /** Whether a connection to the current server has refused a change. */
+  #isReadOnly = false
 
   constructor(options: PostgresServersOptions) {
     const { address, clock, metrics } = options
@@ -61,8 +72,9 @@ export class PostgresServers {
       help: 'Changes to another server of the list in database.url.',
     })
     this.#changes.increment({}, 0)
+    this.#probes = new Probes(options, this.#closing.signal)
     if (this.#isOnlyOne && address.role === 'any') this.#open(0)
-    if (!this.#isOnlyOne) this.#watch = setInterval(() => this.#checkSilence(), WATCH_EVERY_MS).unref()
+    this.#watch = setInterval(() => this.#check(), WATCH_EVERY_MS).unref()
   }
 
   /** The server to use now. While servers are asked, waits for their answers. Rejects with `store_unavailable`. */
@@ -97,10 +109,13 @@ export class PostgresServers {
     this.#search()
   }
 
-  /** Looks for a better server, without giving up the one that is used. */
-  recheck(): void {
-    if (this.#isOnlyOne || this.#closing.signal.aborted) return
-    this.#ask().catch(() => undefined)
+  /** A query was answered with an error after which another server may be the better one. */
+  onDoubt(server: PostgresServer, error: unknown): void {
+    if (server !== this.#current) return
+    this.#isReadOnly ||= isReadOnlyRefusal(error)
+    // With one address there is something to find only if its name leads to another server now.
+    this.#isDoubted ||= this.#isReadOnly || !this.#isOnlyOne
+    this.#recheck()
   }
 
   async close(): Promise<void> {
@@ -114,10 +129,16 @@ export class PostgresServers {
     return this.#options.address.urls.length === 1
   }
 
-  #checkSilence(): void {
-    const { clock } = this.#options
-    const isSilent = clock.monotonic() - this.#answeredAt > SILENCE_MS
-    if (isSilent && (this.#current?.busy ?? 0) > 0) this.recheck()
+  #check(): void {
+    const isSilent = this.#options.clock.monotonic() - this.#answeredAt > SILENCE_MS
+    if (isSilent && !this.#isOnlyOne && (this.#current?.busy ?? 0) > 0) this.#isDoubted = true
+    this.#recheck()
+  }
+
+  /** Looks for a better server, without giving up the one that is used. */
+  #recheck(): void {
+    if (!this.#isDoubted || !this.#current || this.#untilDueMs() > 0) return
+    this.#ask().catch(() => undefined)
   }
 
   #search(): void {
@@ -126,19 +147,22 @@ export class PostgresServers {
 
   async #searchUntilFound(): Promise<void> {
     const { signal } = this.#closing
-    for (let attempt = 0; !signal.aborted; attempt++) {
+    while (!signal.aborted) {
+      const pauseMs = this.#untilDueMs()
+      if (pauseMs > 0) await pause(pauseMs, undefined, { signal, ref: false }).catch(() => undefined)
       try {
         return await this.#ask()
       } catch (error) {
         this.#failure = toError(error)
       }
-      await pause(backoffMs(SEARCH_BACKOFF, attempt), undefined, { signal, ref: false }).catch(
-        () => undefined,
-      )
     }
   }
 
-  /** One question at a time, however many ask for it. */
+  #untilDueMs(): number {
+    return this.#askedAt + ROUND_EVERY_MS - this.#options.clock.monotonic()
+  }
+
+  /** One round at a time, however many ask for it. */
   #ask(): Promise<void> {
     this.#asking ??= this.#chooseByAnswers().finally(() => (this.#asking = undefined))
     return this.#asking
@@ -146,12 +170,15 @@ export class PostgresServers {
 
   /** Uses the best of the servers that answer; rejects if there is none. */
   async #chooseByAnswers(): Promise<void> {
-    const { address, settings } = this.#options
-    const { states, errors } = await readStates(address, settings, this.#closing.signal)
+    const { address, clock } = this.#options
+    this.#askedAt = clock.monotonic()
+    this.#isDoubted = false
+    const answers = await this.#probes.round()
     if (this.#closing.signal.aborted) return
-    const chosen = chooseServer(states, address.role, this.#index)
-    if (chosen === undefined) throw noServer(address, states, errors)
+    const chosen = chooseServer(statesOf(answers), address.role, this.#index)
+    if (chosen === undefined) throw noServer(address, answers)
     if (chosen !== this.#index || !this.#current) this.#change(chosen)
+    else if (this.#isReadOnly && answers[chosen]?.state?.writable) this.#renew(chosen)
   }
 
   #change(index: number): void {
@@ -166,48 +193,80 @@ export class PostgresServers {
     )
   }
 
+  /** A new connection takes changes and an old one does not: the name of the server leads to another one now. */
+  #renew(index: number): void {
+    const former = this.#current
+    const { name } = this.#open(index)
+    former?.retire(new Error(`Connection terminated: ${name} has become another server`))
+    this.#options.logger.warn({ server: name }, 'the database server is connected to anew')
+  }
+
   #open(index: number): PostgresServer {
     const { address, settings, logger } = this.#options
     this.#index = index
+    this.#isReadOnly = false
     this.#current = new PostgresServer({ url: address.urls[index] ?? '', settings, logger })
     return this.#current
   }
 }
 
-interface Round {
-  readonly states: ServerStates
-  readonly errors: readonly unknown[]
+/** What a server has answered, or why it has not. */
+interface Answer {
+  readonly state?: ServerState
+  readonly error?: unknown
 }
 
-/** Asks all servers at once. */
-async function readStates(
-  { urls, role }: PostgresUrl,
-  settings: ClientConfig,
-  signal: AbortSignal,
-): Promise<Round> {
-  const withinMs = urls.length === 1 ? PROBE_MS.one : PROBE_MS.several
-  const round: { states: ServerStates[number][]; errors: unknown[] } = {
-    states: urls.map(() => undefined),
-    errors: [],
+/** Asks all servers at once, each on one connection at a time. */
+class Probes {
+  readonly #options: PostgresServersOptions
+  readonly #signal: AbortSignal
+  readonly #limits: { readonly answerMs: number; readonly roundMs: number }
+  readonly #answers: Answer[] = []
+  readonly #pending = new Map<number, Promise<void>>()
+
+  constructor(options: PostgresServersOptions, signal: AbortSignal) {
+    this.#options = options
+    this.#signal = signal
+    this.#limits = options.address.urls.length === 1 ? LIMITS.one : LIMITS.several
   }
-  const usable = Promise.withResolvers<void>()
-  const answers = urls.map(async (url, index) => {
-    try {
-      round.states[index] = await readServerState(url, settings, { withinMs, signal })
-      if (chooseServer(round.states, role) !== undefined) usable.resolve()
-    } catch (error) {
-      round.errors[index] = error
+
+  /** Resolves soon after an answer that is good enough, else after all of them or at the end of the round. */
+  async round(): Promise<readonly Answer[]> {
+    const { urls, role } = this.#options.address
+    const usable = Promise.withResolvers<void>()
+    const onAnswer = () => {
+      if (chooseServer(statesOf(this.#answers), role) !== undefined) usable.resolve()
     }
-  })
-  const grace = usable.promise.then(() => pause(GRACE_MS, undefined, { ref: false }))
-  await Promise.race([Promise.all(answers), grace])
-  return { states: [...round.states], errors: [...round.errors] }
+    for (const [index, url] of urls.entries()) this.#ask(index, url)
+    const all = Promise.all([...this.#pending.values()].map((each) => each.then(onAnswer)))
+    const grace = usable.promise.then(() => pause(GRACE_MS, undefined, { ref: false }))
+    await Promise.race([all, grace, pause(this.#limits.roundMs, undefined, { ref: false })])
+    return [...this.#answers]
+  }
+
+  #ask(index: number, url: string): void {
+    if (this.#pending.has(index)) return
+    this.#answers[index] = { error: new Error('it has not answered') }
+    const { settings } = this.#options
+    const asking = readServerState(url, settings, { withinMs: this.#limits.answerMs, signal: this.#signal })
+      .then(
+        (state) => void (this.#answers[index] = { state }),
+        (error: unknown) => void (this.#answers[index] = { error }),
+      )
+      .finally(() => this.#pending.delete(index))
+    this.#pending.set(index, asking)
+  }
 }
 
-function noServer({ urls }: PostgresUrl, states: ServerStates, errors: readonly unknown[]): Error {
-  if (urls.length === 1 && errors[0] !== undefined) return toError(errors[0])
+function statesOf(answers: readonly Answer[]): (ServerState | undefined)[] {
+  return answers.map(({ state }) => state)
+}
+
+function noServer({ urls }: PostgresUrl, answers: readonly Answer[]): Error {
+  const [first] = answers
+  if (urls.length === 1 && first?.error !== undefined) return toError(first.error)
   const reasons = urls.map((url, index) => {
-    const reason = states[index] ? 'it takes no changes' : errorMessage(errors[index])
+    const reason = answers[index]?.state ? 'it takes no changes' : errorMessage(answers[index]?.error)
     return `${serverName(url)}: ${reason}`
   })
   return new Error(`no server takes changes (${reasons.join('; ')})`)

@@ -31,6 +31,8 @@ export interface ConsoleWorld {
 export interface OpenOptions extends BrowserContextOptions {
   readonly role?: string
   readonly language?: 'en' | 'zh'
+  /** Whether it is the first visit, which begins with the tour. */
+  readonly tour?: boolean
 }
 
 interface StartedWorld {
@@ -88,7 +90,7 @@ export function consoleWorld(
     get platform() {
       return world().platform
     },
-    async open(t, path, { role = 'admin', language = 'en', ...options } = {}) {
+    async open(t, path, { role = 'admin', language = 'en', tour = false, ...options } = {}) {
       const { platform } = world()
       const token = role === '' ? null : await tokenOf(role)
       const scope = scopeOf(t)
@@ -97,7 +99,7 @@ export function consoleWorld(
         assert.deepEqual(opened.complaints, [])
         assert.deepEqual([...opened.origins], [platform.url])
       })
-      await opened.page.addInitScript(keepForPage, { token, language })
+      await opened.page.addInitScript(keepForPage, { token, language, tour })
       await opened.page.goto(`${platform.url}/console/${path}`)
       return opened.page
     },
@@ -115,13 +117,20 @@ async function openShared(
   return context
 }
 
+interface KeptForPage {
+  readonly token: string | null
+  readonly language: string
+  readonly tour: boolean
+}
+
 /** Runs in the page before its scripts. */
-function keepForPage({ token, language }: { token: string | null; language: string }): void {
+function keepForPage({ token, language, tour }: KeptForPage): void {
   const isFirstVisit = sessionStorage.getItem('test.visited') === null
   sessionStorage.setItem('test.visited', 'yes')
   if (!isFirstVisit) return
   localStorage.clear()
   localStorage.setItem('platform.language', language)
+  if (!tour) localStorage.setItem('platform.tour', 'yes')
   if (token !== null) sessionStorage.setItem('platform.token', token)
 }
 

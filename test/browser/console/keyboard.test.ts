@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../support/eventually.ts'
-import { consoleWorld } from './console-world.ts'
+import { assertLook, assertLooks, consoleWorld } from './console-world.ts'
 
 const world = consoleWorld()
 
@@ -123,6 +123,7 @@ const FOUND = [
   { text: 'dead', address: '/messages?status=dead' },
   { text: '心跳', address: '/heartbeats' },
   { text: 'mute', address: '/silences' },
+  { text: '待办', address: '/my-work' },
 ] as const
 
 test('the palette finds pages and filtered views by the words that people type', async (t) => {
@@ -139,6 +140,139 @@ test('the palette finds pages and filtered views by the words that people type',
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
   assert.ok(page.url().endsWith('/console/tickets'))
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  const options = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('option')
+  assert.deepEqual((await options.allTextContents()).slice(0, 2), ['New ticketn', 'Go to My workgq'])
+  for (const [text, title] of [
+    ['退出', 'Sign out'],
+    ['logout', 'Sign out'],
+    ['夜间', 'Colours: Dark'],
+  ]) {
+    await page.getByRole('combobox', { name: 'Go to or do' }).fill(text ?? '')
+    assert.equal((await options.allTextContents())[0], title)
+  }
+  await page.keyboard.press('Enter')
+  await page.locator(':root[data-theme="dark"]').waitFor()
+})
+
+test('the groups of the navigation fold, which the browser remembers; the open page stays in sight', async (t) => {
+  const page = await world.open(t, 'orders')
+  const navigation = page.getByRole('navigation', { name: 'Pages' })
+  const shop = navigation.getByRole('button', { name: 'Shop' })
+  await shop.press('Enter')
+  await navigation.getByRole('link', { name: 'Payments' }).waitFor({ state: 'detached' })
+  await navigation.getByRole('link', { name: 'Orders' }).waitFor()
+  await page.reload()
+  await navigation.getByRole('link', { name: 'Orders' }).waitFor()
+  assert.equal(await shop.getAttribute('aria-expanded'), 'false')
+  assert.equal(await navigation.getByRole('link', { name: 'Payments' }).count(), 0)
+  await page.setViewportSize({ width: 390, height: 740 })
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Shop' }).click()
+  await assertLook(page, 'navigation', { viewport: { width: 390, height: 740 }, colorScheme: 'dark' })
+  await page.getByRole('dialog').getByRole('link', { name: 'Payments' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor()
+})
+
+test('the first visit begins with a tour, once, in both languages and by keyboard', async (t) => {
+  const page = await world.open(t, 'overview', { tour: true, language: 'zh' })
+  const tour = page.getByRole('dialog', { name: '控制台导览' })
+  await tour.getByText('第 1 步，共 5 步').waitFor()
+  for (let step = 1; step < 5; step++) await page.keyboard.press('Enter')
+  await tour.getByText('第 5 步，共 5 步').waitFor()
+  await assertLooks(page, 'tour-zh')
+  await page.keyboard.press('Enter')
+  await tour.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  assert.equal(await tour.count(), 0)
+  const other = await world.open(t, 'overview', { tour: true })
+  await other
+    .getByRole('dialog', { name: 'A tour of the console' })
+    .getByRole('button', { name: 'Skip' })
+    .click()
+  await other.reload()
+  await other.getByRole('heading', { level: 1 }).waitFor()
+  assert.equal(await other.getByRole('dialog').count(), 0)
+})
+
+test('a user has on one page what waits for them', async (t) => {
+  const page = await world.open(t, 'my-work')
+  await page.getByText('You have acknowledged no alert that still fires.').waitFor()
+  const { sub: id } = await page.evaluate(() => {
+    const [, body = ''] = (sessionStorage.getItem('platform.token') ?? '').split('.')
+    return JSON.parse(atob(body.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: string }
+  })
+  const post = async (path: string, body: object) => {
+    const answer = await world.platform.call('POST', path, { body })
+    return (await answer.json()) as { id: string }
+  }
+  const ticket = await post('/tickets', { title: 'A ticket of mine', level: 'high' })
+  await world.platform.call('PATCH', `/tickets/${ticket.id}`, { body: { assignee: id } })
+  const others = await post('/alerts/report', { source: 'a', title: 'Taken by another', level: 'HIGH' })
+  await post(`/alerts/${others.id}/acknowledge`, {})
+  const own = await post('/alerts/report', { source: 'b', title: 'Taken by me', level: 'CRITICAL' })
+  await page.goto(`${world.platform.url}/console/alerts/${own.id}`)
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('status').filter({ hasText: 'The alert is acknowledged.' }).waitFor()
+  await press(page, 'g', 'q')
+  await page.getByRole('link', { name: 'A ticket of mine' }).waitFor()
+  await page.getByRole('link', { name: 'Taken by me' }).waitFor()
+  assert.equal(await page.getByText('Taken by another').count(), 0)
+  await assertLooks(page, 'my-work')
+})
+
+test('an object leads to what belongs to it', async (t) => {
+  const page = await world.open(t, 'orders/keys-1')
+  await page.getByRole('link', { name: 'Messages of its time' }).waitFor()
+  await page.emulateMedia({ media: 'print' })
+  await drawer(page, 'keys-1').getByText('49.90').waitFor()
+  for (const unprinted of ['navigation', 'search', 'banner', 'button'] as const)
+    assert.equal(await page.getByRole(unprinted).filter({ visible: true }).count(), 0, unprinted)
+  await page.emulateMedia({ media: 'screen' })
+  await drawer(page, 'keys-1').getByRole('link', { name: 'Payments' }).click()
+  await page.waitForURL('**/payments?order_id=keys-1')
+  await page.goto(`${world.platform.url}/console/users`)
+  await page.getByRole('link', { name: 'the-admin' }).click()
+  await assertLooks(page, 'users-related')
+  await drawer(page, 'the-admin').getByRole('link', { name: 'Executions' }).click()
+  await page.waitForURL('**/executions?requested_by=*')
+})
+
+test('the browser notifies of new alerts from a chosen severity on, and its tab says how many are unseen', async (t) => {
+  const page = await world.open(t, 'alerts', { permissions: ['notifications'] })
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', {
+      get: () => document.documentElement.dataset['hidden'] === 'yes',
+    })
+    document.documentElement.dataset['hidden'] = 'yes'
+    const shown: string[] = []
+    class Notice extends EventTarget {
+      static readonly requestPermission = async () => 'granted'
+      constructor(title: string) {
+        super()
+        shown.push(title)
+        document.documentElement.dataset['shown'] = shown.join('; ')
+      }
+    }
+    Object.assign(globalThis, { Notification: Notice })
+  })
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByLabel('Notify this browser').selectOption('From High')
+  for (const [title, level] of [
+    ['Not told', 'WARNING'],
+    ['Told', 'CRITICAL'],
+  ])
+    await world.platform.call('POST', '/alerts/report', { body: { source: 'notices', title, level } })
+  await page.locator(':root[data-shown="Critical: Told"]').waitFor()
+  assert.equal(await page.title(), '(1) Alerts')
+  await page.evaluate(() => {
+    document.documentElement.dataset['hidden'] = 'no'
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  assert.equal(await page.title(), 'Alerts')
 })
 
 test('the palette opens what looks like the id of an object, and says what it finds', async (t) => {

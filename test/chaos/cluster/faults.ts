@@ -1,8 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
 import { fakedClock } from '../../support/jumping-clock.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
-import { freezePrograms, killPrograms, resumePrograms, type Host } from '../../support/hosts/network.ts'
+import {
+  freezePrograms,
+  killProgram,
+  killPrograms,
+  resumePrograms,
+  type Host,
+} from '../../support/hosts/network.ts'
 
 /** A kind of fault on a host of a kind. */
 export interface Fault {
@@ -18,8 +23,6 @@ type Choose = (cluster: Cluster) => Host | Promise<Host>
 
 export const STREAM = 'PLATFORM'
 const CLOCK_OFFSET_MINUTES = 5
-// An operator, or a program that decides for one, takes some time.
-const UNTIL_PROMOTED_MS = 1_000
 
 /** The same for a host of each kind. */
 const ON_A_HOST: Readonly<Record<string, Begin>> = {
@@ -52,20 +55,30 @@ const CLOCKS: Readonly<Record<string, Begin>> = {
 }
 
 const ON_THE_PRIMARY: Readonly<Record<string, Begin>> = {
-  'killed, and its standby promoted': killPrimary,
-  'frozen, and its standby promoted': (cluster, host) => replacePrimary(cluster, () => freezePrograms(host)),
-  'cut off, and its standby promoted': (cluster, host) =>
-    replacePrimary(cluster, async () => cluster.network.cutOff(host)),
-  ...pick(ON_A_HOST, 'on a slow line'),
-}
-
-const ON_THE_STANDBY: Readonly<Record<string, Begin>> = {
-  'killed, and taken out by the operator': async ({ postgres }, host) => {
-    await killPrograms(host)
-    await pause(UNTIL_PROMOTED_MS)
-    await postgres.removeStandby()
-    return () => postgres.addStandby()
+  killed: killServer,
+  'killed, but not its Patroni': async (_, host) => {
+    killProgram(host, 'postgres')
+    return () => undefined
   },
+  ...pick(ON_A_HOST, 'frozen', 'cut off'),
+  'cut off from etcd': async ({ network, deciders }, host) => {
+    network.cutBothWays(host, deciders)
+    return () => network.heal()
+  },
+  'with a full disk': async ({ postgres }, host) => postgres.fillDisk(host),
+  [`with a clock ${CLOCK_OFFSET_MINUTES} min ahead`]: async ({ postgres }, host) => {
+    await killPrograms(host)
+    postgres.startServer(host, fakedClock(CLOCK_OFFSET_MINUTES))
+    return async () => {
+      await killPrograms(host)
+      postgres.startServer(host)
+    }
+  },
+  'cut off from the apis': async ({ network, apis }, host) => {
+    network.cutBothWays(host, apis)
+    return () => network.heal()
+  },
+  ...pick(ON_A_HOST, 'on a slow line'),
 }
 
 const ON_THE_BUS: Readonly<Record<string, Begin>> = {
@@ -82,22 +95,32 @@ const ON_THE_BUS: Readonly<Record<string, Begin>> = {
 
 const anApi: Choose = ({ apis }) => apis.at(-1) as Host
 const aWorker: Choose = ({ workers }) => workers[0] as Host
-const primary: Choose = ({ postgres }) => postgres.primary
+const primary: Choose = ({ postgres }) => postgres.primary()
+const standby: Choose = ({ postgres }) => postgres.standby()
+const decider: Choose = ({ postgres }) => postgres.decider()
 const busLeader: Choose = ({ bus }) => bus.leaderOf(STREAM)
 
-/** Every fault; the first ones are the most frequent. */
+/** After these another server of PostgreSQL may have to take over. */
+const DATABASE_FAULTS: readonly Fault[] = [
+  ...onHost('primary of PostgreSQL', primary, ON_THE_PRIMARY),
+  ...onHost('synchronous standby of PostgreSQL', standby, { killed: killServer }),
+  ...onHost('leader of etcd', decider, { killed: killDecider }),
+  both('primary and synchronous standby', [primary, killServer], [standby, killServer]),
+  both('primary of PostgreSQL and leader of etcd', [primary, killServer], [decider, killDecider]),
+  both('primary of PostgreSQL and api', [primary, killServer], [anApi, killModule]),
+]
+
+/** Every fault; a short run has the first ones. */
 export const FAULTS: readonly Fault[] = [
+  ...DATABASE_FAULTS,
   ...onHost('api', anApi, pick(ON_A_MODULE, 'killed')),
   ...onHost('process that delivers', findDeliverer, ON_A_MODULE),
   ...onHost('api', anApi, { ...omit(ON_A_MODULE, 'killed'), ...CLOCKS }),
   ...onHost('gateway', findBusiestGateway, { ...ON_A_MODULE, ...CLOCKS }),
   ...onHost('worker', aWorker, { ...ON_A_MODULE, ...CLOCKS }),
-  ...onHost('primary of PostgreSQL', primary, ON_THE_PRIMARY),
-  ...onHost('standby of PostgreSQL', ({ postgres }) => postgres.standby, ON_THE_STANDBY),
   ...onHost('leader of the stream', busLeader, ON_THE_BUS),
   both('api and leader of the stream', [anApi, killModule], [busLeader, killBusServer]),
   both('gateway and worker', [findBusiestGateway, killModule], [aWorker, killModule]),
-  both('primary of PostgreSQL and api', [primary, killPrimary], [anApi, killModule]),
 ]
 
 function onHost(host: string, choose: Choose, faults: Readonly<Record<string, Begin>>): Fault[] {
@@ -156,8 +179,14 @@ async function killBusServer({ bus }: Cluster, host: Host): Promise<End> {
   return () => bus.startServer(host)
 }
 
-function killPrimary(cluster: Cluster, host: Host): Promise<End> {
-  return replacePrimary(cluster, () => killPrograms(host))
+async function killServer({ postgres }: Cluster, host: Host): Promise<End> {
+  await killPrograms(host)
+  return () => postgres.startServer(host)
+}
+
+async function killDecider({ postgres }: Cluster, host: Host): Promise<End> {
+  await killPrograms(host)
+  return () => postgres.startDecider(host)
 }
 
 function startWithClock(minutes: number): Begin {
@@ -170,19 +199,6 @@ function startWithClock(minutes: number): Begin {
       await killPrograms(host)
       await startAgain(cluster, host)
     }
-  }
-}
-
-/** The primary never comes back with its data: the server on its host becomes a new standby. */
-async function replacePrimary({ postgres, network }: Cluster, lose: () => Promise<void>): Promise<End> {
-  const old = postgres.primary
-  await lose()
-  await pause(UNTIL_PROMOTED_MS)
-  await postgres.promote()
-  return async () => {
-    await killPrograms(old)
-    network.heal()
-    await postgres.addStandby()
   }
 }
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import type { QueryResultRow } from 'pg'
 import { eventually } from '../../support/eventually.ts'
 import type { Cluster } from '../../support/hosts/cluster.ts'
-import { canHaveBecome } from '../../support/order-clients.ts'
+import { canHaveBecome, type OrderStep } from '../../support/order-clients.ts'
 import { NUMBERED_SUBJECT, numbersOfLane } from '../../support/numbered-tickets.ts'
 import { readReplicas, type Replica } from '../../support/bus-reader.ts'
 import type { Load } from './load.ts'
 import type { Replay } from './replay.ts'
+
+const ORDERS = 'select order_id, status from orders'
 
 // One statement, so that all of it is of one moment.
 const ORDERS_WITHOUT_THEIR_EVENTS = `
@@ -24,15 +27,32 @@ select order_id, subject, sum(count) as surplus from (
 /** What must hold at every moment. */
 export async function requireInvariants({ postgres }: Cluster, load: Load): Promise<void> {
   const acknowledged = new Map(load.orders)
-  const orders = await postgres.rows('select order_id, status from orders')
-  const statuses = new Map(orders.map(({ order_id, status }) => [order_id, String(status)]))
-  const lost = [...acknowledged].filter(([id, status]) => !canHaveBecome(statuses.get(id), status))
-  assert.deepEqual(lost, [], 'acknowledged orders that are lost')
+  assert.deepEqual(lostOf(acknowledged, await postgres.rows(ORDERS)), [], 'acknowledged orders that are lost')
+  // What a former primary has taken and no other server had, it gives up when it follows the new one.
+  const haveAll = async () =>
+    (await postgres.rowsOfEach(ORDERS)).every((rows) => lostOf(acknowledged, rows).length === 0)
+  await eventually('every server of PostgreSQL has each acknowledged order', haveAll)
   assert.deepEqual(await postgres.rows(ORDERS_WITHOUT_THEIR_EVENTS), [], 'orders without their events')
   const shared = await postgres.rows(
     'select address from vpn_sessions where closed_at is null group by address having count(*) > 1',
   )
   assert.deepEqual(shared, [], 'addresses of two live sessions')
+}
+
+function lostOf(acknowledged: ReadonlyMap<string, OrderStep>, rows: readonly QueryResultRow[]) {
+  const statuses = new Map(rows.map(({ order_id, status }) => [order_id, String(status)]))
+  return [...acknowledged].filter(([id, status]) => !canHaveBecome(statuses.get(id), status))
+}
+
+/**
+ * No two servers of PostgreSQL were the primary on one timeline: each timeline was ended once, by the next promotion, and all
+ * servers are on the last one. Returns the number of promotions.
+ */
+export async function requireOnePrimary({ postgres }: Cluster): Promise<number> {
+  const last = await postgres.untilFollowed()
+  const ended = Array.from({ length: last - 1 }, (_, index) => index + 1)
+  assert.deepEqual(await postgres.endedTimelines(), ended, 'timelines that have ended')
+  return last - 1
 }
 
 /** What a stream may have, because NATS has failed or lost a message. */

@@ -189,8 +189,7 @@ function callApi(
 
 async function addUser(cluster: Cluster, name: string): Promise<void> {
   const body = { name, password: 'five quiet otters', roles: ['devops'] }
-  const answer = await callApi(cluster, 'POST', '/users', { body })
-  if (answer.status !== 201) throw new Error(`no user ${name}: ${answer.status} ${await answer.text()}`)
+  await eventually(`the user ${name}`, () => isAcknowledged(cluster, 'POST', '/users', body, name))
 }
 
 interface MirroredUser {

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, type ClusterSize } from '../../support/hosts/cluster.ts'
 import { inSandbox } from '../../support/hosts/sandbox.ts'
 import { FAULTS, STREAM, type Fault } from './faults.ts'
-import { requireDeliveries, requireInvariants, untilDelivered } from './invariants.ts'
+import { requireDeliveries, requireInvariants, requireOnePrimary, untilDelivered } from './invariants.ts'
 import { KINDS, Load } from './load.ts'
 import { replayLost, shortenDuplicateWindow } from './replay.ts'
 import { measureUsage, type Usage } from './usage.ts'
@@ -16,7 +16,8 @@ export interface WorldOptions {
   readonly size: ClusterSize
   /** How many faults of {@link FAULTS}; after the last one of the list, the first one comes again. */
   readonly faults: number
-  readonly holdMs: number
+  /** Undefined: each fault lasts until all clients are served again. */
+  readonly holdMs: number | undefined
 }
 
 /** What a fault has cost. Times in milliseconds. */
@@ -27,6 +28,8 @@ export interface Damage {
   readonly slowest: Readonly<Record<string, number>>
   /** From the fault until no operation was slow any more. */
   readonly normalAfter: number
+  /** Whether another server of PostgreSQL has taken over. */
+  readonly hasNewPrimary: boolean
   /** From the end of the fault until every event was delivered. */
   readonly deliveredAfter: number
   /** Restarts by the operator of a NATS server that acknowledged nothing. */
@@ -64,10 +67,12 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   const replay = await replayLost(cluster, last)
   await untilDelivered(cluster)
   const { twice, late } = await requireDeliveries(cluster, load, last, replay)
+  const promotions = await requireOnePrimary(cluster)
   const { lost, replayed } = replay
   report({
     counts: {
       ...load.counts,
+      promotions,
       'messages that NATS lost': lost.size,
       'sent again': replayed.size,
       'stored twice': twice,
@@ -77,15 +82,23 @@ async function run({ size, faults, holdMs }: WorldOptions): Promise<void> {
   cluster.network.close()
 }
 
-async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: number): Promise<Damage> {
+async function tryFault(
+  cluster: Cluster,
+  load: Load,
+  fault: Fault,
+  holdMs: WorldOptions['holdMs'],
+): Promise<Damage> {
+  const { postgres } = cluster
+  const timeline = await postgres.untilFollowed()
   const begunAt = performance.now()
   const end = await fault.begin(cluster)
-  await pause(holdMs)
+  await (holdMs === undefined ? load.untilServed() : pause(holdMs))
   await end()
   const endedAt = performance.now()
   await load.untilServed()
   const restarts = await untilDeliveredByOperator(cluster)
   const deliveredAfter = performance.now() - endedAt
+  const after = await postgres.untilFollowed()
   await requireInvariants(cluster, load)
   const { host, fault: name } = fault
   return {
@@ -93,6 +106,7 @@ async function tryFault(cluster: Cluster, load: Load, fault: Fault, holdMs: numb
     fault: name,
     slowest: Object.fromEntries(KINDS.map((kind) => [kind, load.slowestMs(kind, begunAt)])),
     normalAfter: load.normalAfterMs(begunAt),
+    hasNewPrimary: after > timeline,
     deliveredAfter,
     restarts,
     usage: await measureUsage(cluster),

@@ -10,12 +10,12 @@ export interface Scenario {
   /** The unit of the rounds, in the plural. */
   readonly unit: string
   /**
-   * Rounds of all parts together: `short` in `npm test`, `full` the default of `npm run chaos -- NAME`, `brief` that of `all`,
+   * Rounds of all parts together: `short` in the tests, `full` the default of `npm run chaos -- NAME`, `brief` that of `all`,
    * which shall take less than an hour (by default `full`).
    */
   readonly rounds: { readonly short: number; readonly brief?: number; readonly full: number }
   readonly parts: readonly Part[]
-  /** Its short form in `npm test`, below the root of the project; by default the test beside the scenario. */
+  /** Its short form as a test, below the root of the project; by default the test beside the scenario. */
   readonly shortForm?: string
   /** The reason why the scenario cannot run on this system; undefined when it can. */
   readonly unsupported?: () => string | undefined
@@ -38,7 +38,7 @@ export interface Trial {
   readonly scope: AsyncDisposableStack
   /** Aborted when the part was cancelled. */
   readonly signal: AbortSignal
-  /** Requires a time in `npm run chaos`. Ignored in `npm test`, which shares its machine with other programs. */
+  /** Requires a time in `npm run chaos`. Ignored in the tests, which share the machine with other programs. */
   requireTime(what: string, milliseconds: number, limitMs: number): void
   /** Shows the progress. */
   show(text: string): void

@@ -10,6 +10,8 @@ export interface Watch {
 export interface HealthAnswer {
   /** 0 when there was no response. */
   readonly status: number
+  /** Why there was none; otherwise empty. */
+  readonly fault: string
   readonly bus: string
   readonly milliseconds: number
 }
@@ -39,16 +41,17 @@ export function watchHealth(url: string): Watch {
 export function askHealth(url: string): Promise<HealthAnswer> {
   const start = performance.now()
   return new Promise((resolve) => {
-    const answer = (status: number, bus = '') =>
-      resolve({ status, bus, milliseconds: performance.now() - start })
+    const answer = (status: number, { bus = '', fault = '' } = {}) =>
+      resolve({ status, fault, bus, milliseconds: performance.now() - start })
+    const fail = ({ message }: Error) => answer(0, { fault: message })
     const outgoing = request(`${url}/health`, { agent: false, timeout: PATIENCE_MS }, (response) => {
       let body = ''
       response.setEncoding('utf8').on('data', (text: string) => (body += text))
-      response.on('end', () => answer(response.statusCode ?? 0, busIn(body)))
-      response.on('error', () => answer(0))
+      response.on('end', () => answer(response.statusCode ?? 0, { bus: busIn(body) }))
+      response.on('error', fail)
     })
-    outgoing.on('timeout', () => outgoing.destroy())
-    outgoing.on('error', () => answer(0))
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)))
+    outgoing.on('error', fail)
     outgoing.end()
   })
 }

@@ -52,7 +52,7 @@ test('the whole file is sent with its length, its name and its SHA-256', async (
       String(backup.size_bytes),
       `"${backup.sha256}"`,
       'bytes',
-      `attachment; filename="${backup.id}.db"`,
+      `attachment; filename="platform-${backup.created_at.slice(0, 10)}-${backup.id}.db"`,
       'application/octet-stream',
     ],
   )

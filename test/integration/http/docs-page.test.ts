@@ -8,7 +8,8 @@ after(() => api[Symbol.asyncDispose]())
 const client = openClient(api.platform.url)
 after(() => client[Symbol.dispose]())
 
-const get = (path: string) => client.send({ method: 'GET', path, headers: {} })
+const get = (path: string, headers: Record<string, string> = {}) =>
+  client.send({ method: 'GET', path, headers })
 
 /** The files that a browser loads for the page. */
 function assetsOf(page: string): string[] {
@@ -28,9 +29,18 @@ function policyOf({ headers }: Answer): Record<string, string[]> {
   )
 }
 
-test('/ redirects to the API page', async () => {
-  const answer = await get('/')
-  assert.deepEqual([answer.status, answer.headers['location']], [302, '/docs'])
+test('/ leads browsers to the console, and programs to the document', async () => {
+  for (const [accept, location] of [
+    ['text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', '/console/'],
+    ['application/json', '/openapi.json'],
+    ['*/*', '/openapi.json'],
+  ] as const) {
+    const answer = await get('/', { accept })
+    assert.deepEqual(
+      [answer.status, answer.headers['location'], answer.headers['vary']],
+      [302, location, 'accept'],
+    )
+  }
 })
 
 for (const path of ['/docs', '/docs/']) {

@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts'
 import { PROGRAM } from '../platform.ts'
 import { BusTrio } from './bus-trio.ts'
 import { CLIENT_ADDRESS, Network, startOn, type Host, type HostProcess } from './network.ts'
-import { PostgresPair } from './postgres-pair.ts'
+import { PostgresTrio } from './postgres-trio.ts'
 import { API_PORT, startProxy } from './proxy.ts'
 import { inSandbox } from './sandbox.ts'
 
@@ -36,18 +36,20 @@ export interface Place {
 }
 
 /**
- * The platform on many hosts: PostgreSQL with a synchronous standby, three NATS servers, and processes of each module. It
- * ends with the sandbox.
+ * The platform on many hosts: PostgreSQL on three, of which Patroni chooses the primary, three servers of etcd and of NATS,
+ * and processes of each module. It ends with the sandbox.
  */
 export class Cluster {
   readonly network = new Network()
-  readonly postgres: PostgresPair
+  readonly postgres: PostgresTrio
   readonly bus: BusTrio
   readonly proxy: Host | undefined
   readonly apis: readonly Host[]
   readonly gateways: readonly Host[]
   readonly workers: readonly Host[]
-  readonly databases: readonly [Host, Host]
+  readonly databases: readonly Host[]
+  /** The hosts of etcd, which keeps who the primary is. */
+  readonly deciders: readonly Host[]
   readonly busHosts: readonly Host[]
   /** The signing key of the tokens. */
   readonly jwtSecret = randomBytes(32).toString('hex')
@@ -62,19 +64,20 @@ export class Cluster {
       Array.from({ length: count }, (_, index) =>
         this.network.addHost(`${prefix}${index + 1}`, first + index),
       )
-    this.databases = [this.network.addHost('db1', 11), this.network.addHost('db2', 12)]
+    this.databases = add('db', 3, 11)
+    this.deciders = add('etcd', 3, 15)
     this.busHosts = add('bus', 3, 21)
     this.apis = add('api', apis, 31)
     this.proxy = withProxy ? this.network.addHost('proxy', 40) : undefined
     this.gateways = add('gateway', gateways, 51)
     this.workers = add('worker', workers, 61)
-    this.postgres = new PostgresPair(this.databases)
+    this.postgres = new PostgresTrio(this.databases, this.deciders)
     this.bus = new BusTrio(this.busHosts)
   }
 
   /** Starts everything; `show` gets what starts next. */
   async start(show: (step: string) => void): Promise<void> {
-    show('PostgreSQL, and its standby')
+    show('etcd, and PostgreSQL under Patroni')
     await this.postgres.start()
     show('NATS')
     await this.bus.start()
@@ -139,20 +142,16 @@ export class Cluster {
   }
 
   get places(): readonly Place[] {
-    const { postgres, busHosts, proxy, apis, gateways, workers } = this
+    const { databases, deciders, busHosts, proxy, apis, gateways, workers } = this
     const modules = (hosts: readonly Host[], module: Module) =>
       hosts.map((host) => ({ host: host.name, what: module, address: urlOf(host, module) }))
     return [
-      {
-        host: postgres.primary.name,
-        what: 'PostgreSQL, takes changes',
-        address: `${postgres.primary.address}:5432`,
-      },
-      {
-        host: postgres.standby.name,
-        what: 'PostgreSQL, standby',
-        address: `${postgres.standby.address}:5432`,
-      },
+      ...databases.map(({ name, address }) => ({
+        host: name,
+        what: 'PostgreSQL',
+        address: `${address}:5432`,
+      })),
+      ...deciders.map(({ name, address }) => ({ host: name, what: 'etcd', address: `${address}:2379` })),
       ...busHosts.map(({ name, address }) => ({ host: name, what: 'NATS', address: `${address}:4222` })),
       ...(proxy
         ? [{ host: proxy.name, what: 'HAProxy before the apis', address: `http://${proxy.address}` }]

@@ -107,6 +107,12 @@ export class Network {
     onSwitch('nft', ['add', 'element', 'bridge', 'faults', 'drops', `{ ${pairs.join(', ')} }`])
   }
 
+  /** Nothing passes between the host and these others. */
+  cutBothWays(host: Host, others: readonly Host[]): void {
+    this.cutOneWay(host, others)
+    for (const other of others) this.cutOneWay(other, [host])
+  }
+
   /** Limits what reaches the host. */
   slowDown({ name }: Host, rate = '256kbit'): void {
     const limit = ['tbf', 'rate', rate, 'burst', '10k', 'latency', '200ms']
@@ -171,6 +177,12 @@ export async function killPrograms(host: Host): Promise<void> {
     return processesOf(host).length === 0
   }
   await eventually(`the programs of ${host.name} to end`, isEmpty)
+}
+
+/** Kills the processes of one program of a host; another program may start it again meanwhile. */
+export function killProgram(host: Host, program: string): void {
+  const isOfProgram = (id: number) => run('ps', ['-o', 'comm=', '-p', `${id}`]).trim() === program
+  for (const id of processesOf(host).filter(isOfProgram)) process.kill(id, 'SIGKILL')
 }
 
 /** Stops all programs of a host where they are. Its kernel goes on: it acknowledges what they do not read. */

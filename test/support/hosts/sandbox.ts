@@ -38,11 +38,13 @@ const REQUIRED: readonly Requirement[] = [
   { command: 'setpriv', package: 'util-linux' },
   { command: 'ip', package: 'iproute2' },
 ]
-/** For a proxy, and for faults in one direction. */
+/** For a proxy, for faults in one direction, and for servers of PostgreSQL that replace each other. */
 export const REQUIRED_FOR_ALL: readonly Requirement[] = [
   ...REQUIRED,
   { command: 'nft', package: 'nftables' },
   { command: 'haproxy', package: 'haproxy' },
+  { command: 'patroni', package: 'patroni' },
+  { command: 'etcd', package: 'etcd-server' },
 ]
 const DIRECTORIES = ['/usr/sbin', '/sbin']
 

@@ -10,7 +10,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { call, session } from '../platform.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
-import { ALERT_TONES, silenceOf, type Alert, acknowledgeFor } from './model.ts'
+import { ALERT_TONES, silenceForm, type Alert, acknowledgeFor } from './model.ts'
 import { alertWords } from './words.ts'
 
 export interface AlertActionsProps {
@@ -48,7 +48,7 @@ export function AlertActions({ alert, model }: AlertActionsProps) {
     >
       {dialog.value === 'acknowledge' && <Acknowledge id={id} apply={apply} onClose={close} />}
       {dialog.value === 'silence' && (
-        <NewSilence initial={silenceOf(alert, serverClock.now())} onClose={close} />
+        <NewSilence initial={silenceForm([alert], serverClock.now())} onClose={close} />
       )}
     </ObjectActions>
   )

@@ -16,7 +16,7 @@ import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { AlertActions } from './alert-actions.tsx'
 import {
-  ALERT_TONES,
+  ALERT_CHANGE_TONES,
   OUTCOME_TONES,
   SEVERITY_TONES,
   type Alert,
@@ -111,7 +111,7 @@ function historyEntry({ at, from, to, actor, note, cause }: AlertChange, index: 
   return {
     key: `${at} ${index}`,
     at,
-    tone: ALERT_TONES[to],
+    tone: ALERT_CHANGE_TONES[to],
     title: from === null ? firstReport : statuses[to],
     note: (
       <bdi>

@@ -1,5 +1,6 @@
 import { eventObject } from '../../../api/event-stream.ts'
-import type { AnswerOf } from '../../../api/operations.ts'
+import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
+import type { FormValues } from '../../../parts/form/form-fields.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
@@ -7,6 +8,7 @@ import { call, session } from '../platform.ts'
 import { settingsResource } from '../settings/model.ts'
 import type { Silence } from '../silences/model.ts'
 import { listOf, resourceOf } from '../sources.ts'
+import { alertWords } from './words.ts'
 
 export type Alert = AnswerOf<'getAlert'>
 export type AlertChange = AnswerOf<'getAlertHistory'>['items'][number]
@@ -15,19 +17,28 @@ export type AlertDecision = AnswerOf<'listAlertDecisions'>['items'][number]
 /** The silence that covers an alert now. */
 export type SilenceFor = (alert: Alert) => Silence | undefined
 
-export const ALERT_TONES: Readonly<Record<Alert['status'], Tone>> = {
-  firing: 'danger',
+/** Only the severity of an alert has a colour: a notice that fires is no reason for red. */
+export const ALERT_TONES = {
+  firing: 'raised',
+  acknowledged: 'taken',
+  recovered: 'ended',
+  frozen: 'held',
+} as const satisfies Readonly<Record<Alert['status'], BadgeTone>>
+
+/** In the history, where each state has a dot. */
+export const ALERT_CHANGE_TONES: Readonly<Record<Alert['status'], Tone>> = {
+  firing: 'warning',
   acknowledged: 'active',
   recovered: 'good',
-  frozen: 'warning',
+  frozen: 'quiet',
 }
 
 export const SEVERITY_TONES: Readonly<Record<Alert['severity'], BadgeTone>> = {
   CRITICAL: 'critical',
-  HIGH: 'danger',
-  ERROR: 'warning',
+  HIGH: 'high',
+  ERROR: 'error',
   WARNING: 'warning',
-  INFO: 'active',
+  INFO: 'notice',
   CLOSE: 'quiet',
 }
 
@@ -60,27 +71,68 @@ const ALERT_FILTERS: readonly ListFilter[] = [
 /** The alert that an event is about. */
 const alertIn = eventObject<Alert>('severity')
 
-const HOUR_MS = 3_600_000
+const SILENCED_MS = 2 * 3_600_000
 
-/** What a form for a silence of this alert begins with: its source, its alarm id or title, and its server, for an hour. */
-export function silenceOf(alert: Alert, now: number): Readonly<Record<string, string>> {
-  return {
-    'matchers.source': alert.source,
-    ...(alert.alarm_id === null
-      ? { 'matchers.title': alert.title }
-      : { 'matchers.alarm_id': alert.alarm_id }),
-    ...(alert.server_addr !== null && { 'matchers.server_addr': alert.server_addr }),
-    ends_at: new Date(now + HOUR_MS).toISOString(),
-  }
+/** The matchers of one silence for these alerts of a source: texts that all have, or what their texts begin with. */
+function matchersOf(alerts: readonly Alert[]): Silence['matchers'] {
+  const source = patternOf(alerts.map((alert) => alert.source))
+  const alarm_id = patternOf(alerts.map((alert) => alert.alarm_id))
+  const title = alarm_id === undefined ? patternOf(alerts.map((alert) => alert.title)) : undefined
+  const server_addr = patternOf(alerts.map((alert) => alert.server_addr))
+  const matchers = { source, alarm_id, title, server_addr }
+  return Object.fromEntries(Object.entries(matchers).filter(([, pattern]) => pattern !== undefined))
+}
+
+// A shorter beginning says nothing about what the texts have in common.
+const LEAST_PREFIX = 3
+
+function patternOf([first = null, ...others]: readonly (string | null)[]): string | undefined {
+  if (first === null || others.includes(null)) return undefined
+  let length = first.length
+  while (others.some((text) => !text?.startsWith(first.slice(0, length)))) length--
+  if (others.every((text) => text === first)) return first
+  return length < LEAST_PREFIX ? undefined : `${first.slice(0, length)}*`
+}
+
+/** What silences these alerts for two hours: a silence for each source, with the matchers that fit its alerts. */
+export function silencesOf(alerts: readonly Alert[], now: number): readonly BodyOf<'createSilence'>[] {
+  const ends_at = new Date(now + SILENCED_MS).toISOString()
+  return [...Map.groupBy(alerts, ({ source }) => source).values()].map((own) => ({
+    matchers: matchersOf(own),
+    reason: alertWords().silenceReason,
+    ends_at,
+  }))
+}
+
+/** What a form for the first silence of {@link silencesOf} begins with. */
+export function silenceForm(alerts: readonly Alert[], now: number): FormValues {
+  const [{ matchers = {}, ...rest } = {}] = silencesOf(alerts, now)
+  const fields = Object.entries(matchers).map(([name, pattern]) => [`matchers.${name}`, pattern])
+  return { ...(rest as FormValues), ...Object.fromEntries(fields) }
+}
+
+/** Alerts that are one line when there are many of them. */
+export function alertGroup({ severity, source }: Alert): string {
+  return `${severity} ${source}`
 }
 
 const PREFIX = 'alert.'
 
-/** The list of the alerts, as the filters of the address say. */
+// Of one severity many are one line.
+const PAGE_LENGTH = 500
+
+/** The list of the alerts, as the filters of the address say: the most severe ones first. */
 export const alertList = listOf('listAlerts', PREFIX, {
   filters: ALERT_FILTERS,
+  sorts: [
+    { value: '', column: 'severity', direction: 'descending' },
+    { value: 'created_at', column: 'created_at', direction: 'descending' },
+  ],
   keyOf: ({ id }) => id,
-  fromEvent: alertIn,
+  // Another severity is another place in the list.
+  fromEvent: (event) => alertIn(event) && 'changed',
+  read: (query, signal) =>
+    call('listAlerts', { query: { sort: 'severity', limit: PAGE_LENGTH, ...query } }, signal),
 })
 
 /** One alert. */

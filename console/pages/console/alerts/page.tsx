@@ -4,13 +4,15 @@ import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
+import { serverClock } from '../../../api/browser.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import type { FormValues } from '../../../parts/form/form-fields.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
-import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import type { RowGroups, TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
@@ -23,15 +25,20 @@ import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { activeSilences } from '../silences/active-silences.ts'
 import { coveringSilence } from '../silences/covering.ts'
+import { NewSilence } from '../silences/new-silence.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
+import { AlertNoticeChoice } from './alert-notices.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import {
+  alertGroup,
   LISTED_SEVERITIES,
   ALERT_TONES,
   SEVERITY_TONES,
   type Alert,
   type SilenceFor,
   alertList,
+  silenceForm,
+  silencesOf,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
 import { alertWords } from './words.ts'
@@ -44,20 +51,21 @@ export function AlertsPage({ id }: ViewProps) {
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   const silences = useResource(activeSilences, '').value.value?.items ?? []
   const selection = useSignal<ReadonlySet<string>>(new Set())
+  const { source, sort } = readListQuery(useLocation().query, alertList)
+  // Who looks for one source wants to see its alerts.
+  const isGrouped = sort === undefined && source === undefined
   const silenceFor = (alert: Alert) => coveringSilence(alert, silences)
   return (
     <ObjectsPage
       path={PATH}
       source={alertList}
       words={words}
-      labelOf={(name, value) =>
-        name === 'status'
-          ? words.statuses[value as Alert['status']]
-          : words.severities[value as Alert['severity']]
-      }
+      labelOf={(name, value) => (LABELS[name]?.() as Labels | undefined)?.[value] ?? value}
+      groups={isGrouped ? GROUPS : undefined}
       columns={[...alertColumns(words, silenceFor), ...(maySelect() ? [selectionColumn(selection)] : [])]}
       icon="alerts"
       id={id}
+      head={() => <AlertNoticeChoice />}
       summary={<SeverityChips path={PATH} />}
       toolbar={(alerts) =>
         maySelect() && alerts.length > 0 && <SelectionBar selection={selection} alerts={alerts} />
@@ -69,7 +77,31 @@ export function AlertsPage({ id }: ViewProps) {
   )
 }
 
-/** The severities, the most severe one first: the API has no order by them, so that one click shows those of one. */
+type Labels = Readonly<Record<string, string>>
+
+const LABELS: Readonly<Record<string, () => object>> = {
+  status: () => alertWords().statuses,
+  level: () => alertWords().severities,
+  sort: () => alertWords().orders,
+}
+
+const GROUPS: RowGroups<Alert> = { keyOf: alertGroup, line: (alerts) => <AlertGroup alerts={alerts} /> }
+
+/** Many alerts of one severity and source: how many, and the newest one. */
+function AlertGroup({ alerts }: { readonly alerts: readonly [Alert, ...Alert[]] }) {
+  const { severities, folded } = alertWords()
+  const [{ severity, source, title }] = alerts
+  return (
+    <>
+      <StatusBadge tone={SEVERITY_TONES[severity]} label={severities[severity]} />
+      <b>{folded(localNumber(alerts.length))}</b>
+      <bdi>{source}</bdi>
+      <bdi class="muted">{title}</bdi>
+    </>
+  )
+}
+
+/** The severities, the most severe one first. */
 function SeverityChips({ path }: { readonly path: string }) {
   const { fields, severities } = alertWords()
   const query = readListQuery(useLocation().query, alertList)
@@ -116,7 +148,7 @@ function alertColumns(
       isFromMedium: true,
       cell: (alert) => (
         <>
-          <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />
+          <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />{' '}
           <SilenceLink silence={silenceFor(alert)} />
         </>
       ),
@@ -132,7 +164,7 @@ type AlertSelection = Signal<ReadonlySet<string>>
 
 /** Whether the user may change several alerts at once. */
 function maySelect(): boolean {
-  return session.may('acknowledgeAlert') || session.may('recoverAlert')
+  return session.may('acknowledgeAlert') || session.may('recoverAlert') || session.may('createSilence')
 }
 
 /** A column with a box for each alert, where the list is wide. */
@@ -192,7 +224,22 @@ function SelectionBar({ selection, alerts }: SelectionBarProps) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
   const bar = useRef<HTMLDivElement>(null)
+  const silencing = useSignal<FormValues | null>(null)
   const chosen = alerts.filter(({ id }) => selection.value.has(id))
+  const silence = async () => {
+    const bodies = silencesOf(chosen, serverClock.now())
+    if (bodies.length === 1) return (silencing.value = silenceForm(chosen, serverClock.now()))
+    const { question, text, done } = words.silenceMany
+    const title = question(localNumber(chosen.length), localNumber(bodies.length))
+    if (!(await confirmAction({ title, text, action: words.silence }))) return
+    const outcome = await sendEach(
+      bodies,
+      (body) => call('createSilence', { body }),
+      () => {},
+    )
+    if (outcome.failure) showToast('warning', describeFailure(outcome.failure))
+    else showToast('good', done(localNumber(outcome.done)))
+  }
   const run = async (bulk: Bulk) => {
     if (sent.peek() !== null) return
     const targets = chosen.filter(MAY_BE[bulk])
@@ -232,6 +279,12 @@ function SelectionBar({ selection, alerts }: SelectionBarProps) {
           {words.recover}
         </button>
       )}
+      {chosen.length > 0 && session.may('createSilence') && (
+        <button class="button" type="button" onClick={() => void silence()}>
+          {words.silence}
+        </button>
+      )}
+      {silencing.value && <NewSilence initial={silencing.value} onClose={() => (silencing.value = null)} />}
       <button
         class="button button-quiet"
         type="button"

@@ -7,6 +7,10 @@ export const alertWords = defineWords({
     list: 'List of alerts',
     find: 'Find alerts by their text',
     empty: 'No alert was ever reported.',
+    how: {
+      text: 'Programs report alerts, and the platform raises its own.',
+      command: `curl $URL/alerts/report -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"source":"shop.web","title":"The shop is slow","level":"HIGH"}'`,
+    },
     noMatch: 'No alert matches the filters.',
     fields: {
       title: 'Alert',
@@ -24,6 +28,7 @@ export const alertWords = defineWords({
       created: 'Created',
       comment: 'Comment',
       text: 'Search',
+      sort: 'Order',
     },
     statuses: { firing: 'Firing', acknowledged: 'Acknowledged', recovered: 'Recovered', frozen: 'Frozen' },
     severities: {
@@ -48,7 +53,16 @@ export const alertWords = defineWords({
     recoverText: 'It fires again with the next report.',
     silence: 'Silence',
     silenced: 'Silenced',
-    silencedUntil: (time: string) => `Silenced until ${time}`,
+    until: (time: string) => `until ${time}`,
+    silenceReason: 'Known, is being worked on',
+    silenceMany: {
+      question: (count: string, sources: string) =>
+        `Silence ${count} alerts of ${sources} sources for 2 hours?`,
+      text: 'Each source gets a silence of its own.',
+      done: (count: string) => `Silences created: ${count}.`,
+    },
+    orders: { severity: 'Most severe first', created_at: 'Newest first' },
+    folded: (count: string) => `${count} alerts`,
     body: 'Text',
     select: 'Select',
     selectAlert: (title: string) => `Select ${title}`,
@@ -151,6 +165,10 @@ export const alertWords = defineWords({
     list: '告警列表',
     find: '按文本查找告警',
     empty: '还没有收到过告警。',
+    how: {
+      text: '程序上报告警，平台也会自行产生告警。',
+      command: `curl $URL/alerts/report -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"source":"shop.web","title":"The shop is slow","level":"HIGH"}'`,
+    },
     noMatch: '没有符合筛选条件的告警。',
     fields: {
       title: '告警',
@@ -168,6 +186,7 @@ export const alertWords = defineWords({
       created: '创建时间',
       comment: '备注',
       text: '搜索',
+      sort: '排序',
     },
     statuses: { firing: '触发中', acknowledged: '已确认', recovered: '已恢复', frozen: '已冻结' },
     severities: {
@@ -190,7 +209,15 @@ export const alertWords = defineWords({
     recoverText: '下次上报时会再次告警。',
     silence: '静默',
     silenced: '已静默',
-    silencedUntil: (time) => `静默至 ${time}`,
+    until: (time) => `至 ${time}`,
+    silenceReason: '已知问题，正在处理',
+    silenceMany: {
+      question: (count, sources) => `要将 ${sources} 个来源的 ${count} 条告警静默 2 小时吗？`,
+      text: '每个来源各创建一个静默。',
+      done: (count) => `已创建静默：${count} 个。`,
+    },
+    orders: { severity: '最严重的在前', created_at: '最新的在前' },
+    folded: (count) => `${count} 条告警`,
     body: '内容',
     select: '选择',
     selectAlert: (title) => `选择 ${title}`,

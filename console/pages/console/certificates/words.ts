@@ -5,6 +5,9 @@ export const certificateWords = defineWords({
     title: 'Certificates',
     list: 'Certificates by their end',
     empty: 'No certificate is registered. The platform warns before a registered certificate ends.',
+    how: {
+      text: '“Register a certificate” takes the text or the file of one.',
+    },
     noMatch: 'No certificate matches the filters.',
     fields: {
       name: 'Name',
@@ -83,6 +86,9 @@ export const certificateWords = defineWords({
     title: '证书',
     list: '按到期时间排列的证书',
     empty: '尚未登记证书。平台会在已登记的证书到期前提醒。',
+    how: {
+      text: '“登记证书”接受文本或文件。',
+    },
     noMatch: '没有符合筛选条件的证书。',
     fields: {
       name: '名称',

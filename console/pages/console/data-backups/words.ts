@@ -5,6 +5,10 @@ export const dataBackupWords = defineWords({
     title: 'Data backups',
     list: 'List of data backups',
     empty: 'There is no backup of the data yet.',
+    how: {
+      text: '“New backup” makes one; data.backup_every makes them regularly. On the server:',
+      command: 'platform data backup',
+    },
     noMatch: 'No backup matches the filters.',
     fields: {
       created_at: 'Created',
@@ -47,6 +51,10 @@ export const dataBackupWords = defineWords({
     title: '数据备份',
     list: '数据备份列表',
     empty: '还没有数据备份。',
+    how: {
+      text: '“新建备份”可创建备份；data.backup_every 可定期备份。在服务器上：',
+      command: 'platform data backup',
+    },
     noMatch: '没有符合筛选条件的备份。',
     fields: {
       created_at: '创建时间',

@@ -2,8 +2,10 @@ import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { session } from '../platform.ts'
+import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { call, live, session } from '../platform.ts'
 import { commandChoices, commandLabel } from '../command-names.ts'
+import { listedUsers } from '../user-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
 export type ExecutionStatus = Execution['status']
@@ -41,9 +43,34 @@ export function mayDecide(execution: Execution): boolean {
   return status === 'awaiting_approval' && isApprover && !isOwnRequest(execution)
 }
 
+const PAUSE_MS = 5_000
+const MOST_REQUESTS = 100
+
+interface Requests {
+  readonly items: readonly Execution[]
+  /** Whether there are more than are read. */
+  readonly hasMore: boolean
+}
+
+/** The requests that the user may decide on; also for roles that the policy makes approvers. */
+export const decidable: ResourceSource<Requests> = {
+  live,
+  prefix: 'command.',
+  isAbout: () => true,
+  pauseMs: PAUSE_MS,
+  async read(_, signal) {
+    const query = { status: 'awaiting_approval', limit: MOST_REQUESTS } as const
+    const waiting = await call('listExecutions', { query }, signal)
+    if (!waiting.ok) return waiting
+    const { items, next_cursor } = waiting.value
+    return { ...waiting, value: { items: items.filter(mayDecide), hasMore: next_cursor !== null } }
+  },
+}
+
 export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
   { name: 'command_id', kind: 'reference', choices: commandChoices },
+  { name: 'requested_by', kind: 'reference', choices: listedUsers },
   { name: 'created', kind: 'period' },
 ]
 

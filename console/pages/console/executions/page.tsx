@@ -1,17 +1,22 @@
+import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { browserTiming, fetchHere } from '../../../api/browser.ts'
 import { ExecutionOutput } from '../../../api/execution-output.ts'
 import { toHttp } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
+import { useActions } from '../../../parts/actions/actions.ts'
+import { CopyButton } from '../../../parts/command-line.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { partWords } from '../../../parts/part-words.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { saveFile } from '../../../parts/use-download.ts'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
@@ -41,9 +46,10 @@ export function ExecutionsPage({ id }: ViewProps) {
       path={pathOf({ name: 'executions' })}
       source={executionList}
       words={words}
-      labelOf={(name, value) =>
-        name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
-      }
+      labelOf={(name, value) => {
+        if (name === 'requested_by') return userLabel(value)
+        return name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
+      }}
       columns={executionColumns(words)}
       icon="executions"
       id={id}
@@ -224,7 +230,7 @@ function Output({ execution: { id, status }, onNews }: OutputProps) {
       {text === '' ? (
         <p class="muted">{isOpen(status) ? words.waiting : words.noOutput}</p>
       ) : (
-        <OutputText label={words.output} text={text} />
+        <OutputText id={id} label={words.output} text={visibleText(withoutEscapes(text))} />
       )}
     </Section>
   )
@@ -240,14 +246,43 @@ async function openStream(id: string, place: string, signal: AbortSignal): Promi
   return response
 }
 
-/** Its end stays in view. */
-function OutputText({ label, text }: { readonly label: string; readonly text: string }) {
+interface OutputTextProps {
+  /** Of the execution. */
+  readonly id: string
+  readonly label: string
+  readonly text: string
+}
+
+/** Its end stays in view. It can be read over the whole window, copied and saved. */
+function OutputText({ id, label, text }: OutputTextProps) {
+  const { wide } = executionWords()
   const shown = useRef<HTMLPreElement>(null)
+  const isWide = useSignal(false)
+  const narrow = { title: wide, keys: 'Escape', isKeyOnly: true, run: () => (isWide.value = false) }
+  useActions(() => (isWide.value ? [narrow] : []))
+  const save = () =>
+    saveFile({ name: `execution-${id}.txt`, content: new Blob([text], { type: 'text/plain' }) })
   useEffect(() => shown.current?.scrollTo({ top: shown.current.scrollHeight }), [text])
   return (
-    <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
-      {visibleText(withoutEscapes(text))}
-    </pre>
+    <div class={isWide.value ? 'output-frame output-wide' : 'output-frame'}>
+      <div class="actions">
+        <button
+          class="button"
+          type="button"
+          aria-pressed={isWide.value}
+          onClick={() => (isWide.value = !isWide.value)}
+        >
+          {wide}
+        </button>
+        <CopyButton text={text} />
+        <button class="button" type="button" onClick={save}>
+          {partWords().download}
+        </button>
+      </div>
+      <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
+        {text}
+      </pre>
+    </div>
   )
 }
 

@@ -3,8 +3,12 @@ import { defineWords } from '../../../i18n/language.ts'
 export const executionWords = defineWords({
   en: {
     title: 'Executions',
+    wide: 'Whole window',
     list: 'Executions of commands',
     empty: 'No command was run yet.',
+    how: {
+      text: 'Commands are tables [commands.NAME] of the configuration, and are run on the page “Commands”.',
+    },
     noMatch: 'No execution matches the filters.',
     fields: {
       command_id: 'Command',
@@ -63,9 +67,13 @@ export const executionWords = defineWords({
     deciders: (roles: string) => `Only these roles decide: ${roles}.`,
   },
   zh: {
+    wide: '全屏查看',
     title: '执行记录',
     list: '命令执行记录',
     empty: '还没有运行过命令。',
+    how: {
+      text: '命令是配置中的 [commands.NAME] 表，可在“命令”页面运行。',
+    },
     noMatch: '没有符合筛选条件的执行记录。',
     fields: {
       command_id: '命令',

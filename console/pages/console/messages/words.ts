@@ -5,6 +5,10 @@ export const messageWords = defineWords({
     title: 'Messages',
     list: 'List of messages',
     empty: 'There are no messages yet. Each change of an object is a message to the bus.',
+    how: {
+      text: 'A program can also publish one:',
+      command: `curl $URL/messages/publish -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"subject":"shop.note","payload":{"text":"hello"}}'`,
+    },
     noMatch: 'No message matches the filters.',
     fields: {
       id: 'Id',
@@ -36,6 +40,10 @@ export const messageWords = defineWords({
     title: '消息',
     list: '消息列表',
     empty: '还没有消息。对象的每次更改都会向总线发送一条消息。',
+    how: {
+      text: '程序也可以发布消息：',
+      command: `curl $URL/messages/publish -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"subject":"shop.note","payload":{"text":"hello"}}'`,
+    },
     noMatch: '没有符合筛选条件的消息。',
     fields: {
       id: '标识',

@@ -3,6 +3,7 @@ import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { RelatedLinks } from '../../../parts/related-links.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
@@ -41,6 +42,7 @@ export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
           <OrderMoves order={order} model={model} />
           <OrderFacts order={order} />
           {session.may('listPaymentsOfOrder') && <OrderPayments order={order} />}
+          <OrderRelated order={order} />
           <ResourceTimeline
             title={orderWords().history}
             source={orderHistory}
@@ -119,6 +121,37 @@ function OrderFacts({ order }: { readonly order: Order }) {
         [fields.platform, order.platform],
         [fields.amount_cents, localAmount(order.amount_cents)],
         ...times.map((name) => [names[name], order[name] && localTime(order[name])] as const),
+      ]}
+    />
+  )
+}
+
+// The messages of a change are written with it, and sent soon after.
+const AFTERWARDS_MS = 60_000
+
+/** What belongs to an order: each link is the list of it. */
+function OrderRelated({ order }: { readonly order: Order }) {
+  const { related } = orderWords()
+  const { order_id, created_at, updated_at } = order
+  const created_to = new Date(Date.parse(updated_at) + AFTERWARDS_MS).toISOString()
+  return (
+    <RelatedLinks
+      links={[
+        session.may('listPayments') && {
+          icon: 'payments',
+          title: related.payments,
+          href: addressOf(pathOf({ name: 'payments' }), { order_id }),
+        },
+        session.may('listAlerts') && {
+          icon: 'alerts',
+          title: related.alerts,
+          href: addressOf(pathOf({ name: 'alerts' }), { text: order_id }),
+        },
+        session.may('listMessages') && {
+          icon: 'messages',
+          title: related.messages,
+          href: addressOf(pathOf({ name: 'messages' }), { created_from: created_at, created_to }),
+        },
       ]}
     />
   )

@@ -2,6 +2,7 @@ import { defineWords } from '../../../i18n/language.ts'
 
 export const orderWords = defineWords({
   en: {
+    related: { payments: 'Payments', alerts: 'Alerts', messages: 'Messages of its time' },
     title: 'Orders',
     list: 'List of orders',
     fields: {
@@ -61,11 +62,16 @@ export const orderWords = defineWords({
       expires_at: '15 minutes from now if it is empty',
     },
     empty: 'There are no orders yet.',
+    how: {
+      text: 'A shop creates orders through the API, or “New order” does.',
+      command: `curl $URL/orders -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"order_id":"o-1","platform":"shop","amount_cents":4990}'`,
+    },
     noMatch: 'No order matches the filters.',
     noEnd: 'Only a completed or expired order has an end.',
     similar: 'Show the orders whose ids begin with it',
   },
   zh: {
+    related: { payments: '支付', alerts: '告警', messages: '同一时段的消息' },
     title: '订单',
     list: '订单列表',
     fields: {
@@ -123,6 +129,10 @@ export const orderWords = defineWords({
       expires_at: '留空则为 15 分钟后',
     },
     empty: '还没有订单。',
+    how: {
+      text: '商城通过 API 创建订单，也可使用“新建订单”。',
+      command: `curl $URL/orders -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"order_id":"o-1","platform":"shop","amount_cents":4990}'`,
+    },
     noMatch: '没有符合筛选条件的订单。',
     noEnd: '只有已完成或已过期的订单才有结束时间。',
     similar: '显示订单号以此开头的订单',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mostUrgent, orderCourses, PART_TONES, periodOf } from './model.ts'
+import { urgentParts, orderCourses, PART_TONES, periodOf } from './model.ts'
 
 const FIRING = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
 const ALERTS = { firing: FIRING, acknowledged: [], frozen: [], first: null, oldestAt: null }
@@ -47,13 +47,13 @@ test('a backup is to be checked when it is twice as old as the period, or two da
 
 test('a problem is more urgent than what is to be checked; of several problems the first part counts', () => {
   const tones = { tickets: 'danger', messages: 'danger', alerts: 'warning', sessions: 'good' } as const
-  assert.equal(
-    mostUrgent((name) => tones[name as keyof typeof tones]),
-    'messages',
+  assert.deepEqual(
+    urgentParts((name) => tones[name as keyof typeof tones]),
+    ['messages', 'tickets', 'alerts'],
   )
-  assert.equal(
-    mostUrgent(() => 'good'),
-    undefined,
+  assert.deepEqual(
+    urgentParts(() => 'good'),
+    [],
   )
 })
 

@@ -33,10 +33,11 @@ export function periodOf(text: string | undefined): Period {
 }
 
 const STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+type OrderStatus = (typeof STATUSES)[number]
 const MOST_COLUMNS = 48
 
 export interface StatusCourse {
-  readonly status: (typeof STATUSES)[number]
+  readonly status: OrderStatus
   /** How many orders have the status now. */
   readonly now: number
   /** How many orders entered it in the period; null if that is not known. */
@@ -53,6 +54,12 @@ export function orderCourses(
     const values = items.map((step) => step[status === 'pending' ? 'created' : status])
     return { status, now: orders[status], entered: sumOf(values), columns: columnsOf(values, MOST_COLUMNS) }
   })
+}
+
+/** When each column of the courses begins, in epoch milliseconds. */
+export function columnTimes({ items }: OverviewSeries): readonly number[] {
+  const perColumn = Math.max(1, Math.ceil(items.length / MOST_COLUMNS))
+  return items.filter((_, index) => index % perColumn === 0).map(({ at }) => Date.parse(at))
 }
 
 /** The sum of counts by severity, level or status. */
@@ -134,8 +141,9 @@ const BY_URGENCY: readonly PartName[] = [
   'sessions',
 ]
 
-/** The part that needs a person first; undefined if none does. */
-export function mostUrgent(toneOf: (name: PartName) => Tone | undefined): PartName | undefined {
-  const first = (tone: Tone) => BY_URGENCY.find((name) => toneOf(name) === tone)
-  return first('danger') ?? first('warning')
+/** The parts that need a person: first those with a problem, then what is to be checked. */
+export function urgentParts(toneOf: (name: PartName) => Tone | undefined): readonly PartName[] {
+  return (['danger', 'warning'] as const).flatMap((tone) =>
+    BY_URGENCY.filter((name) => toneOf(name) === tone),
+  )
 }

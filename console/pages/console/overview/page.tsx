@@ -1,19 +1,23 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
-import { localNumber, localTime } from '../../../i18n/local.ts'
-import { ColumnChart } from '../../../parts/chart/column-chart.tsx'
+import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
+import { CourseMark, TimeChart } from '../../../parts/chart/time-chart.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { Stats } from '../../../parts/stats.tsx'
-import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.tsx'
+import { LISTED_SEVERITIES, SEVERITY_TONES } from '../alerts/model.ts'
+import { alertWords } from '../alerts/words.ts'
 import { useBusState } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
-import { ORDER_TONES } from '../orders/model.ts'
+import { decidable } from '../executions/model.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
@@ -24,8 +28,9 @@ import {
   overviewOf,
   PERIODS,
   periodOf,
-  mostUrgent,
+  columnTimes,
   orderCourses,
+  urgentParts,
   type Overview,
   type Period,
   type OverviewSeries,
@@ -62,12 +67,12 @@ interface PartsProps {
 function Parts({ overview, period }: PartsProps) {
   return (
     <>
-      <FirstStep overview={overview} />
+      <LookFirst overview={overview} />
       {session.may('listMessages') && <BusNotice />}
       {session.may('getConfig') && <RobotNotice />}
-      {session.may('getDoctorReport') && <DoctorNotice />}
-      <Stats label={overviewWords().health} stats={partStats(overview)} />
+      {overview.alerts && <SeverityBar firing={overview.alerts.firing} />}
       {overview.orders && <OrderSection orders={overview.orders} period={period} />}
+      <PartStats overview={overview} />
     </>
   )
 }
@@ -134,19 +139,93 @@ function RobotNotice() {
   )
 }
 
-/** What to do first, with a link to it; nothing while all is well. */
-function FirstStep({ overview }: { readonly overview: Overview }) {
-  const name = mostUrgent((each) => partTone(each, overview))
-  if (name === undefined) return null
-  const words = overviewWords()
+interface Thing {
+  readonly key: string
+  readonly badge: StatusBadgeProps
+  readonly text: ComponentChildren
+  readonly remedy?: string | null
+}
+
+const SHOWN = 3
+
+/** What to look at first: what is urgent in the parts, what the doctor finds, and what waits for this user; all else folded. */
+function LookFirst({ overview }: { readonly overview: Overview }) {
+  const { lookTitle, lookMore } = overviewWords()
+  const requests = useResource(decidable, '').value.value?.items.length ?? 0
+  const findings = useDoctorThings()
+  const [alerts, parts] = partThings(overview)
+  const things = [
+    ...alerts,
+    ...findings.slice(0, 1),
+    ...requestThings(requests),
+    ...parts,
+    ...findings.slice(1),
+  ]
+  if (things.length === 0) return null
+  const others = things.slice(SHOWN)
   return (
-    <p class="page-notice">
-      <Icon name="warning" />
-      <span>
-        {words.first} {linkTo(name, overview)}
-      </span>
-    </p>
+    <section class="page-section" aria-labelledby="look-title">
+      <h2 class="section-title" id="look-title">
+        {lookTitle}
+      </h2>
+      <ul class="finding-list">{things.slice(0, SHOWN).map(thingItem)}</ul>
+      {others.length > 0 && (
+        <details>
+          <summary>{lookMore(localNumber(others.length))}</summary>
+          <ul class="finding-list">{others.map(thingItem)}</ul>
+        </details>
+      )}
+    </section>
   )
+}
+
+function thingItem({ key, badge, text, remedy }: Thing) {
+  return (
+    <li key={key} class="card">
+      <StatusBadge {...badge} />
+      <span>
+        {text}
+        {remedy && <span class="finding-remedy">→ {remedy}</span>}
+      </span>
+    </li>
+  )
+}
+
+/** The urgent alerts, and the other parts that need a person; each user sees below which requests are for them. */
+function partThings(overview: Overview): readonly [alerts: readonly Thing[], parts: readonly Thing[]] {
+  const { tones } = overviewWords()
+  const things = urgentParts((each) => partTone(each, overview))
+    .filter((name) => name !== 'executions')
+    .map((name) => {
+      const tone = partTone(name, overview) ?? 'warning'
+      return { key: name, badge: { tone, label: tones[tone] }, text: linkTo(name, overview) }
+    })
+  const alerts = things.filter(({ key }) => key === 'alerts')
+  const severity = worstOf(overview)
+  return [
+    alerts.map((thing) => ({ ...thing, ...(severity && { badge: severityBadge(severity) }) })),
+    things.filter(({ key }) => key !== 'alerts'),
+  ]
+}
+
+/** The severity of the worst alert that fires. */
+function worstOf({ alerts }: Overview) {
+  return LISTED_SEVERITIES.find((severity) => (alerts?.firing[severity] ?? 0) > 0)
+}
+
+function severityBadge(severity: (typeof LISTED_SEVERITIES)[number]): StatusBadgeProps {
+  return { tone: SEVERITY_TONES[severity], label: alertWords().severities[severity] }
+}
+
+function requestThings(count: number): readonly Thing[] {
+  if (count === 0) return []
+  const { parts, decide } = overviewWords()
+  const text = (
+    <a href={addressOf(pathOf({ name: 'executions' }), { status: 'awaiting_approval' })}>
+      {decide(localNumber(count))}
+    </a>
+  )
+  return [{ key: 'requests', badge: { tone: 'active', label: parts.executions }, text }]
 }
 
 function linkTo<Name extends PartName>(name: Name, overview: Overview): ComponentChildren {
@@ -162,39 +241,81 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
   )
 }
 
-const SHOWN = 3
-
 const doctorResource = resourceOf('getDoctorReport', '', () => ({}), {
   // No event tells of a disk or a file.
   isAbout: () => false,
 })
 
-/** The gravest findings of the doctor, errors first; nothing while there are none. */
-function DoctorNotice() {
-  const { doctorTitle, doctorMore, doctorResults } = overviewWords()
-  const findings = useResource(doctorResource, '').value.value?.findings ?? []
-  const faults = (['error', 'warning'] as const).flatMap((result) =>
-    findings.filter((each) => each.result === result).map((each) => ({ ...each, result })),
+const NO_REPORT: ResourceSource<Pick<AnswerOf<'getDoctorReport'>, 'findings'>> = {
+  live,
+  prefix: '',
+  isAbout: () => false,
+  read: async () => ({ ok: true, value: { findings: [] }, etag: null }),
+}
+
+/** What the doctor finds, errors first, for those who may ask it. */
+function useDoctorThings(): readonly Thing[] {
+  const { doctorResults } = overviewWords()
+  const source: typeof NO_REPORT = session.may('getDoctorReport') ? doctorResource : NO_REPORT
+  const findings = useResource(source, '').value.value?.findings ?? []
+  return (['error', 'warning'] as const).flatMap((result) =>
+    findings
+      .filter((finding) => finding.result === result)
+      .map(({ check, subject, detail, remedy }) => ({
+        key: `${check} ${subject} ${detail}`,
+        badge: { tone: result, label: doctorResults[result] },
+        text: (
+          <>
+            <b>{subject}</b> {detail}
+          </>
+        ),
+        remedy,
+      })),
   )
-  if (faults.length === 0) return null
+}
+
+/** The alerts that fire as one bar: each severity leads to its alerts. */
+function SeverityBar({ firing }: { readonly firing: NonNullable<Overview['alerts']>['firing'] }) {
+  const { bySeverity, severityCount } = overviewWords()
+  const shown = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
+  if (shown.length === 0) return null
   return (
-    <section class="page-section" aria-labelledby="doctor-title">
-      <h2 class="section-title" id="doctor-title">
-        {doctorTitle(faults.length)}
+    <section class="page-section" aria-labelledby="severities-title">
+      <h2 class="section-title" id="severities-title">
+        {bySeverity}
       </h2>
-      <ul class="finding-list">
-        {faults.slice(0, SHOWN).map(({ check, subject, result, detail, remedy }) => (
-          <li key={`${check} ${subject} ${detail}`}>
-            <StatusBadge tone={result === 'error' ? 'danger' : 'warning'} label={doctorResults[result]} />
-            <span>
-              <b>{subject}</b> {detail}
-              {remedy && <span class="finding-remedy">→ {remedy}</span>}
-            </span>
-          </li>
-        ))}
+      <ul class="severity-bar">
+        {shown.map((severity) => {
+          const { tone, label } = severityBadge(severity)
+          const text = severityCount(localNumber(firing[severity]), label)
+          return (
+            <li key={severity} style={{ flexGrow: firing[severity] }}>
+              <a href={addressOf(pathOf({ name: 'alerts' }), { status: 'firing', level: severity })}>
+                <StatusBadge tone={tone} label={text} />
+              </a>
+            </li>
+          )
+        })}
       </ul>
-      {faults.length > SHOWN && <p>{doctorMore(faults.length - SHOWN)}</p>}
     </section>
+  )
+}
+
+/** The state of each part; what is not known yet is folded. */
+function PartStats({ overview }: { readonly overview: Overview }) {
+  const { health, unknown } = overviewWords()
+  const stats = partStats(overview)
+  const quiet = stats.filter(({ status }) => status?.tone === 'quiet')
+  return (
+    <>
+      <Stats label={health} stats={stats.filter((stat) => !quiet.includes(stat))} />
+      {quiet.length > 0 && (
+        <details>
+          <summary>{unknown(localNumber(quiet.length))}</summary>
+          <Stats label={unknown(localNumber(quiet.length))} stats={quiet} />
+        </details>
+      )}
+    </>
   )
 }
 
@@ -205,50 +326,66 @@ interface OrderCoursesProps {
 
 /** The orders by status: how many there are now, and how many entered the status over time. */
 function OrderCourses({ orders, series }: OrderCoursesProps) {
-  const { orderTable, status, now, entered, course, from } = overviewWords()
+  const { orderTable, orderChart, status, now, entered, from, atTime } = overviewWords()
+  const current = useSignal<number | null>(null)
+  const courses = orderCourses(orders, series)
+  const times = columnTimes(series)
+  const names = orderWords().statuses
+  const chosen = current.value === null ? undefined : times[current.value]
   return (
-    <div class="table-frame" role="region" aria-label={orderTable} tabIndex={0}>
-      <table class="data-table course-table">
-        <caption class="muted">{from(localTime(series.from), localTime(series.to))}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{status}</th>
-            <th scope="col" class="numeric">
-              {now}
-            </th>
-            <th scope="col" class="numeric">
-              {entered}
-            </th>
-            <th scope="col">{course}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {orderCourses(orders, series).map((each) => (
-            <CourseRow key={each.status} course={each} />
-          ))}
-        </tbody>
-      </table>
+    <div class="order-day card">
+      <TimeChart
+        label={orderChart}
+        times={times}
+        series={courses.map((course) => ({ name: names[course.status], values: course.columns }))}
+        current={current.value}
+        onCurrent={(index) => (current.value = index)}
+      />
+      <div class="course-frame" role="region" aria-label={orderTable} tabIndex={0}>
+        <table class="data-table course-table">
+          <caption class="muted">{from(localTime(series.from), localTime(series.to))}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{status}</th>
+              <th scope="col" class="numeric">
+                {now}
+              </th>
+              <th scope="col" class="numeric">
+                {entered}
+              </th>
+              <th scope="col" class="numeric">
+                {chosen === undefined ? atTime : localTick(chosen, 0)}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {courses.map((course, index) => (
+              <CourseRow key={course.status} course={course} index={index} current={current.value} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }
 
-function CourseRow({ course: { status, now, entered, columns } }: { readonly course: StatusCourse }) {
-  const label = orderWords().statuses[status]
-  const enteredText = entered === null ? '–' : localNumber(entered)
+interface CourseRowProps {
+  readonly course: StatusCourse
+  /** Its place in the chart. */
+  readonly index: number
+  readonly current: number | null
+}
+
+function CourseRow({ course: { status, now, entered, columns }, index, current }: CourseRowProps) {
+  const atTime = current === null ? null : (columns[current] ?? null)
   return (
     <tr>
       <th scope="row">
-        <StatusBadge tone={ORDER_TONES[status]} label={label} />
+        <CourseMark index={index} /> {orderWords().statuses[status]}
       </th>
       <td class="numeric">{localNumber(now)}</td>
-      <td class="numeric">{enteredText}</td>
-      <td class="course-cell">
-        <ColumnChart
-          label={overviewWords().chart(label, enteredText)}
-          tone={ORDER_TONES[status]}
-          columns={columns}
-        />
-      </td>
+      <td class="numeric">{entered === null ? '–' : localNumber(entered)}</td>
+      <td class="numeric">{atTime === null ? '–' : localNumber(atTime)}</td>
     </tr>
   )
 }

@@ -5,6 +5,9 @@ export const paymentWords = defineWords({
     title: 'Payments',
     list: 'List of payments',
     empty: 'There are no payments yet. The page of an order takes one.',
+    how: {
+      text: 'They need a channel: a table [payments.channels.NAME] of the configuration.',
+    },
     noMatch: 'No payment matches these filters.',
     needPerson: 'Payments that need a person',
     noOrder: 'No order',
@@ -81,6 +84,9 @@ export const paymentWords = defineWords({
     title: '支付',
     list: '支付列表',
     empty: '还没有支付。可在订单页面收款。',
+    how: {
+      text: '支付需要渠道：配置中的 [payments.channels.NAME] 表。',
+    },
     noMatch: '没有符合筛选条件的支付。',
     needPerson: '需要人工处理的支付',
     noOrder: '无订单',

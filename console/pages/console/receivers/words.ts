@@ -7,6 +7,10 @@ export const receiverWords = defineWords({
     about:
       'Who gets messages about alerts. They are set up in the configuration ([receivers.…] and [[alerts.routes]]).',
     empty: 'No receiver is set up.',
+    how: {
+      text: 'Receivers are tables [receivers.NAME] of the configuration. This sends a test message to one:',
+      command: 'platform alerts test NAME',
+    },
     fields: {
       name: 'Receiver',
       kind: 'Kind',
@@ -26,6 +30,10 @@ export const receiverWords = defineWords({
     list: '告警接收方列表',
     about: '接收告警消息的对象，在配置文件 ([receivers.…] 与 [[alerts.routes]]) 中设置。',
     empty: '未设置任何接收方。',
+    how: {
+      text: '接收方是配置中的 [receivers.NAME] 表。以下命令向其发送测试消息：',
+      command: 'platform alerts test NAME',
+    },
     fields: {
       name: '接收方',
       kind: '类型',

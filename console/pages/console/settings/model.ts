@@ -12,20 +12,3 @@ export const settingsResource = resourceOf('getConfig', 'config.', () => ({}), {
 export function isDefault({ source }: Setting): boolean {
   return source === 'default'
 }
-
-export interface SettingFilter {
-  readonly text: string
-  readonly isChangedOnly: boolean
-}
-
-/** The settings whose key, value or description contains each word of the text. */
-export function matchSettings(
-  items: readonly Setting[],
-  { text, isChangedOnly }: SettingFilter,
-): readonly Setting[] {
-  const words = text.toLowerCase().split(/\s+/)
-  return items.filter((setting) => {
-    const searched = `${setting.key} ${setting.value} ${setting.description ?? ''}`.toLowerCase()
-    return !(isChangedOnly && isDefault(setting)) && words.every((word) => searched.includes(word))
-  })
-}

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { isolated } from '../../../i18n/isolated.ts'
+import { language } from '../../../i18n/language.ts'
 import { localTimeZone } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
-import { isDefault, matchSettings, settingsResource, type Setting, type SettingFilter } from './model.ts'
+import { CHINESE_DESCRIPTIONS } from './descriptions-zh.ts'
+import { isDefault, settingsResource, type Setting } from './model.ts'
 import { settingWords } from './words.ts'
 
 /** The settings in effect, and where each value comes from. */
@@ -24,7 +26,7 @@ export function SettingsPage() {
         {({ file, items }) => (
           <>
             <p class="muted">{file === null ? words.noFile : words.file(isolated(file))}</p>
-            <SettingTable settings={matchSettings(items, filter.value)} />
+            <SettingSections settings={matchSettings(items, filter.value)} />
           </>
         )}
       </ResourceView>
@@ -66,12 +68,33 @@ function SettingFilters({ filter, onChange }: SettingFiltersProps) {
   )
 }
 
-function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
+function SettingSections({ settings }: { readonly settings: readonly Setting[] }) {
   const words = settingWords()
-  const { fields } = words
+  const names: Readonly<Record<string, string>> = words.sections
   if (settings.length === 0) return <EmptyState icon="settings" title={words.noMatch} />
   return (
-    <div class="table-frame" role="region" aria-label={words.list} tabIndex={0}>
+    <section aria-label={words.list}>
+      {[...settingSections(settings)].map(([section, own]) => (
+        <section key={section} aria-labelledby={`settings-${section}`}>
+          <h2 class="section-title" id={`settings-${section}`}>
+            {names[section] ?? section} <span class="muted">{words.count(own.length)}</span>
+          </h2>
+          <SettingTable section={section} settings={own} />
+        </section>
+      ))}
+    </section>
+  )
+}
+
+interface SettingTableProps {
+  readonly section: string
+  readonly settings: readonly Setting[]
+}
+
+function SettingTable({ section, settings }: SettingTableProps) {
+  const { fields } = settingWords()
+  return (
+    <div class="table-frame" role="region" aria-labelledby={`settings-${section}`} tabIndex={0}>
       <table class="data-table setting-table">
         <thead>
           <tr>
@@ -92,17 +115,63 @@ function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
 
 function SettingRow({ setting }: { readonly setting: Setting }) {
   const words = settingWords()
-  const { key, value, source, description } = setting
+  const { key, value, source } = setting
+  const description = descriptionOf(setting)
   return (
     <tr>
       <th scope="row">
         <span class="mono">{key}</span>
-        {description !== null && <p class="setting-about">{description.replaceAll('`', '')}</p>}
+        {description !== '' && <p class="setting-about">{description}</p>}
       </th>
       <td class="mono">
-        <bdi>{value}</bdi>
+        <SettingValue value={value} />
       </td>
       <td>{isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{source}</bdi>}</td>
     </tr>
   )
+}
+
+// A longer value makes its row higher than its description.
+const FOLDED_LENGTH = 100
+
+/** A long value is folded: its begin says which one it is. */
+function SettingValue({ value }: { readonly value: string }) {
+  if (value.length <= FOLDED_LENGTH) return <bdi>{value}</bdi>
+  return (
+    <details>
+      <summary>
+        <bdi>{value.slice(0, FOLDED_LENGTH)} …</bdi>
+      </summary>
+      <bdi>{value}</bdi>
+    </details>
+  )
+}
+
+/** What a setting is for, in the language of the reader if it is known in that. */
+function descriptionOf({ key, description }: Setting): string {
+  const chinese = language.value === 'zh' ? CHINESE_DESCRIPTIONS[key] : undefined
+  return chinese ?? description?.replaceAll('`', '') ?? ''
+}
+
+/** The settings by the first part of their keys, in their order. */
+function settingSections(items: readonly Setting[]): ReadonlyMap<string, readonly Setting[]> {
+  return Map.groupBy(items, ({ key }) => (key.includes('.') ? key.slice(0, key.indexOf('.')) : 'general'))
+}
+
+interface SettingFilter {
+  readonly text: string
+  readonly isChangedOnly: boolean
+}
+
+/** The settings whose key, value or description contains each word of the text. */
+function matchSettings(
+  items: readonly Setting[],
+  { text, isChangedOnly }: SettingFilter,
+): readonly Setting[] {
+  const words = text.toLowerCase().split(/\s+/)
+  return items.filter((setting) => {
+    const searched =
+      `${setting.key} ${setting.value} ${setting.description ?? ''} ${descriptionOf(setting)}`.toLowerCase()
+    return !(isChangedOnly && isDefault(setting)) && words.every((word) => searched.includes(word))
+  })
 }

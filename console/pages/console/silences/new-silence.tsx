@@ -13,8 +13,8 @@ import { isCovered } from './covering.ts'
 import type { Silence } from './model.ts'
 import { silenceWords } from './words.ts'
 
-// An hour, four hours, a day, a week.
-const SPANS = [3_600, 14_400, 86_400, 604_800]
+// An hour, two, eight, a day, a week.
+const SPANS = [3_600, 7_200, 28_800, 86_400, 604_800]
 
 /** The end of a silence that begins now and lasts so many seconds. */
 function endAfter(seconds: number): QuickValue {

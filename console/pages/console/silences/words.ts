@@ -5,6 +5,9 @@ export const silenceWords = defineWords({
     title: 'Silences',
     list: 'List of silences',
     empty: 'No alert was ever silenced.',
+    how: {
+      text: '“Silence” on the page of an alert holds its messages back, “New silence” those of many alerts.',
+    },
     noMatch: 'No silence matches the filters.',
     fields: {
       reason: 'Reason',
@@ -58,6 +61,9 @@ export const silenceWords = defineWords({
     title: '静默',
     list: '静默列表',
     empty: '还没有静默过告警。',
+    how: {
+      text: '告警页面上的“静默”可暂停其消息；“新建静默”可用于多条告警。',
+    },
     noMatch: '没有符合筛选条件的静默。',
     fields: {
       reason: '原因',

@@ -35,9 +35,9 @@ export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
 
 export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
   critical: 'critical',
-  high: 'danger',
+  high: 'high',
   medium: 'warning',
-  low: 'active',
+  low: 'notice',
   info: 'quiet',
 }
 

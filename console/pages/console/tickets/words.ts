@@ -5,6 +5,10 @@ export const ticketWords = defineWords({
     title: 'Tickets',
     list: 'List of tickets',
     empty: 'There are no tickets yet.',
+    how: {
+      text: 'People and programs create tickets.',
+      command: `curl $URL/tickets -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"title":"The printer is out of paper","level":"low"}'`,
+    },
     noMatch: 'No ticket matches the filters.',
     fields: {
       title: 'Title',
@@ -68,6 +72,10 @@ export const ticketWords = defineWords({
     title: '工单',
     list: '工单列表',
     empty: '还没有工单。',
+    how: {
+      text: '人员和程序都可以创建工单。',
+      command: `curl $URL/tickets -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"title":"The printer is out of paper","level":"low"}'`,
+    },
     noMatch: '没有符合筛选条件的工单。',
     fields: {
       title: '标题',

@@ -7,13 +7,16 @@ import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
+import type { IconName } from '../../../parts/icons.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusFindBox } from '../../../parts/list/find-box.tsx'
+import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { RelatedLinks } from '../../../parts/related-links.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
@@ -89,6 +92,7 @@ function UserDrawer({ id, onClose }: UserDrawerProps) {
           <UserActions user={user} model={model} onRemoved={onClose} />
           <UserFacts user={user} />
           <UserTokens user={user} />
+          <UserRelated user={user} />
           <WhoChanged kind="user" id={id} version={user.updated_at} />
         </>
       )}
@@ -107,6 +111,27 @@ function UserFacts({ user }: { readonly user: User }) {
         [fields.created_at, localTime(user.created_at)],
         [fields.updated_at, localTime(user.updated_at)],
         [fields.id, user.id],
+      ]}
+    />
+  )
+}
+
+/** What a user has: each link is the list of it. */
+function UserRelated({ user: { id } }: { readonly user: User }) {
+  const { related } = userWords()
+  const link = (icon: IconName, page: string, title: string, query: ListQuery) => ({
+    icon,
+    title,
+    href: addressOf(pathOf({ name: page }), query),
+  })
+  return (
+    <RelatedLinks
+      links={[
+        session.may('listVpnSessions') && link('tunnels', 'vpn-sessions', related.sessions, { user: id }),
+        session.may('listExecutions') &&
+          link('executions', 'executions', related.executions, { requested_by: id }),
+        session.may('listTickets') && link('tickets', 'tickets', related.tickets, { assignee: id }),
+        session.may('listAudit') && link('audit', 'audit', related.audit, { actor: id }),
       ]}
     />
   )

@@ -2,6 +2,12 @@ import { defineWords } from '../../../i18n/language.ts'
 
 export const userWords = defineWords({
   en: {
+    related: {
+      sessions: 'VPN sessions',
+      executions: 'Executions',
+      tickets: 'Tickets',
+      audit: 'What this user did',
+    },
     title: 'Users',
     list: 'List of users',
     empty: 'There are no users.',
@@ -53,6 +59,7 @@ export const userWords = defineWords({
     removed: 'The user is deleted.',
   },
   zh: {
+    related: { sessions: 'VPN 会话', executions: '执行记录', tickets: '工单', audit: '此用户的操作' },
     title: '用户',
     list: '用户列表',
     empty: '没有用户。',

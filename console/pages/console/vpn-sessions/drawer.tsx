@@ -3,7 +3,9 @@ import { localTime } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { formatRtt } from '../../../parts/format.ts'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { RelatedLinks } from '../../../parts/related-links.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
@@ -46,6 +48,20 @@ export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
         ]}
       />
       <VpnSessionFacts shown={shown} />
+      <RelatedLinks
+        links={[
+          session.may('getUser') && {
+            icon: 'user',
+            title: shown.user.name,
+            href: `${pathOf({ name: 'users' })}/${encodeURIComponent(shown.user.id)}`,
+          },
+          session.may('listVpnSessions') && {
+            icon: 'tunnels',
+            title: words.sessionsOfUser,
+            href: addressOf(PATH, { user: shown.user.id }),
+          },
+        ]}
+      />
     </Drawer>
   )
 }

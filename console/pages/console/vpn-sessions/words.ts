@@ -2,9 +2,14 @@ import { defineWords } from '../../../i18n/language.ts'
 
 export const vpnSessionWords = defineWords({
   en: {
+    sessionsOfUser: 'Sessions of this user',
     title: 'VPN sessions',
     list: 'List of VPN sessions',
     empty: 'Nobody is connected to a gateway.',
+    how: {
+      text: 'A client opens a session with its token:',
+      command: 'platform vpn connect --gateway http://GATEWAY:9994 --token-file FILE --device laptop',
+    },
     noMatch: 'No session matches the filters.',
     fields: {
       user_name: 'User',
@@ -39,9 +44,14 @@ export const vpnSessionWords = defineWords({
     disconnected: 'The session is disconnected. The list shows the closed sessions now.',
   },
   zh: {
+    sessionsOfUser: '此用户的会话',
     title: 'VPN 会话',
     list: 'VPN 会话列表',
     empty: '目前没有连接到网关的会话。',
+    how: {
+      text: '客户端用其令牌建立会话：',
+      command: 'platform vpn connect --gateway http://GATEWAY:9994 --token-file FILE --device laptop',
+    },
     noMatch: '没有符合筛选条件的会话。',
     fields: {
       user_name: '用户',

@@ -5,6 +5,9 @@ export const webhookWords = defineWords({
     title: 'Webhooks',
     list: 'List of webhooks',
     empty: 'There are no webhooks. A webhook sends events to another program.',
+    how: {
+      text: '“New webhook” asks for its address and its events.',
+    },
     noMatch: '',
     fields: {
       url: 'Address',
@@ -70,6 +73,9 @@ export const webhookWords = defineWords({
     title: 'Webhook',
     list: 'Webhook 列表',
     empty: '没有 Webhook。Webhook 将事件发送给其他程序。',
+    how: {
+      text: '“新建 Webhook”会询问地址和事件。',
+    },
     noMatch: '',
     fields: {
       url: '地址',

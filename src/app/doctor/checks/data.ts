@@ -9,6 +9,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
+import { inspectServers } from '../../../store/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
 import { explainDatabaseFailure } from '../../database.ts'
@@ -41,20 +42,37 @@ const EXPECTED: Readonly<Record<string, (value: string) => boolean>> = {
 export const databaseCheck: Check = {
   name: 'database',
   run: async (parts) => {
-    const name = databaseLocation.format(parts.loaded.config.database)
-    try {
-      const facts = await parts.database()
-      if (!facts) return [missing(name, parts)]
-      return [
-        await integrity(name, parts),
-        schemaFinding(facts.schema),
-        // The first start sets them.
-        ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
-      ]
-    } catch (error) {
-      return [unusable(name, parts, error)]
-    }
+    const servers = serverFindings(parts)
+    return [...(await databaseFindings(parts)), ...(await servers)]
   },
+}
+
+async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
+  const name = databaseLocation.format(parts.loaded.config.database)
+  try {
+    const facts = await parts.database()
+    if (!facts) return [missing(name, parts)]
+    return [
+      await integrity(name, parts),
+      schemaFinding(facts.schema),
+      // The first start sets them.
+      ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+    ]
+  } catch (error) {
+    return [unusable(name, parts, error)]
+  }
+}
+
+/** Each server of the list of hosts in `database.url`, and its role. */
+async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> {
+  const servers = await inspectServers(loaded.config.database)
+  return servers.map(({ name, role, reason }) => {
+    if (role === 'unreachable')
+      return warning(name, `unreachable: ${reason}`, 'start its server, or remove it from database.url')
+    if (role === 'former primary')
+      return fault(name, 'takes changes, but another server was promoted after it', 'stop this server')
+    return fine(name, role)
+  })
 }
 
 function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {

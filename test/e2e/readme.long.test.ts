@@ -23,7 +23,7 @@ import {
 import { firstPassword, patternOf } from '../support/shown-output.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-// npm takes ten times as long to start as the program; the tour and test/e2e/checkout.test.ts run it.
+// npm takes ten times as long to start as the program; the tour and test/e2e/checkout.long.test.ts run it.
 const WITHOUT_NPM = 'npx() { shift; bin/platform.mjs "$@"; }'
 // Messages wait for ever: nothing listens there. Decisions are what they are with a robot.
 const ROBOT = { ALERT_ROBOT_KIND: 'generic', ALERT_ROBOT_URL: 'http://127.0.0.1:1/robot' }

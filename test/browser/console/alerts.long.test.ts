@@ -5,8 +5,11 @@ import { assertLooks, consoleWorld, HOSTILE } from './console-world.ts'
 
 const world = consoleWorld()
 
+let reported = 0
+
 async function reportAlert(title: string, more: object = {}): Promise<string> {
-  const body = { source: 'shop.web', title, level: 'HIGH', ...more }
+  // Many of one source would be one line of the list.
+  const body = { source: `shop.web-${++reported}`, title, level: 'HIGH', ...more }
   const answer = await world.platform.call('POST', '/alerts/report', { body })
   assert.equal(answer.status, 201)
   return ((await answer.json()) as { id: string }).id
@@ -52,13 +55,12 @@ test('an alert is acknowledged with a comment, which is in its history', async (
   assert.equal(await shown.getByRole('button', { name: 'Acknowledge' }).count(), 0)
 })
 
-test('an alert is silenced for an hour, and the silence is ended', async (t) => {
+test('an alert is silenced in two clicks, and the silence is ended', async (t) => {
   const id = await reportAlert('The disk is full', { alarm_id: 'disk.full', server_addr: '192.0.2.7' })
   const page = await world.open(t, `alerts/${id}`)
   await drawer(page, 'The disk is full').getByRole('button', { name: 'Silence' }).click()
   const dialog = page.getByRole('dialog', { name: 'New silence' })
-  await dialog.getByRole('button', { name: 'Silence' }).click()
-  await dialog.getByText('This field is required.').waitFor()
+  assert.equal(await dialog.getByLabel('Reason').inputValue(), 'Known, is being worked on')
   assert.equal(await dialog.getByLabel('Server').inputValue(), '192.0.2.7')
   await dialog.getByText(/^It matches 1 of the \d+ alerts that have not recovered\.$/).waitFor()
   await dialog.getByLabel('Server').fill('192.0.2.8')
@@ -66,13 +68,13 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await dialog.getByLabel('Server').fill('192.0.2.*')
   await dialog.getByText(/^It matches 1 of the /).waitFor()
   const end = dialog.getByLabel(/^Until[^:]*$/)
-  const inAnHour = await end.inputValue()
-  await dialog.getByRole('button', { name: '4 hours' }).click()
-  assert.equal(Date.parse(await end.inputValue()) - Date.parse(inAnHour), 3 * 3_600_000)
+  const inTwoHours = await end.inputValue()
+  await dialog.getByRole('button', { name: '8 hours' }).click()
+  assert.equal(Date.parse(await end.inputValue()) - Date.parse(inTwoHours), 6 * 3_600_000)
   await dialog.getByLabel('Reason').fill('planned work')
   await dialog.getByRole('button', { name: 'Silence' }).click()
   await toast(page, 'The silence is created.').waitFor()
-  const until = { name: /^Silenced until / }
+  const until = { name: /^Silenced until (\d\d:\d\d|\d+ \w+) · you$/ }
   await drawer(page, 'The disk is full').getByRole('link', until).waitFor()
   await assertLooks(page, 'alerts-silenced')
   await page.getByRole('button', { name: 'Close' }).click()
@@ -88,7 +90,7 @@ test('an alert is silenced for an hour, and the silence is ended', async (t) => 
   await page.getByText('No silence matches the filters.').waitFor()
 })
 
-test('a browser whose clock is hours off silences for an hour of the platform, and warns of no end', async (t) => {
+test('a browser whose clock is hours off silences for two hours of the platform, and warns of no end', async (t) => {
   for (const hours of [-8, 8]) {
     const title = `Seen ${hours} hours off`
     await world.platform.call('POST', '/alerts/report', { body: { source: 'clock', title, level: 'HIGH' } })
@@ -107,7 +109,7 @@ test('a browser whose clock is hours off silences for an hour of the platform, a
   const { items } = (await answer.json()) as Answer
   const hoursOf = ({ starts_at, ends_at }: Answer['items'][number]) =>
     Math.round((Date.parse(ends_at) - Date.parse(starts_at)) / 3_600_000)
-  assert.deepEqual(items.filter(({ reason }) => reason.endsWith('hours off')).map(hoursOf), [1, 1])
+  assert.deepEqual(items.filter(({ reason }) => reason.endsWith('hours off')).map(hoursOf), [2, 2])
 })
 
 test('the reason why an alert was not sent leads to the alert that inhibits it', async (t) => {
@@ -269,6 +271,33 @@ test('several alerts are acknowledged and recovered together, and a severity is 
   const auditor = await world.open(t, 'alerts', { role: 'auditor' })
   await auditor.getByRole('row', { name: /The first of several/ }).waitFor()
   assert.equal(await auditor.getByRole('checkbox').count(), 0)
+})
+
+test('the most severe alerts are first, many of one source are a line, and a selection is silenced together', async (t) => {
+  const order = (id: number) => ({ source: 'orders', alarm_id: `order.late:${id}`, level: 'WARNING' })
+  for (let id = 1; id <= 12; id++) await reportAlert(`Order ${id} is late`, order(id))
+  await reportAlert('The database is gone', { level: 'CRITICAL' })
+  const page = await world.open(t, 'alerts')
+  const rows = page.getByRole('table').getByRole('row')
+  const group = page.getByRole('button', { name: /^Warning 12 alerts orders Order 12 is late$/ })
+  await group.waitFor()
+  assert.match((await rows.nth(1).textContent()) ?? '', /The database is gone|Look at the list/)
+  assert.equal(await page.getByRole('link', { name: 'Order 3 is late' }).count(), 0)
+  await assertLooks(page, 'alerts-folded')
+  await group.press('Enter')
+  for (const id of [3, 4]) await page.getByRole('checkbox', { name: `Order ${id} is late` }).check()
+  await page.getByRole('group', { name: '2 selected' }).getByRole('button', { name: 'Silence' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New silence' })
+  assert.equal(await dialog.getByLabel('Alarm id').inputValue(), 'order.late:*')
+  await dialog.getByText(/^It matches 12 of the /).waitFor()
+  await dialog.getByRole('button', { name: 'Silence' }).click()
+  await toast(page, 'The silence is created.').waitFor()
+  await page
+    .getByRole('row', { name: /Order 3 is late/ })
+    .getByRole('link', { name: /^Silenced until / })
+    .waitFor()
+  await page.getByRole('link', { name: 'Order 12 is late' }).waitFor()
+  await assertLooks(page, 'alerts-unfolded')
 })
 
 test('of several alerts those that are refused stay chosen and are named; a double click does nothing else', async (t) => {

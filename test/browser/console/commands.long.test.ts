@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { CHINESE_DESCRIPTIONS } from '../../../console/pages/console/settings/descriptions-zh.ts'
+import { SETTING_TABLE } from '../../../src/config/schema.ts'
 import { assertLooks, consoleWorld, filterBy, filterByText, HOSTILE } from './console-world.ts'
 
 const COMMANDS = `
@@ -66,6 +68,15 @@ test('a command is checked, refused at its field, and run, with its output', asy
   await execution.getByRole('log').getByText('hello my shop').waitFor()
   await execution.getByText('Succeeded').waitFor()
   await execution.getByText('**redacted**').waitFor()
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    execution.getByRole('button', { name: 'Download' }).click(),
+  ])
+  assert.match(file.suggestedFilename(), /^execution-[\da-f-]{36}\.txt$/)
+  await execution.getByRole('button', { name: 'Whole window' }).click()
+  await assertLooks(page, 'executions-output-wide')
+  await page.keyboard.press('Escape')
+  await execution.getByRole('button', { name: 'Whole window', pressed: false }).waitFor()
   await assertLooks(page, 'executions-drawer')
 })
 
@@ -280,12 +291,20 @@ test('the settings show where each value comes from, and no secret', async (t) =
   await auditor.getByText('页面不存在，或您的角色无权访问。').waitFor()
 })
 
+test('each setting is described in Chinese, too', async (t) => {
+  const described = Object.keys(SETTING_TABLE).filter((key) => CHINESE_DESCRIPTIONS[key] === undefined)
+  assert.deepEqual(described, [])
+  const page = await world.open(t, 'settings', { language: 'zh' })
+  await page.getByRole('region', { name: /^登录/ }).getByText('签发的 JWT 的有效期，最长 30 天。').waitFor()
+  await assertLooks(page, 'settings-zh')
+})
+
 test('a setting is found by keyboard alone', async (t) => {
   const page = await world.open(t, 'orders')
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
   await page.keyboard.press('g')
   await page.keyboard.press(',')
-  await page.getByRole('table').waitFor()
+  await page.getByRole('table').first().waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('api.')
   await page.keyboard.press('Tab')
@@ -294,5 +313,5 @@ test('a setting is found by keyboard alone', async (t) => {
   await table.getByText('api.rate_limit').waitFor()
   assert.equal(await table.getByText('Default', { exact: true }).count(), 0)
   await page.keyboard.press('Tab')
-  await table.and(page.locator(':focus')).waitFor()
+  await page.getByRole('region', { name: 'API 1 setting' }).and(page.locator(':focus')).waitFor()
 })

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { buildModules } from '../../../scripts/build-client.ts'
 import { DAY } from '../../../src/kernel/time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/loopback.ts'
 import { startMockProgram } from '../../support/mock-program.ts'
 import { runPlatform, temporaryDirectory } from '../../support/platform.ts'
+import { openPage, startBrowser } from '../browser.ts'
 import { assertLook, assertLooks, consoleWorld } from './console-world.ts'
 
 const resources = new AsyncDisposableStack()
@@ -22,7 +25,7 @@ const mock = resources.use(
       MOCK_PAY_PORT: '0',
       MOCK_PAY_SECRETS_DIR: secrets,
       MOCK_PAY_CALLBACK_URL: `${publicUrl}/payments/callbacks`,
-      MOCK_PAY_SCENARIOS: JSON.stringify([{ channel: 'stripe', on: 'callback', kind: 'wrong_amount' }]),
+      MOCK_PAY_SCENARIOS: JSON.stringify([{ channel: 'alipay', on: 'callback', kind: 'wrong_amount' }]),
     },
   }),
 )
@@ -30,6 +33,7 @@ const mock = resources.use(
 const CHANNELS = [
   ['stripe', 'stripe', ''],
   ['wechat', 'wechatpay', ''],
+  ['ali', 'alipay', '/gateway.do'],
 ] as const
 const tables = CHANNELS.map(
   ([name, kind, path]) =>
@@ -61,9 +65,9 @@ async function pay(url: string): Promise<void> {
   await fetch(url, { method: 'POST', body: new URLSearchParams({ action: 'pay' }) })
 }
 
-async function paid(order: string): Promise<string> {
+async function paid(order: string, channel = 'stripe'): Promise<string> {
   await newOrder(order)
-  const { id, action } = await take(order, 'stripe')
+  const { id, action } = await take(order, channel)
   await pay(action.url)
   await eventually(`${order} is paid`, async () => (await statusOf(id)) === 'paid')
   return id
@@ -104,7 +108,7 @@ test('an order is paid by the code that its page shows; the payment is refunded 
 })
 
 test('the payments that need a person are first, and are resolved', async (t) => {
-  const id = await paid('wrong-1')
+  const id = await paid('wrong-1', 'ali')
   await paid('fine-1')
   const page = await world.open(t, 'payments', { language: 'zh' })
   await page.getByText('fine-1').first().waitFor()
@@ -143,4 +147,44 @@ test('a day is compared, and its page shows both sides of each difference', asyn
   await page.getByText('Missing here · Payment').waitFor()
   await page.getByText('succeeded, 12.34').waitFor()
   await assertLooks(page, 'reconciliation')
+})
+
+/** The checkout of the guide, as its readers would start it. */
+async function startCheckout(): Promise<string> {
+  const guide = readFileSync(join(import.meta.dirname, '../../../docs/guide/payments.md'), 'utf8')
+  const [, code = ''] = /^```js\n(\/\/ checkout\.js.*?)^```$/ms.exec(guide) ?? []
+  const shop = join(directory, 'shop')
+  const packageDirectory = join(shop, 'node_modules/backend-platform-client')
+  mkdirSync(packageDirectory, { recursive: true })
+  await buildModules(packageDirectory)
+  const manifest = { type: 'module', exports: './index.js' }
+  writeFileSync(join(packageDirectory, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(shop, 'package.json'), JSON.stringify({ type: 'module' }))
+  writeFileSync(join(shop, 'checkout.js'), code)
+  const { stdout: token } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
+  const url = `http://127.0.0.1:${await freePort()}`
+  const env = { PLATFORM_URL: publicUrl, PLATFORM_TOKEN: token.trim(), SHOP_URL: url }
+  const child = spawn(process.execPath, ['checkout.js'], { cwd: shop, env, stdio: 'inherit' })
+  resources.defer(() => void child.kill())
+  await eventually('the shop', () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  return url
+}
+
+test('the checkout of the guide sells a mug', async () => {
+  const url = await startCheckout()
+  const browser = await startBrowser()
+  resources.defer(() => browser.close())
+  const { page } = resources.use(await openPage(browser))
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Buy the mug for 49.90' }).click()
+  await page.getByRole('button', { name: 'Pay' }).click()
+  await page.getByText('Thank you, the mug is yours.').waitFor()
+  const [, id = ''] = /orders\/(web-[0-9a-f-]+)$/.exec(page.url()) ?? []
+  const order = await (await world.platform.call('GET', `/orders/${id}`)).json()
+  assert.partialDeepStrictEqual(order, { platform: 'web', status: 'paid', amount_cents: 4_990 })
 })

@@ -1,0 +1,120 @@
+import { signal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { useEffect } from 'preact/hooks'
+import { eventObject } from '../../../api/event-stream.ts'
+import { defineWords } from '../../../i18n/language.ts'
+import { writeLocal, readLocal } from '../../../parts/preferences.ts'
+import { markTab } from '../../../parts/tab-title.ts'
+import { showToast } from '../../../parts/toast.tsx'
+import { live, session } from '../platform.ts'
+import { pathOf } from '../view.ts'
+import { LISTED_SEVERITIES, type Alert } from './model.ts'
+import { alertWords } from './words.ts'
+
+const noticeWords = defineWords({
+  en: {
+    label: 'Notify this browser',
+    never: 'Never',
+    from: (severity: string) => `From ${severity}`,
+    refused:
+      'The browser does not allow notifications of this page. Allow them in its settings, then choose again.',
+  },
+  zh: {
+    label: '通知此浏览器',
+    never: '从不',
+    from: (severity) => `${severity}及以上`,
+    refused: '浏览器不允许此页面发送通知。请在浏览器设置中允许，然后重新选择。',
+  },
+})
+
+const KEY = 'platform.alert-notices'
+
+type Severity = (typeof LISTED_SEVERITIES)[number]
+
+/** The least severity of which this browser notifies its user; null for none. */
+const least = signal(LISTED_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
+
+/** Whether the events are followed also while nobody looks at the page. */
+export function notifiesOfAlerts(): boolean {
+  return least.value !== null
+}
+
+async function chooseLeast(severity: Severity | null): Promise<void> {
+  // A page over plain HTTP has no notifications.
+  const isAllowed = 'Notification' in globalThis && (await Notification.requestPermission()) === 'granted'
+  if (severity !== null && !isAllowed) showToast('warning', noticeWords().refused)
+  least.value = isAllowed ? severity : null
+  writeLocal(KEY, least.value ?? '')
+}
+
+/** From which severity on the browser notifies of new alerts: a choice of this browser. */
+export function AlertNoticeChoice() {
+  const { label, never, from } = noticeWords()
+  const { severities } = alertWords()
+  return (
+    <label class="setting-choice">
+      {label}
+      <select
+        class="input"
+        value={least.value ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          void chooseLeast(LISTED_SEVERITIES.find((severity) => severity === value) ?? null)
+        }
+      >
+        <option value="">{never}</option>
+        {LISTED_SEVERITIES.map((severity) => (
+          <option key={severity} value={severity}>
+            {from(severities[severity])}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const RAISED = 'alert.raised'
+const alertIn = eventObject<Alert>('severity')
+let unseen = 0
+
+/** Notifies of new alerts, and marks the tab until its user sees it again. */
+export function useAlertNotices(): void {
+  const { route } = useLocation()
+  useEffect(() => {
+    if (!session.may('listAlerts')) return undefined
+    const onSeen = () => {
+      if (document.hidden) return
+      unseen = 0
+      markTab(unseen)
+    }
+    const unsubscribe = live.subscribe({
+      prefix: 'alert.',
+      onEvent(event) {
+        const alert = alertIn(event)
+        if (event.subject !== RAISED || !alert || !isNoticed(alert)) return
+        if (document.hidden) markTab(++unseen)
+        showNotice(alert, () => route(`${pathOf({ name: 'alerts' })}/${encodeURIComponent(alert.id)}`))
+      },
+      onGap() {},
+      onReturn() {},
+    })
+    document.addEventListener('visibilitychange', onSeen)
+    return () => {
+      unsubscribe()
+      document.removeEventListener('visibilitychange', onSeen)
+    }
+  }, [])
+}
+
+function isNoticed({ severity }: Alert): boolean {
+  const place = LISTED_SEVERITIES.findIndex((each) => each === severity)
+  return least.value !== null && place !== -1 && place <= LISTED_SEVERITIES.indexOf(least.value)
+}
+
+function showNotice({ id, severity, title, source }: Alert, onClick: () => void): void {
+  const notice = new Notification(`${alertWords().severities[severity]}: ${title}`, { body: source, tag: id })
+  notice.addEventListener('click', () => {
+    focus()
+    notice.close()
+    onClick()
+  })
+}

@@ -1,0 +1,24 @@
+import { defineWords } from '../../../i18n/language.ts'
+
+export const myWorkWords = defineWords({
+  en: {
+    title: 'My work',
+    tickets: 'My tickets',
+    noTickets: 'No open ticket is assigned to you. Take one on its page with “Assign to me”.',
+    requests: 'Requests that wait for my decision',
+    noRequests: 'No command waits for your approval.',
+    alerts: 'Alerts that I have acknowledged',
+    noAlerts: 'You have acknowledged no alert that still fires.',
+    requestedBy: (name: string) => `requested by ${name}`,
+  },
+  zh: {
+    title: '我的工作',
+    tickets: '我的工单',
+    noTickets: '没有分配给您的待处理工单。可在工单页面点击“分配给我”。',
+    requests: '等待我审批的请求',
+    noRequests: '没有等待您审批的命令。',
+    alerts: '我确认的告警',
+    noAlerts: '没有由您确认且仍在触发的告警。',
+    requestedBy: (name) => `请求者：${name}`,
+  },
+})

@@ -1,0 +1,160 @@
+import { signal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
+import { useEffect, useRef } from 'preact/hooks'
+import { defineWords } from '../../i18n/language.ts'
+import { localNumber, localTimeZone } from '../../i18n/local.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { writeLocal, readLocal } from '../../parts/preferences.ts'
+import { useResource } from '../../parts/resource/use-resource.ts'
+import { topBarWords } from '../../parts/top-bar-words.ts'
+import { useQuietReading } from '../../parts/use-quiet-reading.ts'
+import { decidable } from './executions/model.ts'
+import { keptDraft } from './menus/kept-draft.ts'
+import { PAGE_GROUPS, type ConsolePage, type PageGroup } from './pages.ts'
+import { session } from './platform.ts'
+import { shellWords } from './shell-words.ts'
+import { isPathOf, pathOf } from './view.ts'
+
+const navigationWords = defineWords({
+  en: {
+    awaiting: (count: string) => `${count} await approval`,
+    draft: 'an unsaved draft',
+    groups: { shop: 'Shop', operations: 'Operations', vpn: 'VPN', administration: 'Administration' },
+  },
+  zh: {
+    awaiting: (count) => `${count} 项等待审批`,
+    draft: '有未保存的草稿',
+    groups: { shop: '商店', operations: '运维', vpn: 'VPN', administration: '管理' },
+  },
+})
+
+/** What the entry of a page in the navigation says besides its title. */
+interface NavigationMark {
+  readonly text: string
+  /** In words. */
+  readonly label: string
+}
+
+// Most roles receive no events of executions.
+const EVERY_MS = 30_000
+
+/** The marks by the names of the pages. */
+function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
+  const words = navigationWords()
+  const requests = useResource(decidable, '')
+  useQuietReading(requests, {
+    isUnsettled: () => false,
+    everyMs: EVERY_MS,
+    read: () => requests.refresh(),
+    failure: requests.failure,
+  })
+  const { items = [], hasMore = false } = requests.value.value ?? {}
+  const count = items.length
+  const marks = new Map<string, NavigationMark>()
+  if (count > 0) {
+    const text = hasMore ? `${localNumber(count)}+` : localNumber(count)
+    marks.set('executions', { text, label: words.awaiting(text) })
+  }
+  if (keptDraft() !== null) marks.set('menus', { text: '•', label: words.draft })
+  return marks
+}
+
+const FOLDED_GROUPS = 'platform.navigation'
+
+/** The groups that the user has folded, also in an earlier visit. */
+const foldedGroups = signal<ReadonlySet<string>>(new Set(readLocal(FOLDED_GROUPS)?.split(',')))
+
+function toggleGroup(group: PageGroup): void {
+  foldedGroups.value = foldedGroups.peek().symmetricDifference(new Set([group]))
+  writeLocal(FOLDED_GROUPS, [...foldedGroups.value].join(','))
+}
+
+export interface NavigationProps {
+  readonly pages: readonly ConsolePage[]
+  readonly onChoice?: () => void
+}
+
+/** The pages that the user may open, in groups that fold. The open page stays in sight. */
+export function Navigation({ pages, onChoice }: NavigationProps) {
+  const { path } = useLocation()
+  const marks = useNavigationMarks()
+  const bearer = session.bearer.value
+  const navigation = useRef<HTMLElement>(null)
+  useEffect(() => {
+    navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [path])
+  const links = (shown: readonly ConsolePage[]) =>
+    shown.map((page) => (
+      <PageLink
+        key={page.name}
+        page={page}
+        isCurrent={isPathOf(page, path)}
+        mark={marks.get(page.name)}
+        onChoice={onChoice}
+      />
+    ))
+  return (
+    <nav class="navigation" aria-label={shellWords().navigation} ref={navigation}>
+      <ul>{links(pages.filter(({ group }) => group === undefined))}</ul>
+      {PAGE_GROUPS.map((group) => {
+        const own = pages.filter((page) => page.group === group)
+        if (own.length === 0) return null
+        const isOpen = !foldedGroups.value.has(group)
+        const id = `${onChoice ? 'menu' : 'side'}-${group}`
+        return (
+          <div key={group} class="navigation-group">
+            <button
+              class="navigation-fold"
+              type="button"
+              aria-expanded={isOpen}
+              aria-controls={id}
+              onClick={() => toggleGroup(group)}
+            >
+              {navigationWords().groups[group]}
+              <Icon name="older" />
+            </button>
+            {/* What is marked, and where the user is, stays in a folded group. */}
+            <ul id={id}>
+              {links(own.filter((page) => isOpen || isPathOf(page, path) || marks.has(page.name)))}
+            </ul>
+          </div>
+        )
+      })}
+      {bearer?.name && (
+        <p class="navigation-note navigation-bearer">
+          {topBarWords().signedInAs} <bdi>{bearer.name}</bdi>
+        </p>
+      )}
+      <p class="navigation-note">{shellWords().timeZone(localTimeZone())}</p>
+    </nav>
+  )
+}
+
+interface PageLinkProps {
+  readonly page: ConsolePage
+  readonly isCurrent: boolean
+  readonly mark: NavigationMark | undefined
+  readonly onChoice: (() => void) | undefined
+}
+
+function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
+  return (
+    <li>
+      <a
+        class="navigation-link"
+        href={pathOf(page)}
+        onClick={onChoice}
+        {...(isCurrent && { 'aria-current': 'page' as const })}
+      >
+        <Icon name={page.icon} />
+        <span class="navigation-title">{page.title()}</span>
+        {mark && (
+          <span class="navigation-mark" title={mark.label}>
+            <span aria-hidden="true">{mark.text}</span>
+            <span class="visually-hidden"> {mark.label}</span>
+          </span>
+        )}
+      </a>
+    </li>
+  )
+}
