@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
@@ -9,12 +10,8 @@ import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
-<<<<<<< HEAD
 import { useDownload } from '../use-download.ts'
-import { DataTable, type TableColumn } from './data-table.tsx'
-=======
 import { DataTable, type RowGroups, type TableColumn } from './data-table.tsx'
->>>>>>> main
 import { FilterBar } from './filter-bar.tsx'
 import { ColumnsMenu, shownColumns, ViewsMenu } from './list-menus.tsx'
 import type { ListModel } from './list-model.ts'
@@ -33,6 +30,7 @@ import {
 import { ListRefresh } from './list-refresh.ts'
 import { listWords, type ListWords } from './list-words.ts'
 import type { TableHead } from './table.tsx'
+import { SelectionBar, type Bulk, type SelectionBarProps } from './selection.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
 
@@ -59,19 +57,20 @@ export interface ListViewProps<Item> {
   readonly icon: IconName
   /** The key of the item that is shown beside the list. */
   readonly id?: string | undefined
-  /** Above the table, with the items of its page; it may read the list again. */
-  readonly toolbar?: (items: readonly Item[]) => ComponentChildren
+  /** What can be done with several items; false if the user must not do any of it. */
+  readonly bulk?: Bulk<Item> | false
   /** Draws that item; nothing if it cannot be shown. */
   readonly detail: (detail: ListDetail<Item>) => ComponentChildren
 }
 
 /** A list with its filters and its pages, and one of its items beside it. */
 export function ListView<Item>(props: ListViewProps<Item>) {
-  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, toolbar, detail } = props
+  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, bulk, detail } = props
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
   const { route } = useLocation()
+  const selection = useSignal<ReadonlySet<string>>(new Set())
   const { matchHints, emptyPeriod } = partWords()
   const reason = hasEmptyPeriod(query, filters) ? emptyPeriod : props.noMatchReason?.(query)
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
@@ -94,7 +93,6 @@ export function ListView<Item>(props: ListViewProps<Item>) {
       </FilterBar>
       <ListRefresh.Provider value={refresh}>
         <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
-          {toolbar && <Toolbar model={model}>{toolbar}</Toolbar>}
           <DataTable
             label={words.list}
             model={model}
@@ -106,6 +104,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
             groups={props.groups}
+            selection={bulk ? { chosen: selection, titleOf: bulk.titleOf } : undefined}
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
                 {hint && <p>{hint}</p>}
@@ -113,6 +112,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
               </EmptyState>
             }
           />
+          {bulk && <PageSelection bulk={bulk} selection={selection} model={model} keyOf={keyOf} />}
           <Pager path={path} query={query} model={model} />
         </ListAndDetail>
       </ListRefresh.Provider>
@@ -174,14 +174,11 @@ function HowToBegin({ text, command }: NonNullable<ListWords['how']>) {
   )
 }
 
-interface ToolbarProps<Item> {
-  readonly model: ListModel<Item>
-  readonly children: (items: readonly Item[]) => ComponentChildren
-}
+type PageSelectionProps<Item> = Omit<SelectionBarProps<Item>, 'items'> & { readonly model: ListModel<Item> }
 
 /** It reads the page by itself, so that a change of the page draws only it. */
-function Toolbar<Item>({ model, children }: ToolbarProps<Item>) {
-  return <>{children(model.page.value?.items ?? [])}</>
+function PageSelection<Item>({ model, ...bar }: PageSelectionProps<Item>) {
+  return <SelectionBar {...bar} items={model.page.value?.items ?? []} />
 }
 
 interface PagerProps<Item> {

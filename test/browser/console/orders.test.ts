@@ -286,6 +286,27 @@ test('columns are chosen and remembered, and a click on their head sorts', async
   await row(page, 'sorted-3').waitFor()
 })
 
+test('several orders are moved together, each as far as it may be', async (t) => {
+  for (const id of ['bulk-1', 'bulk-2', 'bulk-3']) await createOrder(id, { platform: 'bulk' })
+  await moveOrder('bulk-1', 'paid')
+  const page = await world.open(t, 'orders?platform=bulk')
+  await row(page, 'bulk-3').waitFor()
+  assert.equal(await page.locator('.selection-bar').count(), 0)
+  await page.getByRole('checkbox', { name: 'Select the whole page' }).check()
+  const bar = page.getByRole('group', { name: '3 selected' })
+  await assertLook(page, 'orders-chosen')
+  await bar.getByRole('button', { name: 'Mark as paid' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Mark as paid: 2 selected?' })
+  await question.getByRole('button', { name: 'Mark as paid' }).click()
+  await page.getByRole('status').filter({ hasText: 'Mark as paid: 2 done.' }).waitFor()
+  await bar.waitFor({ state: 'detached' })
+  await row(page, 'bulk-3').getByText('Paid').waitFor()
+  await page.getByRole('checkbox', { name: 'bulk-2' }).check()
+  assert.equal(await page.getByRole('button', { name: 'Mark as paid' }).count(), 0)
+  await page.getByRole('button', { name: 'Select none' }).click()
+  await page.getByRole('checkbox', { name: 'Select the whole page' }).and(page.locator(':focus')).waitFor()
+})
+
 async function endedIn(page: Page, from: string, before: string): Promise<void> {
   await openFilter(page, 'Completed or expired')
   const panel = page.getByRole('dialog', { name: 'Completed or expired' })

@@ -453,3 +453,28 @@ test('a ticket that cannot be read is described', async (t) => {
   await page.getByRole('alert').waitFor()
   await assertLooks(page, 'tickets-failed')
 })
+
+test('several tickets get an assignee and a status together', async (t) => {
+  for (const name of ['one', 'two']) await createTicket(`Together ${name}`, { source: 'together' })
+  const page = await world.open(t, 'tickets?source=together')
+  await page.getByRole('checkbox', { name: 'Together one' }).check()
+  await page.getByRole('checkbox', { name: 'Together two' }).check()
+  const bar = page.getByRole('group', { name: '2 selected' })
+  await bar.getByRole('button', { name: 'Assign to' }).click()
+  await page.getByRole('menuitem', { name: 'Me', exact: true }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Assign to Me' }).click()
+  await page.getByRole('status').filter({ hasText: 'Assign to Me: 2 done.' }).waitFor()
+  await page
+    .getByRole('row', { name: /Together one/ })
+    .getByText('you')
+    .waitFor()
+  await page.getByRole('checkbox', { name: 'Select the whole page' }).check()
+  await bar.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Resolve' }).click()
+  await page.getByRole('status').filter({ hasText: 'Resolve: 2 done.' }).waitFor()
+  await page
+    .getByRole('row', { name: /Together two/ })
+    .getByText('Resolved')
+    .last()
+    .waitFor()
+})

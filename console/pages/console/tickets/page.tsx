@@ -9,16 +9,26 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
+import type { Bulk } from '../../../parts/list/selection.tsx'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { session, call } from '../platform.ts'
+import { enabledUserChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { TicketBoard } from './board.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import { assigneeLabel, levelLabel, valueLabel } from './labels.ts'
-import { LEVEL_TONES, TICKET_TONES, type Ticket, ticketList } from './model.ts'
+import {
+  LEVEL_TONES,
+  TICKET_MOVES,
+  TICKET_STATUSES,
+  TICKET_TONES,
+  ticketList,
+  type Ticket,
+  type TicketEdit,
+} from './model.ts'
 import { ticketWords } from './words.ts'
 
 const PATH = pathOf({ name: 'tickets' })
@@ -98,10 +108,41 @@ function TicketList({ path, id }: TicketListProps) {
       labelOf={(name, value) => (name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value))}
       columns={ticketColumns(words)}
       icon="tickets"
+      bulk={ticketBulk()}
       id={id}
       detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
     />
   )
+}
+
+const NOBODY = ''
+
+/** The status and the assignee of several tickets. */
+function ticketBulk(): Bulk<Ticket> | false {
+  const { moves, assignTo, nobody } = ticketWords()
+  if (!session.may('editTicket')) return false
+  const edit = (body: TicketEdit) => (ticket: Ticket) => call('editTicket', { path: { id: ticket.id }, body })
+  const own = session.bearer.value?.id ?? NOBODY
+  const assignees = new Set([own, ...enabledUserChoices(), NOBODY])
+  const nameOf = (id: string) => (id === NOBODY ? nobody : assigneeLabel(id))
+  return {
+    titleOf: ({ title }) => title,
+    actions: TICKET_STATUSES.map((status) => ({
+      title: moves[status],
+      mayBe: (ticket) => TICKET_MOVES[ticket.status].includes(status),
+      send: edit({ status }),
+    })),
+    menus: [
+      {
+        title: assignTo,
+        choices: [...assignees].map((id) => ({ key: id, title: nameOf(id) })),
+        actionOf: (id) => ({
+          title: `${assignTo} ${nameOf(id)}`,
+          send: edit({ assignee: id === NOBODY ? null : id }),
+        }),
+      },
+    ],
+  }
 }
 
 function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
