@@ -83,7 +83,8 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   }, [id])
   const sort = sortOf(source, query)
   const shown = shownColumns(columns, path, query, sort?.column)
-  const menu = { path, query, columns, shown }
+  // A column that is there because of the order is not chosen.
+  const menu = { path, query, columns, shown: shownColumns(columns, path, query, undefined) }
   return (
     <>
       <FilterBar path={path} filters={filters} query={query} words={words} labelOf={labelOf}>
