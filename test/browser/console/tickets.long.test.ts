@@ -478,3 +478,17 @@ test('several tickets get an assignee and a status together', async (t) => {
     .last()
     .waitFor()
 })
+
+test('the board has the filters of the list, and takes them along', async (t) => {
+  await createTicket('On the board low', { source: 'filtered', level: 'low' })
+  await createTicket('On the board high', { source: 'filtered' })
+  const page = await world.open(t, 'tickets?view=board&source=filtered')
+  await column(page, 'Open').getByRole('link', { name: 'On the board low' }).waitFor()
+  await filterBy(page, 'Level', 'High')
+  await column(page, 'Open').getByRole('link', { name: 'On the board low' }).waitFor({ state: 'detached' })
+  await column(page, 'Open').getByRole('link', { name: 'On the board high' }).waitFor()
+  assert.equal(new URL(page.url()).search, '?view=board&source=filtered&level=high')
+  await page.getByRole('link', { name: 'List', exact: true }).click()
+  await page.getByRole('row', { name: /On the board high/ }).waitFor()
+  assert.equal(new URL(page.url()).search, '?source=filtered&level=high')
+})
