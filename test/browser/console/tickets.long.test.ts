@@ -490,5 +490,5 @@ test('the board has the filters of the list, and takes them along', async (t) =>
   assert.equal(new URL(page.url()).search, '?view=board&source=filtered&level=high')
   await page.getByRole('link', { name: 'List', exact: true }).click()
   await page.getByRole('row', { name: /On the board high/ }).waitFor()
-  assert.equal(new URL(page.url()).search, '?source=filtered&level=high')
+  assert.equal(new URL(page.url()).search, '?level=high&source=filtered')
 })
