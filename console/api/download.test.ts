@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDownloader } from './download.ts'
+import { createDownloader, createListDownloader } from './download.ts'
 
 const downloaderOf = (answer: () => Promise<Response>) => {
   const requests: string[] = []
@@ -38,4 +38,24 @@ test('a download that breaks is a failure', async () => {
   const { download } = downloaderOf(() => Promise.reject(new TypeError('failed')))
   const result = await download()
   assert.equal(!result.ok && result.failure.code, 'unreachable')
+})
+
+test('a list is fetched as a table, which begins with the mark that spreadsheets need', async () => {
+  const requests: string[] = []
+  const downloadList = createListDownloader({
+    fetch: async (path, { headers }) => {
+      requests.push(`${path} ${JSON.stringify(headers)}`)
+      return new Response('a,b', { headers: { 'content-disposition': 'attachment; filename="orders.csv"' } })
+    },
+    token: () => 'abc',
+    onRefused: () => undefined,
+  })
+  const result = await downloadList('listOrders', { status: 'paid' })
+  assert.ok(result.ok)
+  assert.equal(result.value.name, 'orders.csv')
+  assert.deepEqual(
+    new Uint8Array(await result.value.content.arrayBuffer()).slice(0, 4),
+    Uint8Array.of(0xef, 0xbb, 0xbf, 97),
+  )
+  assert.deepEqual(requests, ['/orders?status=paid {"authorization":"Bearer abc","accept":"text/csv"}'])
 })

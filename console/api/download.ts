@@ -16,23 +16,49 @@ export type DownloadOperation = <Name extends FileName>(
   request: RequestOf<Name>,
 ) => Promise<ApiResult<DownloadedFile>>
 
-export function createDownloader({ fetch, token, onRefused }: CallerDeps): DownloadOperation {
-  return async (name, request) => {
-    const bearer = token()
-    const { target, init } = toHttp(name, request, bearer)
-    try {
-      const answer = await fetch(target, { ...init, cache: 'no-store' })
-      if (answer.status === 401 && bearer !== null) onRefused(bearer)
-      if (!answer.ok) return { ok: false, failure: await failureOf(answer) }
-      const content = await answer.blob()
-      return {
-        ok: true,
-        value: { name: fileName(answer.headers), content },
-        etag: answer.headers.get('etag'),
-      }
-    } catch {
-      return { ok: false, failure: UNREACHABLE }
+export function createDownloader(deps: CallerDeps): DownloadOperation {
+  return (name, request) => fetchFile(deps, name, request)
+}
+
+// Without it a spreadsheet reads a table of UTF-8 in another encoding.
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** Fetches all pages of a list as one table. */
+export type DownloadList = (
+  name: OperationName,
+  query: Readonly<Record<string, string>>,
+) => Promise<ApiResult<DownloadedFile>>
+
+export function createListDownloader(deps: CallerDeps): DownloadList {
+  return async (name, query) => {
+    const result = await fetchFile(deps, name, { query }, 'text/csv')
+    if (!result.ok) return result
+    const content = new Blob([BYTE_ORDER_MARK, result.value.content], { type: result.value.content.type })
+    return { ...result, value: { ...result.value, content } }
+  }
+}
+
+async function fetchFile(
+  { fetch, token, onRefused }: CallerDeps,
+  name: OperationName,
+  request: Parameters<typeof toHttp>[1],
+  accept?: string,
+): Promise<ApiResult<DownloadedFile>> {
+  const bearer = token()
+  const { target, init } = toHttp(name, request, bearer)
+  const headers = { ...init.headers, ...(accept !== undefined && { accept }) }
+  try {
+    const answer = await fetch(target, { ...init, headers, cache: 'no-store' })
+    if (answer.status === 401 && bearer !== null) onRefused(bearer)
+    if (!answer.ok) return { ok: false, failure: await failureOf(answer) }
+    const content = await answer.blob()
+    return {
+      ok: true,
+      value: { name: fileName(answer.headers), content },
+      etag: answer.headers.get('etag'),
     }
+  } catch {
+    return { ok: false, failure: UNREACHABLE }
   }
 }
 

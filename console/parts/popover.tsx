@@ -24,9 +24,14 @@ export function Popover({ label, kind, isOpen, onOpen, onClose, buttonClass, fac
     if (!isOpen) return undefined
     firstIn(panel.current)?.focus()
     moveIntoWindow(panel.current)
+    const onResize = () => moveIntoWindow(panel.current)
+    addEventListener('resize', onResize)
     const onPointerDown = ({ target }: PointerEvent) => isOutside(frame, target) && onClose()
     document.addEventListener('pointerdown', onPointerDown)
-    return () => document.removeEventListener('pointerdown', onPointerDown)
+    return () => {
+      removeEventListener('resize', onResize)
+      document.removeEventListener('pointerdown', onPointerDown)
+    }
   }, [isOpen])
   return (
     <div
@@ -76,6 +81,7 @@ const EDGE_PX = 12
 /** A panel below a button at the right edge would leave the window. */
 function moveIntoWindow(panel: HTMLElement | null): void {
   if (!panel) return
+  panel.style.translate = ''
   const { left, right } = panel.getBoundingClientRect()
   const over = right + EDGE_PX - document.documentElement.clientWidth
   if (over > 0) panel.style.translate = `${-Math.min(over, Math.max(0, left - EDGE_PX))}px`

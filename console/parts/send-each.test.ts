@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { UNREACHABLE, type ApiResult } from '../api/operations.ts'
 import { sendEach } from './send-each.ts'
 
-test('a refused change does not stop the others, and the first refusal is reported', async () => {
+test('a refused change does not stop the others, and each refusal is reported', async () => {
   const sent: string[] = []
   const progress: number[] = []
   const send = async (item: string): Promise<ApiResult<null>> => {
@@ -11,7 +11,7 @@ test('a refused change does not stop the others, and the first refusal is report
     if (item === 'a') return { ok: true, value: null, etag: null }
     return { ok: false, failure: { ...UNREACHABLE, message: item } }
   }
-  const { done, refused, failure } = await sendEach(['b', 'a', 'c'], send, (count) => progress.push(count))
+  const { done, refused } = await sendEach(['b', 'a', 'c'], send, (count) => progress.push(count))
   assert.deepEqual(
     [sent, progress],
     [
@@ -19,5 +19,15 @@ test('a refused change does not stop the others, and the first refusal is report
       [1, 2, 3],
     ],
   )
-  assert.deepEqual([done, refused, failure?.message], [1, ['b', 'c'], 'b'])
+  const reasons = refused.map(({ item, failure }) => [item, failure.message])
+  assert.deepEqual(
+    [done, reasons],
+    [
+      1,
+      [
+        ['b', 'b'],
+        ['c', 'c'],
+      ],
+    ],
+  )
 })

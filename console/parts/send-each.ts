@@ -1,10 +1,13 @@
 import type { ApiFailure, ApiResult } from '../api/operations.ts'
 
+export interface Refused<Item> {
+  readonly item: Item
+  readonly failure: ApiFailure
+}
+
 export interface SentEach<Item> {
   readonly done: number
-  readonly refused: readonly Item[]
-  /** Why the first one was refused that was refused. */
-  readonly failure: ApiFailure | null
+  readonly refused: readonly Refused<Item>[]
 }
 
 /** Sends a change for each item, one after the other. A refused one does not stop the others. */
@@ -13,15 +16,11 @@ export async function sendEach<Item>(
   send: (item: Item) => Promise<ApiResult<unknown>>,
   onProgress: (sent: number) => void,
 ): Promise<SentEach<Item>> {
-  const refused: Item[] = []
-  let failure: ApiFailure | null = null
+  const refused: Refused<Item>[] = []
   for (const [index, item] of items.entries()) {
     const result = await send(item)
-    if (!result.ok) {
-      refused.push(item)
-      failure ??= result.failure
-    }
+    if (!result.ok) refused.push({ item, failure: result.failure })
     onProgress(index + 1)
   }
-  return { done: items.length - refused.length, refused, failure }
+  return { done: items.length - refused.length, refused }
 }

@@ -1,5 +1,5 @@
 import { browserTiming, fetchHere } from '../../api/browser.ts'
-import { createDownloader } from '../../api/download.ts'
+import { createDownloader, createListDownloader } from '../../api/download.ts'
 import { keptToken } from '../../api/kept-token.ts'
 import { LiveEvents } from '../../api/live.ts'
 import { createCaller } from '../../api/operations.ts'
@@ -18,6 +18,9 @@ export const call = createCaller(caller)
 
 /** Fetches a file as the user. */
 export const download = createDownloader(caller)
+
+/** Fetches a whole list as the user. */
+export const downloadList = createListDownloader(caller)
 
 /** The events that the user may read. */
 export const live = new LiveEvents({ fetch: fetchHere, wait: browserTiming.wait, onRefused })

@@ -2,7 +2,7 @@ import type { AnswerOf, ApiResult, OperationName, QueryOf, RequestOf } from '../
 import type { ListPage } from '../../parts/list/list-model.ts'
 import type { ListSource } from '../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../parts/resource/use-resource.ts'
-import { call, live } from './platform.ts'
+import { call, downloadList, live } from './platform.ts'
 
 const PAGE_LENGTH = 50
 
@@ -36,6 +36,7 @@ export function listOf<Name extends ListOperation>(
     prefix,
     filters: [],
     fromEvent: () => 'changed',
+    csv: (query) => () => downloadList(operation, { ...(fixed as object), ...query }),
     // `ListOperation` has only operations that take such a query and answer such a page.
     read: (query, signal) =>
       call(

@@ -6,6 +6,7 @@ import { Icon } from '../icon.tsx'
 import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
+import { SelectBox, SelectPage, type Selection } from './selection.tsx'
 import { Table, type TableHead } from './table.tsx'
 
 export interface TableColumn<Item> {
@@ -34,8 +35,15 @@ export interface DataTableProps<Item> {
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
   readonly groups?: RowGroups<Item> | undefined
+  /** For a list of which several items can be chosen. */
+  readonly selection?: RowSelection<Item> | undefined
   /** Shown when the list has no items. */
   readonly empty: ComponentChildren
+}
+
+export interface RowSelection<Item> {
+  readonly chosen: Selection
+  readonly titleOf: (item: Item) => string
 }
 
 /** Many items of one kind are one line, which unfolds. */
@@ -64,7 +72,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
       {page.items.length === 0 ? (
         empty
       ) : (
-        <Table label={label} heads={headsOf(props)} isBusy={model.isLoading.value}>
+        <Table label={label} heads={headsOf(props, page.items)} isBusy={model.isLoading.value}>
           <Rows items={page.items} table={props} changed={changed} />
         </Table>
       )}
@@ -99,7 +107,7 @@ function Rows<Item>({ items, table, changed }: RowsProps<Item>) {
         const toggle = () => (unfolded.value = unfolded.peek().symmetricDifference(new Set([key])))
         const line = (
           <tr key={`group ${key}`} class="row-group">
-            <td colSpan={columns.length}>
+            <td colSpan={columns.length + (table.selection ? 1 : 0)}>
               <button class="row-fold" type="button" aria-expanded={isOpen} onClick={toggle}>
                 <Icon name="older" />
                 {groups.line([first, ...others])}
@@ -121,7 +129,7 @@ interface RowProps<Item> {
 
 /** It reads no signal of the list: a change of one row does not draw the others. */
 function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
-  const { columns, keyOf, hrefOf, selected } = table
+  const { columns, keyOf, hrefOf, selected, selection } = table
   const key = keyOf(item)
   const classes = [key === selected && 'row-selected', isChanged && 'row-changed']
   const [first, ...others] = columns
@@ -129,6 +137,11 @@ function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
   useLayoutEffect(() => () => leaveRow(row.current), [])
   return (
     <tr ref={row} class={classes.filter(Boolean).join(' ')}>
+      {selection && (
+        <td class="select-column wide-column">
+          <SelectBox selection={selection.chosen} id={key} title={selection.titleOf(item)} />
+        </td>
+      )}
       {first && (
         <th scope="row" class={columnClass(first)}>
           <a class="row-link" href={hrefOf(item)} {...(key === selected && { 'aria-current': 'true' })}>
@@ -163,13 +176,23 @@ function NarrowLines<Item>({ item, columns }: NarrowLinesProps<Item>) {
     ))
 }
 
-function headsOf<Item>({ columns, sortOf }: DataTableProps<Item>): TableHead[] {
-  return columns.map((column) => ({
+function headsOf<Item>(
+  { columns, sortOf, selection, keyOf }: DataTableProps<Item>,
+  items: readonly Item[],
+): TableHead[] {
+  const select = selection && {
+    key: 'select',
+    title: listWords().selectPage,
+    className: 'select-column wide-column',
+    content: <SelectPage selection={selection.chosen} keys={items.map(keyOf)} />,
+  }
+  const heads = columns.map((column) => ({
     key: column.key,
     title: column.title,
     className: columnClass(column),
     sort: sortOf?.(column.key),
   }))
+  return select ? [select, ...heads] : heads
 }
 
 function columnClass<Item>({ isNumeric, isWideOnly, isFromMedium }: TableColumn<Item>): string {

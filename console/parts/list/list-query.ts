@@ -60,7 +60,9 @@ export type ListQuery = Readonly<Record<string, string>>
 const CURSOR = 'cursor'
 const SORT = 'sort'
 const COLUMNS = 'columns'
-const NO_FILTERS = new Set([CURSOR, SORT, COLUMNS])
+// Whether a list or something else shows the items, such as a board.
+const VIEW = 'view'
+const NO_FILTERS = new Set([CURSOR, SORT, COLUMNS, VIEW])
 
 /** The parameters of the address that the list has; a value that a filter does not have is left out. */
 export function readListQuery(query: ListQuery, { filters, sorts = [] }: ListShape): ListQuery {

@@ -1,6 +1,8 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { CommandLine } from '../command-line.tsx'
 import { Icon } from '../icon.tsx'
@@ -8,6 +10,7 @@ import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
 import { partWords } from '../part-words.ts'
 import { EmptyState } from '../states.tsx'
+import { useDownload } from '../use-download.ts'
 import { DataTable, type RowGroups, type TableColumn } from './data-table.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { ColumnsMenu, shownColumns, ViewsMenu } from './list-menus.tsx'
@@ -17,6 +20,7 @@ import {
   isFiltered,
   textMatchOf,
   isFirstPage,
+  queryOfApi,
   withCursor,
   withParameters,
   type ListQuery,
@@ -24,8 +28,9 @@ import {
   type ListSort,
 } from './list-query.ts'
 import { ListRefresh } from './list-refresh.ts'
-import type { ListWords } from './list-words.ts'
+import { listWords, type ListWords } from './list-words.ts'
 import type { TableHead } from './table.tsx'
+import { SelectionBar, type Bulk, type SelectionBarProps } from './selection.tsx'
 import { useList, type ListSource } from './use-list.ts'
 import { useSelectedItem } from './use-selected-item.ts'
 
@@ -52,19 +57,20 @@ export interface ListViewProps<Item> {
   readonly icon: IconName
   /** The key of the item that is shown beside the list. */
   readonly id?: string | undefined
-  /** Above the table, with the items of its page; it may read the list again. */
-  readonly toolbar?: (items: readonly Item[]) => ComponentChildren
+  /** What can be done with several items; false if the user must not do any of it. */
+  readonly bulk?: Bulk<Item> | false
   /** Draws that item; nothing if it cannot be shown. */
   readonly detail: (detail: ListDetail<Item>) => ComponentChildren
 }
 
 /** A list with its filters and its pages, and one of its items beside it. */
 export function ListView<Item>(props: ListViewProps<Item>) {
-  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, toolbar, detail } = props
+  const { path, source, words, labelOf = (_, value) => value, columns, icon, id, bulk, detail } = props
   const { keyOf, filters } = source
   const { model, query } = useList(source)
   const { hrefOf, close } = useSelectedItem(path, query)
   const { route } = useLocation()
+  const selection = useSignal<ReadonlySet<string>>(new Set())
   const { matchHints, emptyPeriod } = partWords()
   const reason = hasEmptyPeriod(query, filters) ? emptyPeriod : props.noMatchReason?.(query)
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
@@ -77,16 +83,17 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   }, [id])
   const sort = sortOf(source, query)
   const shown = shownColumns(columns, path, query, sort?.column)
-  const menu = { path, query, columns, shown }
+  // A column that is there because of the order is not chosen.
+  const menu = { path, query, columns, shown: shownColumns(columns, path, query, undefined) }
   return (
     <>
       <FilterBar path={path} filters={filters} query={query} words={words} labelOf={labelOf}>
         <ViewsMenu {...menu} />
         {columns.length > 1 && <ColumnsMenu {...menu} />}
+        {source.csv?.(query) && <ExportButton source={source} query={query} />}
       </FilterBar>
       <ListRefresh.Provider value={refresh}>
         <ListAndDetail detail={id !== undefined && detail({ id, item, onClose: close })}>
-          {toolbar && <Toolbar model={model}>{toolbar}</Toolbar>}
           <DataTable
             label={words.list}
             model={model}
@@ -98,6 +105,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             hrefOf={(each) => hrefOf(keyOf(each))}
             selected={id ?? null}
             groups={props.groups}
+            selection={bulk ? { chosen: selection, titleOf: bulk.titleOf } : undefined}
             empty={
               <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
                 {hint && <p>{hint}</p>}
@@ -105,10 +113,33 @@ export function ListView<Item>(props: ListViewProps<Item>) {
               </EmptyState>
             }
           />
+          {bulk && <PageSelection bulk={bulk} selection={selection} model={model} keyOf={keyOf} />}
           <Pager path={path} query={query} model={model} />
         </ListAndDetail>
       </ListRefresh.Provider>
     </>
+  )
+}
+
+interface ExportButtonProps<Item> {
+  readonly source: ListSource<Item>
+  readonly query: ListQuery
+}
+
+/** Saves all pages of the list, as it is filtered and sorted, as a table. */
+function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
+  const { exportList, exportHint } = listWords()
+  const { cursor: _, ...whole } = query
+  const { run, runningTitle } = useDownload(async () => {
+    const fetchFile = source.csv?.(queryOfApi(whole, source.filters, serverClock.now()))
+    if (!fetchFile) throw new Error('The list has no table.')
+    return fetchFile()
+  })
+  return (
+    <button class="button" type="button" title={exportHint} onClick={() => void run()}>
+      <Icon name="download" />
+      {runningTitle ?? exportList}
+    </button>
   )
 }
 
@@ -144,14 +175,11 @@ function HowToBegin({ text, command }: NonNullable<ListWords['how']>) {
   )
 }
 
-interface ToolbarProps<Item> {
-  readonly model: ListModel<Item>
-  readonly children: (items: readonly Item[]) => ComponentChildren
-}
+type PageSelectionProps<Item> = Omit<SelectionBarProps<Item>, 'items'> & { readonly model: ListModel<Item> }
 
 /** It reads the page by itself, so that a change of the page draws only it. */
-function Toolbar<Item>({ model, children }: ToolbarProps<Item>) {
-  return <>{children(model.page.value?.items ?? [])}</>
+function PageSelection<Item>({ model, ...bar }: PageSelectionProps<Item>) {
+  return <SelectionBar {...bar} items={model.page.value?.items ?? []} />
 }
 
 interface PagerProps<Item> {

@@ -5,6 +5,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 export interface TableHead {
   readonly key: string
   readonly title: string
+  /** Shown instead of the title. */
+  readonly content?: ComponentChildren
   readonly className?: string
   /** For a column by which the reader can sort. */
   readonly sort?:
@@ -52,7 +54,7 @@ function leaveTable(frame: HTMLElement | null): void {
   if (frame?.contains(document.activeElement)) document.querySelector('main')?.focus({ preventScroll: true })
 }
 
-function Head({ title, className, sort }: Omit<TableHead, 'key'>) {
+function Head({ title, content, className, sort }: Omit<TableHead, 'key'>) {
   return (
     <th scope="col" class={className} aria-sort={sort?.direction}>
       {sort ? (
@@ -63,7 +65,7 @@ function Head({ title, className, sort }: Omit<TableHead, 'key'>) {
           </svg>
         </button>
       ) : (
-        title
+        (content ?? title)
       )}
     </th>
   )

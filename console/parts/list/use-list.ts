@@ -1,6 +1,8 @@
 import { useLocation } from 'preact-iso/router'
 import { useEffect, useMemo } from 'preact/hooks'
 import { serverClock } from '../../api/browser.ts'
+import type { DownloadedFile } from '../../api/download.ts'
+import type { ApiResult } from '../../api/operations.ts'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
 import { useQuietReading } from '../use-quiet-reading.ts'
@@ -16,6 +18,8 @@ import {
 
 export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListShape {
   readonly live: LiveEvents
+  /** Fetches all pages as a table; undefined where the API has no table of these filters. */
+  readonly csv?: (query: ListQuery) => (() => Promise<ApiResult<DownloadedFile>>) | undefined
   /** Begin of the subjects of the items. */
   readonly prefix: string
   /** The item that an event has; `changed` if the event says only that the list may have changed, null if not even that. */

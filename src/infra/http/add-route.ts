@@ -6,6 +6,8 @@ import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity
 import { JsonText } from '../../kernel/json-text.ts'
 import { newTrace, runInTrace, type Trace } from '../../kernel/trace.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
+import { CSV } from '../../wire/csv.ts'
+import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import {
   ANONYMOUS,
@@ -26,6 +28,7 @@ import { noteOutcome, recordedChange } from './audit.ts'
 import { keyedRequest, type Changes } from './changes.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { csvListOf, wantsCsv, type CsvList } from './csv-response.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
@@ -178,7 +181,9 @@ type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 
 function responder(route: Answered, options: RouteOptions): Respond {
   const answer = answerer(route, options)
+  const list = csvListOf(route)
   return async (request, reply) => {
+    if (list && wantsCsv(request.headers)) return sendCsv(request, reply, list, options)
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
@@ -186,6 +191,24 @@ function responder(route: Answered, options: RouteOptions): Respond {
       ? sendNotModified(reply, given)
       : sendAnswer(reply, given)
   }
+}
+
+async function sendCsv(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { name, read }: CsvList,
+  { clientAddress = peerAddress, longResponses, logger }: RouteOptions,
+): Promise<FastifyReply> {
+  const body = await read(routeRequest(request, clientAddress))
+  if (typeof body !== 'function') return sendAnswer(reply, body)
+  reply.header('content-disposition', `attachment; filename="${name}"`)
+  await sendStream(request, reply, body, {
+    contentType: `${CSV}; charset=utf-8`,
+    isWhole: true,
+    longResponses,
+    logger,
+  })
+  return reply
 }
 
 /** Whether the client has what it asks for (RFC 9110, section 13.1.2). */
@@ -204,7 +227,8 @@ function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): 
   const contentType = route.answers[200]?.contentType ?? 'application/octet-stream'
   return async (request, reply) => {
     const body = await route.stream(routeRequest(request, clientAddress))
-    await sendStream(request, reply, body, { contentType, longResponses, logger })
+    const isWhole = contentType !== EVENT_STREAM
+    await sendStream(request, reply, body, { contentType, isWhole, longResponses, logger })
     return reply
   }
 }

@@ -1,6 +1,7 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../wire/error-codes.ts'
 import type { DocumentFacts, EventType } from '../../wire/domain.ts'
+import { CSV, listFields } from '../../wire/csv.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import {
   isChange,
@@ -325,8 +326,13 @@ function responsesOf(route: Route): Record<number, DescribedResponse> {
   }
   for (const [status, answer] of Object.entries(route.answers)) {
     const described = describedResponse(Number(status), answer)
+    const csv = status === '200' && listFields(route) && contentOf(Type.String(), CSV)
     const headers = { ...described.headers, ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY) }
-    responses[Number(status)] = { ...described, headers }
+    responses[Number(status)] = {
+      ...described,
+      headers,
+      ...(csv && { content: { ...described.content, ...csv } }),
+    }
   }
   if (isConditional(route)) responses[304] = describedResponse(304, NOT_MODIFIED)
   return responses

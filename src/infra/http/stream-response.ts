@@ -7,6 +7,8 @@ import type { LongResponses } from './long-responses.ts'
 
 export interface StreamResponseOptions {
   readonly contentType: string
+  /** Whether the response has an end of its own: one that is ended before must not look complete. */
+  readonly isWhole?: boolean
   readonly longResponses: LongResponses
   readonly logger: Logger
 }
@@ -19,7 +21,7 @@ export async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
   body: StreamBody,
-  { contentType, longResponses, logger }: StreamResponseOptions,
+  { contentType, isWhole = false, longResponses, logger }: StreamResponseOptions,
 ): Promise<void> {
   // Without this header proxies such as nginx would buffer the response.
   reply.code(200).type(contentType).header('x-accel-buffering', 'no').hijack()
@@ -28,7 +30,7 @@ export async function sendStream(
   raw.writeHead(200, reply.getHeaders() as Record<string, string>)
   if (request.method === 'HEAD') output.end('done')
   else raw.flushHeaders()
-  const remove = longResponses.add(request.raw, (reason) => output.end(reason))
+  const remove = longResponses.add(request.raw, (reason) => (isWhole ? output.cut() : output.end(reason)))
   try {
     await body(output)
   } catch (error) {

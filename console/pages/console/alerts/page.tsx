@@ -1,8 +1,5 @@
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { useRef } from 'preact/hooks'
-import type { ApiFailure } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { serverClock } from '../../../api/browser.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
@@ -15,8 +12,8 @@ import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { RowGroups, TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter } from '../../../parts/list/list-query.ts'
-import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import type { Bulk, BulkAction } from '../../../parts/list/selection.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendEach } from '../../../parts/send-each.ts'
@@ -50,7 +47,6 @@ export function AlertsPage({ id }: ViewProps) {
   const words = alertWords()
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   const silences = useResource(activeSilences, '').value.value?.items ?? []
-  const selection = useSignal<ReadonlySet<string>>(new Set())
   const { source, sort } = readListQuery(useLocation().query, alertList)
   // Who looks for one source wants to see its alerts.
   const isGrouped = sort === undefined && source === undefined
@@ -62,14 +58,12 @@ export function AlertsPage({ id }: ViewProps) {
       words={words}
       labelOf={(name, value) => (LABELS[name]?.() as Labels | undefined)?.[value] ?? value}
       groups={isGrouped ? GROUPS : undefined}
-      columns={[...alertColumns(words, silenceFor), ...(maySelect() ? [selectionColumn(selection)] : [])]}
+      columns={alertColumns(words, silenceFor)}
+      bulk={alertBulk()}
       icon="alerts"
       id={id}
       head={() => <AlertNoticeChoice />}
       summary={<SeverityChips path={PATH} />}
-      toolbar={(alerts) =>
-        maySelect() && alerts.length > 0 && <SelectionBar selection={selection} alerts={alerts} />
-      }
       detail={(detail) => (
         <AlertDrawer key={detail.id} id={detail.id} silenceFor={silenceFor} onClose={detail.onClose} />
       )}
@@ -159,152 +153,55 @@ function alertColumns(
   ]
 }
 
-/** The ids of the chosen alerts. */
-type AlertSelection = Signal<ReadonlySet<string>>
-
-/** Whether the user may change several alerts at once. */
-function maySelect(): boolean {
-  return session.may('acknowledgeAlert') || session.may('recoverAlert') || session.may('createSilence')
-}
-
-/** A column with a box for each alert, where the list is wide. */
-function selectionColumn(selection: AlertSelection): TableColumn<Alert> {
-  const { select, selectAlert } = alertWords()
-  const toggle = (id: string) => {
-    selection.value = selection.peek().symmetricDifference(new Set([id]))
+/** What the user may do with several alerts at once. */
+function alertBulk(): Bulk<Alert> | false {
+  const { acknowledge, recover, bulk } = alertWords()
+  const actions: BulkAction<Alert>[] = []
+  if (session.may('acknowledgeAlert')) {
+    actions.push({
+      ...bulk.acknowledge,
+      title: acknowledge,
+      mayBe: ({ status }) => status === 'firing',
+      send: ({ id }) => call('acknowledgeAlert', { path: { id }, body: {} }),
+    })
   }
-  return {
-    key: 'select',
-    title: select,
-    isWideOnly: true,
-    cell: ({ id, title }) => (
-      <input
-        class="row-box"
-        type="checkbox"
-        aria-label={selectAlert(isolated(title))}
-        checked={selection.value.has(id)}
-        onChange={() => toggle(id)}
-      />
-    ),
+  if (session.may('recoverAlert')) {
+    actions.push({
+      ...bulk.recover,
+      title: recover,
+      mayBe: ({ status }) => status !== 'recovered',
+      send: ({ id }) => call('recoverAlert', { path: { id } }),
+    })
   }
+  const more = (chosen: readonly Alert[]) => session.may('createSilence') && <SilenceMany alerts={chosen} />
+  return actions.length > 0 && { titleOf: ({ title }) => title, actions, more }
 }
 
-type Bulk = 'acknowledge' | 'recover'
-
-const MAY_BE: Readonly<Record<Bulk, (alert: Alert) => boolean>> = {
-  acknowledge: ({ status }) => status === 'firing',
-  recover: ({ status }) => status !== 'recovered',
-}
-const SENDS = {
-  acknowledge: ({ id }: Alert) => call('acknowledgeAlert', { path: { id }, body: {} }),
-  recover: ({ id }: Alert) => call('recoverAlert', { path: { id } }),
-}
-
-// More titles make no short message.
-const MOST_NAMED = 3
-
-/** Which alerts stayed as they were, and why. */
-function refusedText(refused: readonly Alert[], failure: ApiFailure): string {
-  const { notDone, andMore } = alertWords()
-  const named = refused.slice(0, MOST_NAMED).map(({ title }) => isolated(title))
-  const others = refused.length - named.length
-  const names = [...named, ...(others > 0 ? [andMore(localNumber(others))] : [])].join(', ')
-  return notDone(names, describeFailure(failure))
-}
-
-interface SelectionBarProps {
-  readonly selection: AlertSelection
-  /** The alerts on the page: only these can be changed. */
-  readonly alerts: readonly Alert[]
-}
-
-/** What can be done with the chosen alerts together. It has its place also while none is chosen, so that no row moves. */
-function SelectionBar({ selection, alerts }: SelectionBarProps) {
+/** Silences the chosen alerts: by a form, or of several sources by one silence for each. */
+function SilenceMany({ alerts }: { readonly alerts: readonly Alert[] }) {
   const words = alertWords()
-  const refreshList = useListRefresh()
-  const sent = useSignal<string | null>(null)
-  const bar = useRef<HTMLDivElement>(null)
-  const chosen = alerts.filter(({ id }) => selection.value.has(id))
-  const run = async (bulk: Bulk) => {
-    if (sent.peek() !== null) return
-    const targets = chosen.filter(MAY_BE[bulk])
-    const { question, text, action, done } = words.bulk[bulk]
-    const count = localNumber(targets.length)
-    if (targets.length === 0) return showToast('warning', words.bulk[bulk].none)
-    if (!(await confirmAction({ title: question(count), text, action }))) return
-    const progress = (index: number) => (sent.value = words.sentOf(localNumber(index), count))
-    progress(0)
-    const outcome = await sendEach(targets, SENDS[bulk], progress)
-    sent.value = null
-    selection.value = new Set(outcome.refused.map(({ id }) => id))
-    refreshList()
-    const doneText = done(localNumber(outcome.done))
-    const { refused, failure } = outcome
-    if (failure) showToast('warning', `${doneText} ${refusedText(refused, failure)}`)
-    else showToast('good', doneText)
-    // The button that had the focus goes away with the last chosen alert.
-    requestAnimationFrame(() => document.activeElement === document.body && bar.current?.focus())
-  }
-  return (
-    <div
-      class="selection-bar"
-      role="group"
-      aria-label={words.selected(localNumber(chosen.length))}
-      tabIndex={-1}
-      ref={bar}
-    >
-      <span role="status">{sent.value ?? words.selected(localNumber(chosen.length))}</span>
-      {chosen.length > 0 && session.may('acknowledgeAlert') && (
-        <button class="button" type="button" onClick={() => void run('acknowledge')}>
-          {words.acknowledge}
-        </button>
-      )}
-      {chosen.length > 0 && session.may('recoverAlert') && (
-        <button class="button" type="button" onClick={() => void run('recover')}>
-          {words.recover}
-        </button>
-      )}
-      {chosen.length > 0 && session.may('createSilence') && <SilenceButton alerts={chosen} />}
-      <button
-        class="button button-quiet"
-        type="button"
-        onClick={() => (selection.value = new Set(alerts.map(({ id }) => id)))}
-      >
-        {words.selectAll}
-      </button>
-      {chosen.length > 0 && (
-        <button class="button button-quiet" type="button" onClick={() => (selection.value = new Set())}>
-          {words.selectNone}
-        </button>
-      )}
-    </div>
-  )
-}
-
-/** Silences the chosen alerts: those of one source by a form that is filled in, those of several by a silence for each. */
-function SilenceButton({ alerts }: { readonly alerts: readonly Alert[] }) {
-  const words = alertWords()
-  const form = useSignal<FormValues | null>(null)
+  const silencing = useSignal<FormValues | null>(null)
   const silence = async () => {
     const bodies = silencesOf(alerts, serverClock.now())
-    if (bodies.length === 1) return (form.value = silenceForm(alerts, serverClock.now()))
+    if (bodies.length === 1) return (silencing.value = silenceForm(alerts, serverClock.now()))
     const { question, text, done } = words.silenceMany
     const title = question(localNumber(alerts.length), localNumber(bodies.length))
     if (!(await confirmAction({ title, text, action: words.silence }))) return
-    const outcome = await sendEach(
+    const { done: count, refused } = await sendEach(
       bodies,
       (body) => call('createSilence', { body }),
       () => {},
     )
-    if (outcome.failure) showToast('warning', describeFailure(outcome.failure))
-    else showToast('good', done(localNumber(outcome.done)))
+    const [first] = refused
+    if (first) showToast('warning', describeFailure(first.failure))
+    else showToast('good', done(localNumber(count)))
   }
   return (
     <>
       <button class="button" type="button" onClick={() => void silence()}>
         {words.silence}
       </button>
-      {form.value && <NewSilence initial={form.value} onClose={() => (form.value = null)} />}
+      {silencing.value && <NewSilence initial={silencing.value} onClose={() => (silencing.value = null)} />}
     </>
   )
 }

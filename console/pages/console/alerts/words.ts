@@ -64,12 +64,6 @@ export const alertWords = defineWords({
     orders: { severity: 'Most severe first', created_at: 'Newest first' },
     folded: (count: string) => `${count} alerts`,
     body: 'Text',
-    select: 'Select',
-    selectAlert: (title: string) => `Select ${title}`,
-    selected: (count: string) => `${count} selected`,
-    selectAll: 'Select the whole page',
-    selectNone: 'Select none',
-    sentOf: (sent: string, all: string) => `${sent} of ${all} …`,
     bulk: {
       acknowledge: {
         question: (count: string) =>
@@ -77,7 +71,6 @@ export const alertWords = defineWords({
         text: 'Messages are held back until the acknowledgement lapses or an alert becomes more severe.',
         action: 'Acknowledge',
         done: (count: string) => `Alerts acknowledged: ${count}.`,
-        none: 'None of the selected alerts fires.',
       },
       recover: {
         question: (count: string) =>
@@ -85,11 +78,8 @@ export const alertWords = defineWords({
         text: 'Each fires again with its next report.',
         action: 'Declare recovered',
         done: (count: string) => `Alerts recovered: ${count}.`,
-        none: 'All selected alerts have recovered.',
       },
     },
-    notDone: (titles: string, reason: string) => `Refused: ${titles} (${reason})`,
-    andMore: (count: string) => `${count} more`,
     named: {
       orders: (id: string) => `Order ${id}`,
       heartbeats: (id: string) => `Heartbeat ${id}`,
@@ -219,30 +209,20 @@ export const alertWords = defineWords({
     orders: { severity: '最严重的在前', created_at: '最新的在前' },
     folded: (count) => `${count} 条告警`,
     body: '内容',
-    select: '选择',
-    selectAlert: (title) => `选择 ${title}`,
-    selected: (count) => `已选择 ${count} 条`,
-    selectAll: '选择整页',
-    selectNone: '取消选择',
-    sentOf: (sent, all) => `${sent} / ${all} ……`,
     bulk: {
       acknowledge: {
         question: (count) => `要确认 ${count} 条触发中的告警吗？`,
         text: '在确认到期或级别升高之前，不再发送这些告警的消息。',
         action: '全部确认',
         done: (count) => `已确认告警：${count} 条。`,
-        none: '所选告警都未触发。',
       },
       recover: {
         question: (count) => `要将 ${count} 条告警标记为已恢复吗？`,
         text: '下次上报时会再次告警。',
         action: '全部标记为已恢复',
         done: (count) => `已恢复告警：${count} 条。`,
-        none: '所选告警都已恢复。',
       },
     },
-    notDone: (titles, reason) => `未完成：${titles}（${reason}）`,
-    andMore: (count) => `另外 ${count} 条`,
     named: {
       orders: (id) => `订单 ${id}`,
       heartbeats: (id) => `心跳 ${id}`,

@@ -10,15 +10,17 @@ import { FindBox, focusFindBox } from '../../../parts/list/find-box.tsx'
 import { readListQuery, withFilter, type ListQuery } from '../../../parts/list/list-query.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import type { Bulk } from '../../../parts/list/selection.tsx'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { OrderDrawer } from './drawer.tsx'
 import { foundAddress } from './find-order.ts'
-import { isFinal, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
+import { isFinal, ORDER_MOVES, ORDER_STATUSES, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
 import { orderList } from './source.ts'
 import { orderWords } from './words.ts'
 
 const PATH = pathOf({ name: 'orders' })
+const BULK_MOVES = ORDER_STATUSES.filter((status) => status !== 'pending')
 
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
@@ -37,6 +39,7 @@ export function OrdersPage({ id }: ViewProps) {
       columns={orderColumns(words)}
       noMatchReason={(shown) => (endsNever(shown) ? words.noEnd : undefined)}
       icon="orders"
+      bulk={orderBulk()}
       id={id}
       head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text)} />}
       newItem={
@@ -47,6 +50,22 @@ export function OrdersPage({ id }: ViewProps) {
       }
       detail={(detail) => <OrderDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
     />
+  )
+}
+
+/** The moves of several orders. */
+function orderBulk(): Bulk<Order> | false {
+  const { moves } = orderWords()
+  return (
+    session.may('moveOrder') && {
+      titleOf: ({ order_id }) => order_id,
+      actions: BULK_MOVES.map((to) => ({
+        title: moves[to],
+        isDestructive: to === 'expired',
+        mayBe: ({ status }) => ORDER_MOVES[status].includes(to),
+        send: ({ order_id }) => call('moveOrder', { path: { order_id }, body: { status: to } }),
+      })),
+    }
   )
 }
 

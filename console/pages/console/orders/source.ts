@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live } from '../platform.ts'
+import { call, downloadList, live } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
 import { ORDER_STATUSES, orderIn, type Order } from './model.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
@@ -46,6 +46,7 @@ export const orderList: ListSource<Order> = {
     if (result.ok) rememberPlatforms(result.value.items)
     return result
   },
+  csv: (query) => () => downloadList('listOrders', query),
   keyOf: ({ order_id }) => order_id,
   fromEvent: orderIn,
 }

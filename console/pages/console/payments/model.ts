@@ -3,7 +3,7 @@ import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live } from '../platform.ts'
+import { call, downloadList, live } from '../platform.ts'
 
 export type Payment = AnswerOf<'getPayment'>
 export type PaymentChange = AnswerOf<'getPaymentHistory'>['items'][number]
@@ -41,6 +41,7 @@ export const paymentList: ListSource<Payment> = {
   live,
   prefix: PREFIX,
   read: (query, signal) => call('listPayments', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  csv: (query) => () => downloadList('listPayments', query),
   keyOf: ({ id }) => id,
   fromEvent: () => 'changed',
 }

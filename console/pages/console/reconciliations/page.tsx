@@ -16,7 +16,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
-import { call, live, session } from '../platform.ts'
+import { call, downloadList, live, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { reconciliationWords } from './words.ts'
@@ -43,6 +43,7 @@ const reconciliationList: ListSource<Reconciliation> = {
   live,
   prefix: PREFIX,
   read: (query, signal) => call('listReconciliations', { query: { ...query, limit: PAGE_LENGTH } }, signal),
+  csv: (query) => () => downloadList('listReconciliations', query),
   keyOf: ({ id }) => id,
   fromEvent: () => 'changed',
   everyMs: EVERY_MS,

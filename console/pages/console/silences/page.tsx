@@ -5,6 +5,7 @@ import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import type { Bulk } from '../../../parts/list/selection.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -36,6 +37,7 @@ export function SilencesPage({ id }: ViewProps) {
       labelOf={(_, value) => words.states[value as Silence['state']]}
       columns={silenceColumns(words)}
       icon="mute"
+      bulk={silenceBulk()}
       id={id}
       newItem={
         session.may('createSilence') && {
@@ -45,6 +47,25 @@ export function SilencesPage({ id }: ViewProps) {
       }
       detail={({ id: shown, onClose }) => <SilenceDrawer key={shown} id={shown} onClose={onClose} />}
     />
+  )
+}
+
+/** The end of several silences. */
+function silenceBulk(): Bulk<Silence> | false {
+  const { end, endText } = silenceWords()
+  return (
+    session.may('endSilence') && {
+      titleOf: ({ reason }) => reason,
+      actions: [
+        {
+          title: end,
+          text: endText,
+          isDestructive: true,
+          mayBe: ({ state }) => state !== 'ended',
+          send: ({ id }) => call('endSilence', { path: { id } }),
+        },
+      ],
+    }
   )
 }
 

@@ -1,10 +1,10 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
 import { localNumber } from '../../../i18n/local.ts'
 import { Conflict } from '../../../parts/conflict.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
+import { FilterBar } from '../../../parts/list/filter-bar.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
@@ -16,7 +16,7 @@ import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { TicketDrawer } from './drawer.tsx'
-import { comparedFields } from './labels.ts'
+import { comparedFields, filterLabel } from './labels.ts'
 import {
   LEVEL_TONES,
   mostUrgentFirst,
@@ -41,22 +41,28 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
   const { hrefOf, close } = useSelectedItem(path, query)
   const dragged = useSignal<DraggedTicket | null>(null)
   const { move, conflict } = useTicketMoves()
+  const words = ticketWords()
+  const { view: _, ...filters } = query
   return (
-    <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
-      <div class="board">
-        {TICKET_STATUSES.map((status) => (
-          <BoardColumn
-            key={status}
-            status={status}
-            hrefOf={hrefOf}
-            selected={id}
-            dragged={dragged}
-            move={move}
-          />
-        ))}
-      </div>
-      {conflict}
-    </ListAndDetail>
+    <>
+      <FilterBar path={path} filters={boardList.filters} query={query} words={words} labelOf={filterLabel} />
+      <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
+        <div class="board">
+          {TICKET_STATUSES.map((status) => (
+            <BoardColumn
+              key={status}
+              status={status}
+              filters={filters}
+              hrefOf={hrefOf}
+              selected={id}
+              dragged={dragged}
+              move={move}
+            />
+          ))}
+        </div>
+        {conflict}
+      </ListAndDetail>
+    </>
   )
 }
 
@@ -73,6 +79,7 @@ async function readVersion(id: string): Promise<string | null> {
 
 interface BoardColumnProps {
   readonly status: TicketStatus
+  readonly filters: ListQuery
   readonly hrefOf: (id: string) => string
   readonly selected: string | undefined
   /** The ticket that the user drags. */
@@ -80,10 +87,9 @@ interface BoardColumnProps {
   readonly move: (move: TicketMove) => Promise<void>
 }
 
-function BoardColumn({ status, hrefOf, selected, dragged, move }: BoardColumnProps) {
+function BoardColumn({ status, filters, hrefOf, selected, dragged, move }: BoardColumnProps) {
   const words = ticketWords()
-  const query = useMemo(() => ({ status }), [status])
-  const model = useListOf(boardList, query)
+  const model = useListOf(boardList, { ...filters, status })
   const page = model.page.value
   const failure = model.failure.value
   // A ticket that was moved leaves its column at once, before the column is read again.

@@ -24,6 +24,11 @@ export function valueLabel(field: string, value: string | null): string {
   return field === 'assignee' ? userLabel(value) : value
 }
 
+/** The words for the value of a filter. */
+export function filterLabel(name: string, value: string): string {
+  return name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value)
+}
+
 /** The words for a field. */
 export function fieldLabel(field: string): string {
   const { fields } = ticketWords()

@@ -74,11 +74,13 @@ const COLUMN_LENGTH = 200
 /** A column of the board. Its most urgent tickets are first; of very many it has only those of the most urgent levels. */
 export const boardList: ListSource<Ticket> = {
   ...ticketList,
+  // Each column has a status.
+  filters: ticketList.filters.filter(({ name }) => name !== 'status'),
   read: (query, signal) =>
     readMostUrgent({
       read: (level) =>
         call('listTickets', { query: { ...query, ...(level && { level }), limit: COLUMN_LENGTH } }, signal),
-      levels: LEVELS,
+      levels: LEVELS.filter((level) => query['level'] === undefined || query['level'] === level),
       enough: COLUMN_LENGTH,
     }),
 }

@@ -7,29 +7,42 @@ import { LinkChoice } from '../../../parts/link-choice.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { focusFindBox } from '../../../parts/list/find-box.tsx'
-import type { ListQuery } from '../../../parts/list/list-query.ts'
+import { readListQuery, withCursor, type ListQuery } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
+import type { Bulk } from '../../../parts/list/selection.tsx'
 import { useNewItem, type NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { session, call } from '../platform.ts'
+import { enabledUserChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { TicketBoard } from './board.tsx'
 import { TicketDrawer } from './drawer.tsx'
-import { assigneeLabel, levelLabel, valueLabel } from './labels.ts'
-import { LEVEL_TONES, TICKET_TONES, type Ticket, ticketList } from './model.ts'
+import { assigneeLabel, filterLabel, levelLabel, valueLabel } from './labels.ts'
+import {
+  LEVEL_TONES,
+  TICKET_MOVES,
+  TICKET_STATUSES,
+  TICKET_TONES,
+  boardList,
+  ticketList,
+  type Ticket,
+  type TicketEdit,
+} from './model.ts'
 import { ticketWords } from './words.ts'
 
 const PATH = pathOf({ name: 'tickets' })
 const VIEWS = ['list', 'board'] as const
-const BOARD: ListQuery = { view: 'board' }
 
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
 export function TicketsPage({ id }: ViewProps) {
   const words = ticketWords()
-  const view = useLocation().query['view'] === 'board' ? 'board' : 'list'
-  const { open } = useSelectedItem(PATH, view === 'board' ? BOARD : {})
+  const { query: given } = useLocation()
+  const view = given['view'] === 'board' ? 'board' : 'list'
+  const filters = readListQuery(given, view === 'board' ? boardList : ticketList)
+  const query: ListQuery = view === 'board' ? { view, ...filters } : filters
+  const { open } = useSelectedItem(PATH, query)
   const newTicket = session.may('createTicket') && {
     title: words.newTicket,
     dialog: (dialog: NewItemDialog) => <NewTicket {...dialog} />,
@@ -38,11 +51,11 @@ export function TicketsPage({ id }: ViewProps) {
   return (
     <>
       <PageHead title={words.title}>
-        <ViewChoice view={view} />
+        <ViewChoice view={view} filters={filters} />
         {button}
       </PageHead>
       {view === 'board' ? (
-        <TicketBoard path={PATH} query={BOARD} id={id} />
+        <TicketBoard path={PATH} query={query} id={id} />
       ) : (
         <TicketList path={PATH} id={id} />
       )}
@@ -51,12 +64,18 @@ export function TicketsPage({ id }: ViewProps) {
   )
 }
 
-function ViewChoice({ view }: { readonly view: (typeof VIEWS)[number] }) {
+interface ViewChoiceProps {
+  readonly view: (typeof VIEWS)[number]
+  /** They go along to the other view. */
+  readonly filters: ListQuery
+}
+
+function ViewChoice({ view, filters }: ViewChoiceProps) {
   const { views } = ticketWords()
   const choices = VIEWS.map((each) => ({
     title: views[each],
     icon: each,
-    href: each === 'board' ? `${PATH}?view=board` : PATH,
+    href: withCursor(PATH, each === 'board' ? { view: each, ...filters } : filters, null),
     isCurrent: each === view,
   }))
   return <LinkChoice label={views.label} choices={choices} />
@@ -95,13 +114,44 @@ function TicketList({ path, id }: TicketListProps) {
       path={path}
       source={ticketList}
       words={words}
-      labelOf={(name, value) => (name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value))}
+      labelOf={filterLabel}
       columns={ticketColumns(words)}
       icon="tickets"
+      bulk={ticketBulk()}
       id={id}
       detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
     />
   )
+}
+
+const NOBODY = ''
+
+/** The status and the assignee of several tickets. */
+function ticketBulk(): Bulk<Ticket> | false {
+  const { moves, assignTo, nobody } = ticketWords()
+  if (!session.may('editTicket')) return false
+  const edit = (body: TicketEdit) => (ticket: Ticket) => call('editTicket', { path: { id: ticket.id }, body })
+  const own = session.bearer.value?.id ?? NOBODY
+  const assignees = new Set([own, ...enabledUserChoices(), NOBODY])
+  const nameOf = (id: string) => (id === NOBODY ? nobody : assigneeLabel(id))
+  return {
+    titleOf: ({ title }) => title,
+    actions: TICKET_STATUSES.map((status) => ({
+      title: moves[status],
+      mayBe: (ticket) => TICKET_MOVES[ticket.status].includes(status),
+      send: edit({ status }),
+    })),
+    menus: [
+      {
+        title: assignTo,
+        choices: [...assignees].map((id) => ({ key: id, title: nameOf(id) })),
+        actionOf: (id) => ({
+          title: `${assignTo} ${nameOf(id)}`,
+          send: edit({ assignee: id === NOBODY ? null : id }),
+        }),
+      },
+    ],
+  }
 }
 
 function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {

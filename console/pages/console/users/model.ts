@@ -4,7 +4,7 @@ import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import { call, live, session } from '../platform.ts'
+import { call, downloadList, live, session } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
 
 export type User = AnswerOf<'getUser'>
@@ -39,6 +39,8 @@ export const userList: ListSource<User> = {
     name === undefined
       ? call('listUsers', { query: { ...query, limit: PAGE_LENGTH } }, signal)
       : findUsers(name, query, signal),
+  // The API does not search by name.
+  csv: ({ name, ...query }) => (name === undefined ? () => downloadList('listUsers', query) : undefined),
   everyMs: EVERY_MS,
   keyOf: ({ id }) => id,
   fromEvent: () => null,

@@ -1,3 +1,4 @@
+import { csvLine } from '../../../wire/csv.ts'
 import type { Difference } from './model.ts'
 
 const COLUMNS = [
@@ -17,18 +18,8 @@ const TITLES =
 
 /** Differences as CSV (RFC 4180). */
 export function differencesCsv(differences: readonly Difference[]): string {
-  const lines = differences.map((difference) => COLUMNS.map((column) => cell(difference[column])).join(','))
-  return [TITLES.join(','), ...lines, ''].join('\r\n')
-}
-
-// A spreadsheet would run a text that begins like this as a formula (OWASP, CSV injection).
-const FORMULA = /^[=+\-@\t\r]/
-
-function cell(value: string | number | null): string {
-  if (value === null) return ''
-  const text = String(value)
-  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const lines = differences.map((difference) => csvLine(COLUMNS.map((column) => difference[column])))
+  return [csvLine(TITLES), ...lines].join('')
 }
 
 /** Differences as a table of Markdown (GitHub Flavored Markdown, section 4.10). */
