@@ -92,7 +92,11 @@ export class Registrations {
   #touches({ user, token, device }: SessionRequest): TouchedRow[] {
     const { pool, tokenHolderRows } = this.#deps
     const locks = device === undefined ? [] : [touchedLock(deviceLock(user.id, device))]
-    return [...tokenHolderRows(user.id, token), ...locks, ...pool.touches({ userId: user.id, device: device ?? null })]
+    return [
+      ...tokenHolderRows(user.id, token),
+      ...locks,
+      ...pool.touches({ userId: user.id, device: device ?? null }),
+    ]
   }
 
   /** In one transaction with the check, so that whatever ends the token meanwhile finds the session. */
