@@ -12,7 +12,6 @@ interface Backup {
   readonly created_at: string
   readonly sha256: string
   readonly size_bytes: number
-  readonly created_at: string
 }
 
 const api = await openApi()
