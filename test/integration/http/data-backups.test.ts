@@ -11,7 +11,6 @@ interface Backup {
   readonly status: string
   readonly sha256: string
   readonly size_bytes: number
-  readonly created_at: string
 }
 
 const api = await openApi()

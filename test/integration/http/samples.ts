@@ -99,7 +99,14 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   listAlerts: () => ({
-    query: { ...timedPage, status: 'firing', level: 'HIGH', source: 'platform.backup', text: 'backup' },
+    query: {
+      ...timedPage,
+      status: 'firing',
+      level: 'HIGH',
+      source: 'platform.backup',
+      text: 'backup',
+      sort: 'severity',
+    },
   }),
   getAlert: () => ({ params: unknownId() }),
   recoverAlert: () => ({ params: unknownId() }),
