@@ -6,7 +6,7 @@ import { Icon } from '../icon.tsx'
 import { Failed, Loading } from '../states.tsx'
 import type { ListModel } from './list-model.ts'
 import { listWords } from './list-words.ts'
-import { SelectBox, SelectPage, type Selection } from './selection.tsx'
+import { SelectBox, SelectPage, type ChosenKeys } from './selection.tsx'
 import { Table, type TableHead } from './table.tsx'
 
 export interface TableColumn<Item> {
@@ -42,7 +42,7 @@ export interface DataTableProps<Item> {
 }
 
 export interface RowSelection<Item> {
-  readonly chosen: Selection
+  readonly chosen: ChosenKeys
   readonly titleOf: (item: Item) => string
 }
 

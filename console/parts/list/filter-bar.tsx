@@ -6,7 +6,7 @@ import { localTime } from '../../i18n/local.ts'
 import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
-import { Choices, Popover } from '../popover.tsx'
+import { Choices, Popover, type ChoicesProps } from '../popover.tsx'
 import { FindBox } from './find-box.tsx'
 import {
   addressOf,
@@ -42,7 +42,6 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const { route } = useLocation()
   const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
-  const isAdding = useSignal(false)
   /** The name of the filter that the user edits. */
   const edited = useSignal<string | null>(null)
   const titleOf = ({ name }: ListFilter) => own.fields[name] ?? own.fields[`${name}_at`] ?? name
@@ -51,9 +50,14 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const isShown = (filter: ListFilter) =>
     edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
   const others = chips.filter((filter) => !isShown(filter))
-  const apply = (values: ListQuery) => {
+  const go = (address: string) => {
     edited.value = null
-    route(withParameters(path, query, values))
+    route(address)
+    keepFocus(bar.current)
+  }
+  const clear = () => go(addressOf(path, withoutFilters(query)))
+  const close = (name: string) => {
+    if (edited.peek() === name) edited.value = null
     keepFocus(bar.current)
   }
   return (
@@ -74,54 +78,55 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
           labelOf={labelOf}
           isOpen={edited.value === filter.name}
           onOpen={() => (edited.value = filter.name)}
-          onClose={() => {
-            if (edited.peek() === filter.name) edited.value = null
-            keepFocus(bar.current)
-          }}
-          onApply={apply}
+          onClose={() => close(filter.name)}
+          onApply={(values) => go(withParameters(path, query, values))}
         />
       ))}
       {others.length > 0 && (
-        <Popover
-          label={words.addFilter}
-          kind="menu"
-          buttonClass="button button-quiet add-filter"
-          face={
-            <>
-              <Icon name="filter" />
-              {words.addFilter}
-            </>
-          }
-          isOpen={isAdding.value}
-          onOpen={() => (isAdding.value = true)}
-          onClose={() => (isAdding.value = false)}
-        >
-          <Choices
-            choices={others.map((filter) => ({ key: filter.name, title: titleOf(filter) }))}
-            onChoose={(name) =>
-              batch(() => {
-                isAdding.value = false
-                edited.value = name
-              })
-            }
-          />
-        </Popover>
+        <AddFilter
+          choices={others.map((filter) => ({ key: filter.name, title: titleOf(filter) }))}
+          onChoose={(name) => (edited.value = name)}
+        />
       )}
       {isFiltered(query) && (
-        <button
-          class="button button-quiet"
-          type="button"
-          onClick={() => {
-            edited.value = null
-            route(addressOf(path, withoutFilters(query)))
-            keepFocus(bar.current)
-          }}
-        >
+        <button class="button button-quiet" type="button" onClick={clear}>
           {words.clearFilters}
         </button>
       )}
       {children && <div class="list-bar-end">{children}</div>}
     </div>
+  )
+}
+
+/** The menu of the filters that are not set. */
+function AddFilter({ choices, onChoose }: ChoicesProps) {
+  const { addFilter } = listWords()
+  const isOpen = useSignal(false)
+  return (
+    <Popover
+      label={addFilter}
+      kind="menu"
+      buttonClass="button button-quiet add-filter"
+      face={
+        <>
+          <Icon name="filter" />
+          {addFilter}
+        </>
+      }
+      isOpen={isOpen.value}
+      onOpen={() => (isOpen.value = true)}
+      onClose={() => (isOpen.value = false)}
+    >
+      <Choices
+        choices={choices}
+        onChoose={(name) =>
+          batch(() => {
+            isOpen.value = false
+            onChoose(name)
+          })
+        }
+      />
+    </Popover>
   )
 }
 
@@ -347,7 +352,7 @@ function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
           event.preventDefault()
           const given = [...new FormData(event.currentTarget)].map(([name, time]) => [
             name,
-            timeOf(String(time)),
+            timeOf(typeof time === 'string' ? time : ''),
           ])
           onApply({ ...emptyOf(filter), ...(Object.fromEntries(given) as ListQuery) })
         }}

@@ -39,10 +39,10 @@ export interface Bulk<Item> {
 }
 
 /** The keys of the chosen items. */
-export type Selection = Signal<ReadonlySet<string>>
+export type ChosenKeys = Signal<ReadonlySet<string>>
 
 interface SelectBoxProps {
-  readonly selection: Selection
+  readonly selection: ChosenKeys
   readonly id: string
   readonly title: string
 }
@@ -61,7 +61,7 @@ export function SelectBox({ selection, id, title }: SelectBoxProps) {
 }
 
 interface SelectPageProps {
-  readonly selection: Selection
+  readonly selection: ChosenKeys
   /** Those of the page. */
   readonly keys: readonly string[]
 }
@@ -84,7 +84,7 @@ export function SelectPage({ selection, keys }: SelectPageProps) {
 
 export interface SelectionBarProps<Item> {
   readonly bulk: Bulk<Item>
-  readonly selection: Selection
+  readonly selection: ChosenKeys
   /** The items on the page: only these can be changed. */
   readonly items: readonly Item[]
   readonly keyOf: (item: Item) => string
@@ -166,7 +166,7 @@ function BulkMenuButton<Item>({ menu, onChoose }: BulkMenuButtonProps<Item>) {
 }
 
 /** Sends a change for each chosen item; those that are refused stay chosen. */
-function useBulk<Item>({ titleOf }: Bulk<Item>, selection: Selection, keyOf: (item: Item) => string) {
+function useBulk<Item>({ titleOf }: Bulk<Item>, selection: ChosenKeys, keyOf: (item: Item) => string) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
   const refused = useSignal<readonly Refused<Item>[]>([])

@@ -49,7 +49,8 @@ async function readCsv(
   request: AnyRequest,
 ): Promise<StreamBody | Answer> {
   const { limit = Infinity, ...query } = request.query as { readonly limit?: number }
-  const hasPages = 'limit' in ((route.query as { properties?: object } | undefined)?.properties ?? {})
+  const schema: TSchema & { readonly properties?: object } = route.query ?? {}
+  const hasPages = 'limit' in (schema.properties ?? {})
   const read = (left: number, cursor?: string) => {
     const page = hasPages && { limit: Math.min(PART, left), ...(cursor !== undefined && { cursor }) }
     return route.read({ ...request, query: { ...query, ...page } })
