@@ -9,6 +9,7 @@ import { openApi, assertRefused } from './client.ts'
 interface Backup {
   readonly id: string
   readonly status: string
+  readonly created_at: string
   readonly sha256: string
   readonly size_bytes: number
 }
