@@ -4,23 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alignColumns } from '../src/kernel/table.ts'
-import { alerts } from './alerts.ts'
-import { backup } from './backup.ts'
-import { consoleBench } from './console.ts'
-import { dataBackup } from './data-backup.ts'
-import { events } from './events.ts'
-import { gateway } from './gateway.ts'
-import { list as listBench } from './list.ts'
-import { metrics } from './metrics.ts'
-import { mockOidc } from './mock-oidc.ts'
-import { orders } from './orders.ts'
-import { outbox } from './outbox.ts'
-import { payments } from './payments.ts'
-import { postgres } from './postgres.ts'
-import { scaleOut } from './scale-out.ts'
-import { scan } from './scan.ts'
-import { slowDisk } from './slow-disk.ts'
-import { start } from './start.ts'
+import { BENCHES } from './benches.ts'
 import type { Bench } from './support/bench.ts'
 import { chartSvg } from './support/chart.ts'
 import { parseRequest, USAGE, type RunRequest } from './support/command-line.ts'
@@ -28,35 +12,6 @@ import { interruption } from './support/interruption.ts'
 import { isMet, measureTable } from './support/measure.ts'
 import { createProgress } from './support/progress.ts'
 import { chartName, toJson, toMarkdown, withFigures, type Report } from './support/report.ts'
-import { telemetry } from './telemetry.ts'
-import { ticketNotify } from './ticket-notify.ts'
-import { webhooks } from './webhooks.ts'
-import { worst } from './worst.ts'
-
-// In the order of docs/performance.md.
-const BENCHES: readonly Bench[] = [
-  orders,
-  listBench,
-  slowDisk,
-  scan,
-  outbox,
-  start,
-  gateway,
-  mockOidc,
-  backup,
-  ticketNotify,
-  postgres,
-  metrics,
-  alerts,
-  dataBackup,
-  events,
-  telemetry,
-  payments,
-  webhooks,
-  consoleBench,
-  scaleOut,
-  worst,
-]
 
 const DOCS = join(import.meta.dirname, '../docs')
 
