@@ -5,7 +5,6 @@ import { SetupError } from './setup-error.mjs'
 
 /** Not in the PATH of ordinary users. */
 const SYSTEM = ['/usr/sbin', '/sbin']
-const PROGRAMS = ['/usr/bin']
 
 /**
  * A program that npm scripts run besides Node.js.
@@ -33,8 +32,8 @@ const HOSTS = [
   { command: 'ip', package: 'iproute2', directories: SYSTEM, why: 'several hosts' },
   { command: 'nft', package: 'nftables', directories: SYSTEM, why: 'several hosts' },
   { command: 'haproxy', package: 'haproxy', directories: SYSTEM, why: 'several hosts' },
-  { command: 'patroni', package: 'patroni', directories: PROGRAMS, why: 'a primary that is replaced' },
-  { command: 'etcd', package: 'etcd-server', directories: PROGRAMS, why: 'a primary that is replaced' },
+  { command: 'patroni', package: 'patroni', why: 'a primary that is replaced' },
+  { command: 'etcd', package: 'etcd-server', why: 'a primary that is replaced' },
 ]
 const STRACE = { command: 'strace', package: 'strace', why: 'what is written to the disk' }
 const FAKETIME = { command: 'faketime', package: 'faketime', why: 'clocks that jump' }

@@ -19,7 +19,7 @@ test('the tests need a browser', () => {
   )
 })
 
-test('the cluster needs only its servers, of which Patroni and etcd are programs of every user', () => {
+test('the cluster needs only its servers', () => {
   assert.throws(
     () => ensureDebianPackages('cluster'),
     /npm run cluster needs patroni \([^)]+\), etcd-server \([^)]+\);/,

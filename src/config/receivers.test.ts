@@ -66,24 +66,24 @@ critical = true
     [1_000, 3_600_000],
   )
   assert.deepEqual(night?.hours, {
-    days: [1, 2, 3, 4, 5, 7],
-    fromMinute: 1_200,
-    toMinute: 480,
+    days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sun'],
+    from: '20:00',
+    to: '08:00',
     timeZone: 'Europe/Berlin',
     critical: true,
   })
   assert.ok(!JSON.stringify(settings).includes('canary'))
 })
 
-for (const [from, to, fromMinute, toMinute] of [
-  ['08:00', '24:00', 480, 0],
-  ['00:00', '24:00', 0, 0],
+for (const [from, to] of [
+  ['08:00', '24:00'],
+  ['00:00', '24:00'],
 ] as const)
   test(`hours from ${from} to ${to} last until the end of the day`, () => {
     using w = configWorld()
     const { config } = w.load(route(`hours = { ${HOURS.replace('08:00', from).replace('20:00', to)} }`))
     const { hours } = config.alerts.routes[0] ?? {}
-    assert.deepEqual([hours?.fromMinute, hours?.toMinute], [fromMinute, toMinute])
+    assert.deepEqual([hours?.from, hours?.to], [from, to])
   })
 
 test('without tables there are no receivers and no routes', () => {

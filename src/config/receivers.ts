@@ -2,6 +2,7 @@ import type { FiringSeverity } from '../kernel/declared-alerts.ts'
 import { Secret } from '../kernel/secret.ts'
 import { isWebhookSecret } from '../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../kernel/time.ts'
+import { END_OF_DAY, WEEKDAYS, type Weekday, type WeeklyHours } from '../kernel/weekly.ts'
 import { secretHttpUrl } from './address-types.ts'
 import { timeOfDay, timeZone } from './backup-types.ts'
 import { ConfigError, describeValue, type Problem, didYouMean } from './config-error.ts'
@@ -36,13 +37,8 @@ export interface ReceiverConfig {
   readonly source: string
 }
 
-/** When a route tells at once: on these days of the week (1 is Monday), between two minutes of the day. */
-export interface HoursConfig {
-  readonly days: readonly number[]
-  readonly fromMinute: number
-  /** At or before `fromMinute` it is on the next day. */
-  readonly toMinute: number
-  readonly timeZone: string
+/** When a route tells at once. */
+export interface HoursConfig extends WeeklyHours {
   /** Whether CRITICAL waits for them, too. */
   readonly critical: boolean
 }
@@ -398,46 +394,38 @@ function readSteps(entry: TableReader, { path, sourceOf, problems }: Place): Rou
   return read.toSorted((one, other) => one.afterMs - other.afterMs)
 }
 
-const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
-
-const daysReader: ValueReader<readonly number[]> = {
+const daysReader: ValueReader<readonly Weekday[]> = {
   expected: 'a list of days such as ["mon-fri", "sun"]',
   read(value) {
     if (!Array.isArray(value) || value.length === 0) return undefined
     const days = value.map((each) => (typeof each === 'string' ? daysIn(each) : undefined))
-    return days.every((each) => each !== undefined)
-      ? [...new Set(days.flat())].toSorted((a, b) => a - b)
-      : undefined
+    if (!days.every((each) => each !== undefined)) return undefined
+    const named = new Set(days.flat())
+    return WEEKDAYS.filter((day) => named.has(day))
   },
 }
 
-/** The days of `mon` or `fri-mon`, 1 for Monday. */
-function daysIn(text: string): number[] | undefined {
+/** The days of `mon` or `fri-mon`. */
+function daysIn(text: string): Weekday[] | undefined {
   const ends = text
     .toLowerCase()
     .split('-')
-    .map((day) => WEEKDAYS.indexOf(day) + 1)
+    .map((day) => WEEKDAYS.findIndex((each) => each === day))
   const [first = 0, last = first] = ends
-  if (ends.length > 2 || ends.includes(0)) return undefined
-  const length = ((last - first + WEEKDAYS.length) % WEEKDAYS.length) + 1
-  return Array.from({ length }, (_, index) => ((first - 1 + index) % WEEKDAYS.length) + 1)
+  if (ends.length > 2 || ends.includes(-1)) return undefined
+  const twoWeeks = [...WEEKDAYS, ...WEEKDAYS]
+  return twoWeeks.slice(first, (last < first ? last + WEEKDAYS.length : last) + 1)
 }
 
-const MINUTES_PER_HOUR = 60
-const minuteReader: ValueReader<number> = {
+const startReader: ValueReader<string> = {
   expected: timeOfDay.expected,
-  read(value) {
-    const text = typeof value === 'string' ? timeOfDay.parse(value, '') : undefined
-    const [hour, minute] = (text ?? '').split(':').map(Number)
-    return text === undefined ? undefined : Number(hour) * MINUTES_PER_HOUR + Number(minute)
-  },
+  read: (value) => (typeof value === 'string' ? timeOfDay.parse(value, '') : undefined),
 }
 
 /** The end of a day is the beginning of the next one, which a start cannot be. */
-const END_OF_DAY = '24:00'
-const endReader: ValueReader<number> = {
+const endReader: ValueReader<string> = {
   expected: `${timeOfDay.expected}, or ${END_OF_DAY}`,
-  read: (value) => minuteReader.read(value === END_OF_DAY ? '00:00' : value),
+  read: (value) => (value === END_OF_DAY ? END_OF_DAY : startReader.read(value)),
 }
 
 const zoneReader: ValueReader<string> = {
@@ -450,16 +438,16 @@ function readHours(entry: TableReader): HoursConfig | undefined {
   if (!table?.isTable) return undefined
   table.refuseOthers('days', 'from', 'to', 'time_zone', 'critical')
   for (const key of ['from', 'to', 'time_zone']) if (!table.has(key)) table.fault([], `the key ${key}`)
-  const days = table.has('days') ? table.read('days', daysReader) : daysReader.read(['mon-sun'])
-  const fromMinute = table.read('from', minuteReader)
-  const toMinute = table.read('to', endReader)
+  const days = table.has('days') ? table.read('days', daysReader) : WEEKDAYS
+  const from = table.read('from', startReader)
+  const to = table.read('to', endReader)
   const zone = table.read('time_zone', zoneReader)
-  if (fromMinute !== undefined && fromMinute === toMinute && table.value('to') !== END_OF_DAY)
+  if (from !== undefined && from === to)
     table.fault(['to'], 'another time than from; leave hours out to tell at any time')
   const critical = table.read('critical', flagReader) ?? false
-  return days === undefined || fromMinute === undefined || toMinute === undefined || zone === undefined
+  return days === undefined || from === undefined || to === undefined || zone === undefined
     ? undefined
-    : { days, fromMinute, toMinute, timeZone: zone, critical }
+    : { days, from, to, timeZone: zone, critical }
 }
 
 /** Where a receiver is named that is not configured. */

@@ -48,6 +48,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       status: 'pending',
       platform: 'live',
       archived: 'true',
+      sort: 'expires_at',
     },
   }),
   getOrder: () => ({ params: { order_id: fresh('order') } }),

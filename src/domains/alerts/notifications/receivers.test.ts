@@ -153,12 +153,12 @@ onEveryDialect('receivers of alerts', (dialect) => {
 
   it('outside of the hours of a route get one digest at their beginning, of what still fires then', async () => {
     const hours = {
-      days: [1, 2, 3, 4, 5],
-      fromMinute: 480,
-      toMinute: 1_200,
+      days: ['mon', 'tue', 'wed', 'thu', 'fri'],
+      from: '08:00',
+      to: '20:00',
       timeZone: 'UTC',
       critical: false,
-    }
+    } as const
     const start = Date.UTC(2026, 10, 28, 12)
     await using w = await receiverWorld(dialect, {
       names: ['chat'],

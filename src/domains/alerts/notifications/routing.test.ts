@@ -87,13 +87,13 @@ test('a receiver of two routes is told by the one that tells of such a severity'
 })
 
 const OFFICE: Hours = {
-  days: [1, 2, 3, 4, 5],
-  fromMinute: 480,
-  toMinute: 1_200,
+  days: ['mon', 'tue', 'wed', 'thu', 'fri'],
+  from: '08:00',
+  to: '20:00',
   timeZone: 'Europe/Berlin',
   critical: false,
 }
-const NIGHT: Hours = { ...OFFICE, fromMinute: 1_320, toMinute: 360 }
+const NIGHT: Hours = { ...OFFICE, from: '22:00', to: '06:00' }
 const at = (text: string) => Date.parse(text)
 
 for (const [what, hours, now, opens] of [
@@ -110,20 +110,20 @@ for (const [what, hours, now, opens] of [
   ['after midnight of a day that has none', NIGHT, '2026-11-30T05:59:00+01:00', '2026-11-30T22:00:00+01:00'],
   [
     'until the end of the day',
-    { ...OFFICE, fromMinute: 0, toMinute: 0 },
+    { ...OFFICE, from: '00:00', to: '24:00' },
     '2026-11-27T23:59:00+01:00',
     '2026-11-27T23:59:00+01:00',
   ],
   ['by the local time of the summer', OFFICE, '2026-03-30T07:59:00+02:00', '2026-03-30T08:00:00+02:00'],
   [
     'at a beginning that the clocks skip',
-    { ...OFFICE, days: [7], fromMinute: 150 },
+    { ...OFFICE, days: ['sun'], from: '02:30' },
     '2026-03-29T01:30:00+01:00',
     '2026-03-29T03:00:00+02:00',
   ],
   [
     'before an end that comes twice',
-    { ...OFFICE, days: [7], fromMinute: 60, toMinute: 150 },
+    { ...OFFICE, days: ['sun'], from: '01:00', to: '02:30' },
     '2026-10-25T02:15:00+01:00',
     '2026-10-25T02:15:00+01:00',
   ],

@@ -1,14 +1,9 @@
+import { weeklySpans, type WeeklyHours } from '../../../kernel/weekly.ts'
 import { matchesFields, type Matchers } from '../silences/model.ts'
 import type { Alert, AlertView, AlertWeight } from '../model.ts'
 
 /** When a route tells at once; see `HoursConfig`. */
-export interface Hours {
-  /** 1 is Monday. */
-  readonly days: readonly number[]
-  readonly fromMinute: number
-  /** At or before `fromMinute` it is on the next day. */
-  readonly toMinute: number
-  readonly timeZone: string
+export interface Hours extends WeeklyHours {
   /** Whether CRITICAL waits for them, too. */
   readonly critical: boolean
 }
@@ -111,45 +106,10 @@ export function tellingTime({ hours }: AlertRoute, weight: AlertWeight, now: num
   return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
 }
 
-// The longest pause between two days of a week.
-const SEARCHED_DAYS = 8
-
 /** Now if the hours are open, else when they open next. */
-export function openingTime(hours: Hours, now: number): number {
-  const { days, fromMinute, toMinute, timeZone } = hours
-  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate()
-  for (let day = -1; day <= SEARCHED_DAYS; day++) {
-    const date = today.add({ days: day })
-    if (!days.includes(date.dayOfWeek)) continue
-    const lastDate = toMinute <= fromMinute ? date.add({ days: 1 }) : date
-    const start = instantOf(date, fromMinute, timeZone, 'earlier')
-    const end = instantOf(lastDate, toMinute, timeZone, 'later')
-    if (now < end) return Math.max(now, start)
-  }
-  return now
-}
-
-const MINUTES_PER_HOUR = 60
-
-/** A time that the clocks skip is the first moment after it; of one that comes twice it is the earlier or the later. */
-function instantOf(
-  date: Temporal.PlainDate,
-  minute: number,
-  timeZone: string,
-  which: 'earlier' | 'later',
-): number {
-  const time = { hour: Math.floor(minute / MINUTES_PER_HOUR), minute: minute % MINUTES_PER_HOUR }
-  const local = date.toPlainDateTime(time)
-  const [earlier, later] = (['earlier', 'later'] as const).map((disambiguation) =>
-    local.toZonedDateTime(timeZone, { disambiguation }),
-  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime]
-  const isSkipped = !later.toPlainDateTime().equals(local)
-  const instant = isSkipped
-    ? (earlier.getTimeZoneTransition('next') ?? later)
-    : which === 'earlier'
-      ? earlier
-      : later
-  return instant.epochMilliseconds
+export function openingTime(hours: WeeklyHours, now: number): number {
+  const [{ startsAt } = { startsAt: now }] = weeklySpans(hours, now).take(1)
+  return Math.max(now, startsAt)
 }
 
 /** The longest time between a telling and what it makes due. */
