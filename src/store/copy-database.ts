@@ -3,7 +3,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { migrate, schemaStatus } from './migrate.ts'
+import { migrateForCopy, schemaStatus } from './migrate.ts'
 import { openStore, type DatabaseAddress } from './open.ts'
 import {
   keyOf,
@@ -108,7 +108,7 @@ async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
     await store.check()
     const { applied, pending } = await schemaStatus(store, { allowsCopy: true })
     if (applied.length > 0 && pending.length > 0) throw targetNotEmpty('it has the schema of another release')
-    if (applied.length === 0) await migrate(store, systemClock)
+    if (applied.length === 0) await migrateForCopy(store, systemClock)
     return applied.length > 0
   } finally {
     await store.close()

@@ -5,7 +5,14 @@ import { emptyDatabase, onEveryDialect } from '../../test/support/store.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
-import { lastMigrationAt, migrate, MIGRATIONS, requireCurrentSchema, schemaStatus } from './migrate.ts'
+import {
+  lastMigrationAt,
+  migrate,
+  migrateForCopy,
+  MIGRATIONS,
+  requireCurrentSchema,
+  schemaStatus,
+} from './migrate.ts'
 import type { Migration } from './migrations/migration.ts'
 import { openStore } from './open.ts'
 
@@ -52,6 +59,14 @@ onEveryDialect('the schema', (dialect) => {
     const { applied, pending, unknown } = await schemaStatus(store)
     assert.deepEqual([pending, unknown], [[], []])
     assert.deepEqual(applied[0], { name: MIGRATIONS[0]?.name, breaking: false, appliedAt: clock.now() })
+  })
+
+  test('the schema for a copy is for nobody else', async (t) => {
+    const { store, drop } = await world()
+    t.after(async () => (await store.close(), await drop()))
+    await migrateForCopy(store, fakeClock())
+    await assert.rejects(schemaStatus(store), { code: 'copy_unfinished' })
+    assert.deepEqual((await schemaStatus(store, { allowsCopy: true })).pending, [])
   })
 
   test('each step is applied once when several processes start at a time', async (t) => {

@@ -127,18 +127,28 @@ export async function schemaStatus(
  * Returns the names of the steps that it has applied.
  */
 export async function migrate(store: Store, clock: Clock, migrations = MIGRATIONS): Promise<string[]> {
-  const bringUpToDate = async (tx: Tx) => {
-    if (tx.capabilities.concurrentWriters) await lockMigrations(tx)
-    await createLedger(tx)
-    const { pending } = statusOf(await readApplied(tx), migrations)
-    for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
-      const at = clock.now()
-      await migration.up(tx, at)
-      await record(tx, migration, at)
-    }
-    return [...pending]
+  return store.write((tx) => bringUpToDate(tx, clock, migrations), { longRunning: true })
+}
+
+/** Makes the schema for a copy, with the mark that keeps a platform from serving it before the copy is finished. */
+export async function migrateForCopy(store: Store, clock: Clock): Promise<void> {
+  const prepare = async (tx: Tx) => {
+    await bringUpToDate(tx, clock, MIGRATIONS)
+    await record(tx, { name: COPY_MARK, breaking: true }, clock.now())
   }
-  return store.write(bringUpToDate, { longRunning: true })
+  await store.write(prepare, { longRunning: true })
+}
+
+async function bringUpToDate(tx: Tx, clock: Clock, migrations: readonly Migration[]): Promise<string[]> {
+  if (tx.capabilities.concurrentWriters) await lockMigrations(tx)
+  await createLedger(tx)
+  const { pending } = statusOf(await readApplied(tx), migrations)
+  for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
+    const at = clock.now()
+    await migration.up(tx, at)
+    await record(tx, migration, at)
+  }
+  return [...pending]
 }
 
 /** Without a timeout: another process may migrate a large table. */
@@ -209,7 +219,11 @@ async function readApplied({ db }: Queries): Promise<AppliedMigration[]> {
   return rows.map((row) => ({ name: row.name, breaking: row.breaking === 1, appliedAt: row.applied_at }))
 }
 
-async function record({ db }: Queries, { name, breaking }: Migration, at: number): Promise<void> {
+async function record(
+  { db }: Queries,
+  { name, breaking }: Pick<Migration, 'name' | 'breaking'>,
+  at: number,
+): Promise<void> {
   await sql`insert into schema_migrations (name, breaking, applied_at)
     values (${name}, ${breaking ? 1 : 0}, ${at})`.execute(db)
 }

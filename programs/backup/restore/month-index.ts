@@ -1,4 +1,4 @@
-import { parseRfc3339 } from '../../../src/kernel/time.ts'
+import { MINUTE, parseRfc3339 } from '../../../src/kernel/time.ts'
 import { backupIdOf, readIndex, type IndexEntry } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
@@ -77,20 +77,28 @@ function damagedIndex(rootDirectory: string, month: string): RestoreError {
 
 const MONTHS_BACK = 24
 
-/** The newest backup of the last two years. Throws a {@link RestoreError} when there is none. */
+// Hosts agree to this time; a backup that is later was made while a clock was ahead.
+const CLOCK_TOLERANCE_MS = 10 * MINUTE
+
+/** The newest backup of the last two years; one of the future only if there is no other. Throws a {@link RestoreError} when there is none. */
 export async function requireLatestBackup(
   drive: Drive,
   rootDirectory: string,
   now: number,
 ): Promise<FoundBackup> {
+  let ofFuture: FoundBackup | undefined
   for (const name of monthsBefore(now)) {
     const month = await readMonth(drive, rootDirectory, name)
     if (!month) continue
     const indexed = month.backups.length > 0 ? month.backups : await listArchives(drive, month.folderId)
-    const [backup] = indexed.toSorted((one, other) => other.createdAt - one.createdAt)
+    const newestFirst = indexed.toSorted((one, other) => other.createdAt - one.createdAt)
+    const backup = newestFirst.find(({ createdAt }) => createdAt <= now + CLOCK_TOLERANCE_MS)
     if (backup) return { folderId: month.folderId, backup }
+    const [newest] = newestFirst
+    if (newest) ofFuture ??= { folderId: month.folderId, backup: newest }
     if (month.isDamaged) throw damagedIndex(rootDirectory, name)
   }
+  if (ofFuture) return ofFuture
   const message = `The drive has no backup of the last ${MONTHS_BACK} months in ${rootDirectory}/backup.`
   throw new RestoreError(message, { isOfDrive: true })
 }

@@ -95,6 +95,18 @@ describe('a restore drill', () => {
     assert.equal(report.backup_id, BACKUP_ID)
   })
 
+  it('passes over a backup that was made while the clock was ahead', async () => {
+    using w = await worldWithBackup()
+    const ahead = '20260203-020000'
+    await w.publish(Buffer.from('ahead'), {
+      backup_id: ahead,
+      file: `backup-${ahead}.tar.zst`,
+      created_at: '2026-02-03T02:00:00Z',
+    })
+    const report = await w.restore({ backupId: undefined })
+    assert.equal(report.backup_id, BACKUP_ID)
+  })
+
   it('keeps the files in a named directory', async () => {
     using w = await worldWithBackup()
     const into = join(w.directory, 'new', 'restored')

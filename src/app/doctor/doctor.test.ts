@@ -212,6 +212,8 @@ test('a night that failed, or is late, and a data backup that was never made are
   assert.match(JSON.stringify(await found()), /"warning".*then no_space: No room\./)
   saveNight(Date.now() - 27 * HOUR)
   assert.match(JSON.stringify(await found()), /"error".*the last success was at /)
+  saveNight(Date.now() + 2 * HOUR)
+  assert.match(JSON.stringify(await found()), /"error".*later than now: the clock was ahead/)
 
   const dataBackup = async () =>
     (await examine()).of('backup').find(({ subject }) => subject === 'data backup')

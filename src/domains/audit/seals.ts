@@ -153,7 +153,7 @@ export class AuditSeals {
     this.#toldCut = formatSeal(seal)
     logger.error(
       { seal: formatSeal(seal), fault: fault.fault },
-      'the audit trail does not contain its newest seal: rows were removed at its end, or the database was replaced; run "platform audit verify"',
+      `the audit trail does not contain its newest seal: rows were removed at its end, or the database was replaced; run "platform audit verify --seal ${formatSeal(seal)}"`,
     )
   }
 

@@ -199,10 +199,10 @@ async function sendCsv(
   { name, read }: CsvList,
   { clientAddress = peerAddress, longResponses, logger }: RouteOptions,
 ): Promise<FastifyReply> {
-  const body = await read(routeRequest(request, clientAddress))
-  if (typeof body !== 'function') return sendAnswer(reply, body)
-  reply.header('content-disposition', `attachment; filename="${name}"`)
-  await sendStream(request, reply, body, {
+  const table = await read(routeRequest(request, clientAddress))
+  if (!('write' in table)) return sendAnswer(reply, table)
+  reply.headers({ ...table.headers, 'content-disposition': `attachment; filename="${name}"` })
+  await sendStream(request, reply, table.write, {
     contentType: `${CSV}; charset=utf-8`,
     isWhole: true,
     longResponses,

@@ -68,9 +68,9 @@ function requestOf(query: object): RouteRequest<unknown, unknown, unknown> {
 }
 
 async function csvOf({ csv }: ReturnType<typeof numbers>, query: object, output = new MemoryOutput()) {
-  const body = await csv.read(requestOf(query))
-  if (typeof body !== 'function') throw new Error('It has pages.')
-  await body(output)
+  const table = await csv.read(requestOf(query))
+  if (!('write' in table)) throw new Error('It has pages.')
+  await table.write(output)
   return output.text.split('\r\n')
 }
 

@@ -27,7 +27,13 @@ interface ListAnswer {
 export interface CsvList {
   readonly name: string
   /** The first page is read before the response begins, so that a wrong query is refused. An answer if the operation has a table of its own. */
-  readonly read: (request: AnyRequest) => Promise<StreamBody | Answer>
+  readonly read: (request: AnyRequest) => Promise<Table | Answer>
+}
+
+interface Table {
+  readonly write: StreamBody
+  /** Those of the usual answer, such as the `ETag` of a tree. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** How the operation answers with CSV; undefined if it does not list anything. */
@@ -47,7 +53,7 @@ async function readCsv(
   route: AnyRead,
   fields: readonly string[],
   request: AnyRequest,
-): Promise<StreamBody | Answer> {
+): Promise<Table | Answer> {
   const { limit = Infinity, ...query } = request.query as { readonly limit?: number }
   const schema: TSchema & { readonly properties?: object } = route.query ?? {}
   const hasPages = 'limit' in (schema.properties ?? {})
@@ -58,14 +64,11 @@ async function readCsv(
   const first = await read(limit)
   const page = bodyOf(first)
   if (!isList(page)) return first
-  return (output) =>
-    writePages(
-      output,
-      fields,
-      page,
-      limit,
-      async (left, cursor) => bodyOf(await read(left, cursor)) as ListAnswer,
-    )
+  const readNext = async (left: number, cursor: string) => bodyOf(await read(left, cursor)) as ListAnswer
+  return {
+    headers: first.headers ?? {},
+    write: (output) => writePages(output, fields, page, limit, readNext),
+  }
 }
 
 function isList(body: unknown): body is ListAnswer {

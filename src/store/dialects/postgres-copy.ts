@@ -165,7 +165,7 @@ class PostgresCopy implements CopyTarget {
       }
       await this.#all(`truncate ${tables.map(({ name }) => quote(name)).join()}`)
       await this.#all(
-        'insert into schema_migrations (name, breaking, applied_at) values ($1, $2, $3)',
+        'insert into schema_migrations (name, breaking, applied_at) values ($1, $2, $3) on conflict do nothing',
         UNFINISHED.name,
         UNFINISHED.breaking,
         UNFINISHED.applied_at,

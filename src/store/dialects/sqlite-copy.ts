@@ -70,7 +70,7 @@ class SqliteCopy implements CopyTarget {
     this.#transaction(() => {
       this.#run('create table database_copy (name text primary key, progress text not null) strict')
       for (const table of tables) this.#run(`delete from ${quote(table.name)}`)
-      const text = 'insert into schema_migrations (name, breaking, applied_at) values (?, ?, ?)'
+      const text = 'insert or ignore into schema_migrations (name, breaking, applied_at) values (?, ?, ?)'
       this.#run(text, name, breaking, appliedAt)
     })
   }

@@ -297,6 +297,7 @@ test('the most severe alerts are first, many of one source are a line, and a sel
     .getByRole('link', { name: /^Silenced until / })
     .waitFor()
   await page.getByRole('link', { name: 'Order 12 is late' }).waitFor()
+  await page.getByRole('button', { name: 'Select none' }).click()
   await assertLooks(page, 'alerts-unfolded')
 })
 

@@ -237,10 +237,19 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
     ? `the last success was at ${toRfc3339(lastSuccess.at)}`
     : 'no night has succeeded yet'
   const failure = run?.failure ? `; then ${run.failure.errorCode}: ${run.failure.message}` : ''
+  if (lastSuccess && isAhead(lastSuccess.at, now)) return madeAhead(subject, last)
   const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
   if (!isLate && failure === '') return fine(subject, last)
   const remedy = `see ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
   return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
+}
+
+/** After its clock was set back, a host waits for the time that it has seen. */
+const isAhead = (time: number, now: number) => time > now + 10 * MINUTE
+
+function madeAhead(subject: string, detail: string): CheckFinding {
+  const remedy = `see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
+  return fault(subject, `${detail}, which is later than now: the clock was ahead`, remedy)
 }
 
 function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {
@@ -249,6 +258,7 @@ function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDat
   const subject = 'data backup'
   const { lastBackupAt } = facts
   const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
+  if (lastBackupAt !== undefined && isAhead(lastBackupAt, now)) return [madeAhead(subject, detail)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
   if (!isLate) return [fine(subject, detail)]
   if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)

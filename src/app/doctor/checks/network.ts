@@ -119,12 +119,20 @@ async function examine(listener: OwnListener): Promise<CheckFinding> {
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
   const running = await platformAt(listener)
-  if (running !== undefined) return fine(subject, `a platform answers: ${running}`)
+  if (running) {
+    const detail = `a platform answers: ${running.text}`
+    return running.isFailing
+      ? fault(subject, `${detail}: it cannot use its database`, FAILING_REMEDY)
+      : fine(subject, detail)
+  }
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
   const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
   return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
 }
+
+const FAILING_REMEDY =
+  'see the finding of the database; if that is ok, the process runs as another user, or with another file or password: restart it'
 
 /** The part of `GET /health` that is shown. */
 interface HealthAnswer {
@@ -133,11 +141,13 @@ interface HealthAnswer {
   readonly status: string
 }
 
-/** Release and modules of the platform that listens there; undefined if none does. */
-async function platformAt(listener: OwnListener): Promise<string | undefined> {
+/** Release, modules and state of the platform that listens there; undefined if none does. */
+async function platformAt(listener: OwnListener): Promise<{ text: string; isFailing: boolean } | undefined> {
   try {
     const { version, modules, status } = (await readOwn(listener, '/health', ANSWER_MS)) as HealthAnswer
-    return modules && `${version}, ${modules.join(', ')}, ${status}`
+    return (
+      modules && { text: `${version}, ${modules.join(', ')}, ${status}`, isFailing: status === 'failing' }
+    )
   } catch {
     return undefined
   }
