@@ -3,11 +3,10 @@
 /** What these functions use of the page. */
 interface PageElement {
   readonly textContent: string
-  value: string
   click(): void
-  dispatchEvent(event: Event): boolean
 }
 declare const document: { querySelector(selector: string): PageElement | null }
+declare const history: { back(): void }
 declare const requestAnimationFrame: (run: () => void) => void
 
 /** The milliseconds from the start of the navigation until the element is there; 0 while it is not. */
@@ -16,33 +15,28 @@ export function shownAfter(selector: string): number {
 }
 
 export interface Step {
-  /** What is clicked. */
-  readonly control: string
-  /** What is chosen in the control instead. */
-  readonly value?: string
+  /** What is clicked; without it, the way back in the history of the browser. */
+  readonly control?: string
   /** What has another text as soon as the page has changed. */
   readonly sign: string
 }
 
 /** The milliseconds from an action until a frame that shows the change. */
-export function timeStep({ control, value, sign }: Step): Promise<number> {
+export function timeStep({ control, sign }: Step): Promise<number> {
   const limitMs = 60_000
-  const element = document.querySelector(control)
-  if (!element) throw new Error(`the page has no ${control}`)
+  const element = control === undefined ? undefined : document.querySelector(control)
+  if (element === null) throw new Error(`the page has no ${control}`)
   const read = () => document.querySelector(sign)?.textContent
   const before = read()
   const start = performance.now()
-  if (value === undefined) element.click()
-  else {
-    element.value = value
-    element.dispatchEvent(new Event('change', { bubbles: true }))
-  }
+  if (element) element.click()
+  else history.back()
   return new Promise((resolve, reject) => {
     const look = () => {
       const now = read()
       if (now !== undefined && now !== before) requestAnimationFrame(() => resolve(performance.now() - start))
       else if (performance.now() - start < limitMs) requestAnimationFrame(look)
-      else reject(new Error(`${control} did not change ${sign} in ${limitMs} ms`))
+      else reject(new Error(`${control ?? 'the way back'} did not change ${sign} in ${limitMs} ms`))
     }
     look()
   })
