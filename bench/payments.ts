@@ -194,8 +194,9 @@ async function sendAll(port: number, requests: readonly Buffer[], forMs: number)
 }
 
 const DATE = '2026-01-02'
-// In the time zone of the bill.
-const PAID_AT = Date.UTC(2026, 0, 2)
+// The day of the bill begins in Beijing; a million payments are spread over it.
+const PAID_AT = Date.UTC(2026, 0, 1, 16)
+const PAID_EVERY_MS = 86
 
 interface Bill {
   readonly dataDir: string
@@ -233,7 +234,7 @@ const PAYMENTS = (rows: number) => `
   insert into payments (id, order_id, channel, status, amount_cents, currency, number, provider_id, paid_cents,
     refunded_cents, reserved_cents, created_at, created_by, paid_at, parameters, is_closing, attempts, queued_at)
   select printf('%032x', n), printf('o-%d', n), 'wechatpay', 'paid', 4990, 'CNY', printf('%032x', n), printf('42%026d', n),
-    4990, 0, 0, ${PAID_AT}, 'bench', ${PAID_AT}, '', 0, 0, ${PAID_AT} from numbers`
+    4990, 0, 0, ${PAID_AT}, 'bench', ${PAID_AT} + n * ${PAID_EVERY_MS}, '', 0, 0, ${PAID_AT} from numbers`
 
 function billRow(number: string): string {
   const cells = [

@@ -222,7 +222,9 @@ export async function* ownRowsOf(
   ] as const) {
     let position = { at: day.from - 1, seq: 0 }
     for (;;) {
-      const rows = await reads.run(query, { ...day, ...position, limit })
+      // The index is searched from there: a database reads all rows of the day before a position that it only compares.
+      const from = Math.max(day.from, position.at)
+      const rows = await reads.run(query, { ...day, ...position, from, limit })
       if (rows.length > 0) yield rows.map((row) => ({ ...row, type }))
       const last = rows.at(-1)
       if (!last || rows.length < limit) break
