@@ -45,7 +45,7 @@ test('an action matches with each word of the text; the beginning counts most', 
   assert.deepEqual(titles(''), ['New order', 'Go to Orders', 'Orders of today'])
 })
 
-test('what was used last is first, also among those that match equally well', () => {
+test('the action that was used last is first, also among equally good matches', () => {
   const actions = ['Go to Alerts', 'Go to Orders', 'Sign out'].map((title) => ({
     title,
     run: () => undefined,

@@ -30,7 +30,7 @@ export type ListFilter =
       readonly kind: 'period'
       /** The parameters of the API for its begin, if it has one, and its end; `name_from` and `name_to` by default. */
       readonly parameters?: readonly [from: string | null, to: string]
-      /** The periods that it offers; by default those that reach to the present. */
+      /** The periods to choose from; default: the periods that end now. */
       readonly words?: readonly PeriodWord[]
     }
 

@@ -165,7 +165,7 @@ function BulkMenuButton<Item>({ menu, onChoose }: BulkMenuButtonProps<Item>) {
   )
 }
 
-/** Sends a change for each chosen item; those that are refused stay chosen. */
+/** Sends a change for each chosen item; a refused item stays chosen. */
 function useBulk<Item>({ titleOf }: Bulk<Item>, selection: ChosenKeys, keyOf: (item: Item) => string) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)

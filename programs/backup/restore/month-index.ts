@@ -80,11 +80,12 @@ const MONTHS_BACK = 24
 // Hosts agree to this time; a backup that is later was made while a clock was ahead.
 const CLOCK_TOLERANCE_MS = 10 * MINUTE
 
-/** The newest backup of the last two years; one of the future only if there is no other. Throws a {@link RestoreError} when there is none. */
+/** The newest backup of the last two years; one of the future is told, and taken only if there is no other. Throws a {@link RestoreError} when there is none. */
 export async function requireLatestBackup(
   drive: Drive,
   rootDirectory: string,
   now: number,
+  onFuture: (backupId: string) => void,
 ): Promise<FoundBackup> {
   let ofFuture: FoundBackup | undefined
   for (const name of monthsBefore(now)) {
@@ -93,8 +94,9 @@ export async function requireLatestBackup(
     const indexed = month.backups.length > 0 ? month.backups : await listArchives(drive, month.folderId)
     const newestFirst = indexed.toSorted((one, other) => other.createdAt - one.createdAt)
     const backup = newestFirst.find(({ createdAt }) => createdAt <= now + CLOCK_TOLERANCE_MS)
-    if (backup) return { folderId: month.folderId, backup }
     const [newest] = newestFirst
+    if (newest && newest !== backup) onFuture(newest.backupId)
+    if (backup) return { folderId: month.folderId, backup }
     if (newest) ofFuture ??= { folderId: month.folderId, backup: newest }
     if (month.isDamaged) throw damagedIndex(rootDirectory, name)
   }

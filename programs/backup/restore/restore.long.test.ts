@@ -103,8 +103,13 @@ describe('a restore drill', () => {
       file: `backup-${ahead}.tar.zst`,
       created_at: '2026-02-03T02:00:00Z',
     })
-    const report = await w.restore({ backupId: undefined })
+    const told: string[] = []
+    const report = await w.restore({ backupId: undefined }, { progress: (text) => void told.push(text) })
     assert.equal(report.backup_id, BACKUP_ID)
+    assert.ok(
+      told.some((text) => text.includes(`${ahead} is of the future`)),
+      told.join('\n'),
+    )
   })
 
   it('keeps the files in a named directory', async () => {

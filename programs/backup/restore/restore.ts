@@ -65,7 +65,9 @@ async function findBackup({ backupId }: RestoreRequest, deps: RestoreDeps, now: 
   const { drive, rootDirectory, progress } = deps
   progress('reading the index of the backups')
   return backupId === undefined
-    ? requireLatestBackup(drive, rootDirectory, now)
+    ? requireLatestBackup(drive, rootDirectory, now, (id) =>
+        progress(`the backup ${id} is of the future: the clock was ahead when it was made`),
+      )
     : requireBackup(drive, rootDirectory, backupId)
 }
 

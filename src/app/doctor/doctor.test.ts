@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
@@ -147,6 +148,20 @@ test('a port that another program uses is an error that names the setting', asyn
   const [finding] = of('ports').slice(-1)
   assert.equal(finding?.subject, `worker.listen ${address}`)
   assert.match(finding?.remedy ?? '', /change worker\.listen/)
+})
+
+test('a platform that answers and cannot use its database is an error that says what to do', async (t) => {
+  const { examine } = doctorWorld(t)
+  const health = JSON.stringify({ status: 'failing', version: '9.9.9', modules: ['worker'] })
+  const server = createHttpServer((_request, response) => response.writeHead(503).end(health))
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const [finding] = (await examine({ WORKER_LISTEN_ADDR: address })).of('ports').slice(-1)
+  assert.equal(finding?.result, 'error')
+  assert.match(finding.detail, /^a platform answers: 9\.9\.9, worker, failing: it cannot use its database$/)
+  assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
 })
 
 test('an error in the configuration is the only finding, and exit code 2', async (t) => {

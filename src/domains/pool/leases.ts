@@ -54,10 +54,11 @@ const take = statement<NewHolder & { address: number }>((on, value) =>
     .where('address', '=', value('address')),
 )
 
-const longestFree = statement<FreeSince, FreeLease>((on, value, capabilities) =>
+type Build = Parameters<typeof statement<FreeSince, FreeLease>>[0]
+
+const searchLongestFree = (...[on, value, capabilities]: Parameters<Build>) =>
   on
     .selectFrom('vpn_leases')
-    .select(leases.pick('address', 'releasedAt'))
     .where('pool', '=', value('pool'))
     .where('session_id', 'is', null)
     .where('released_at', '>=', value('from'))
@@ -65,7 +66,10 @@ const longestFree = statement<FreeSince, FreeLease>((on, value, capabilities) =>
     .orderBy('released_at')
     .orderBy('address')
     .limit(1)
-    .$call(lockRows(capabilities, { skipLocked: true })),
+    .$call(lockRows(capabilities, { skipLocked: true }))
+
+const longestFree = statement<FreeSince, FreeLease>((...build) =>
+  searchLongestFree(...build).select(leases.pick('address', 'releasedAt')),
 )
 
 // In one statement: of the writes that share a transaction, none would skip what another one has only locked.
@@ -73,21 +77,7 @@ const takeLongestFree = statement<NewHolder & FreeSince, { address: number }>((o
   on
     .updateTable('vpn_leases')
     .set(leases.set(value, 'sessionId', 'userId', 'device'))
-    .where(
-      'address',
-      '=',
-      on
-        .selectFrom('vpn_leases')
-        .select('address')
-        .where('pool', '=', value('pool'))
-        .where('session_id', 'is', null)
-        .where('released_at', '>=', value('from'))
-        .where('released_at', '<=', value('until'))
-        .orderBy('released_at')
-        .orderBy('address')
-        .limit(1)
-        .$call(lockRows(capabilities, { skipLocked: true })),
-    )
+    .where('address', '=', searchLongestFree(on, value, capabilities).select('address'))
     .returning('address'),
 )
 
