@@ -178,7 +178,10 @@ export async function clearDayAlerts(
   return { cleared, others: (await first(tx, alerted, { channel })) !== undefined }
 }
 
-/** The rows of ours with these numbers on a channel. */
+/**
+ * The rows of ours with these numbers on a channel. The channel is compared here: a database that takes it for the rarer
+ * condition would read all rows of the channel for each batch.
+ */
 export async function findOwnRows(
   queries: Queries,
   channel: string,
@@ -187,21 +190,20 @@ export async function findOwnRows(
   const on = db(queries)
   const paymentRows = await on
     .selectFrom('payments')
-    .select(['number', 'id as paymentId', 'status', paidCents.as('cents')])
+    .select(['number', 'channel', 'id as paymentId', 'status', paidCents.as('cents')])
     .where('number', 'in', numbers)
-    .where('channel', '=', channel)
     .execute()
-  const rows = paymentRows.map((row): OwnRow => ({ type: 'payment', ...row }))
-  if (rows.length < numbers.length) {
-    const refundRows = await on
-      .selectFrom('payment_refunds')
-      .select(['number', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
-      .where('number', 'in', numbers)
-      .where('channel', '=', channel)
-      .execute()
-    rows.push(...refundRows.map((row): OwnRow => ({ type: 'refund', ...row })))
-  }
-  return new Map(rows.map((row) => [row.number, row]))
+  const rows = paymentRows.map((row) => ({ type: 'payment' as const, ...row }))
+  const refundRows =
+    rows.length === numbers.length
+      ? []
+      : await on
+          .selectFrom('payment_refunds')
+          .select(['number', 'channel', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
+          .where('number', 'in', numbers)
+          .execute()
+  const all = [...rows, ...refundRows.map((row) => ({ type: 'refund' as const, ...row }))]
+  return new Map(all.filter((row) => row.channel === channel).map((row) => [row.number, row]))
 }
 
 export interface Day {
