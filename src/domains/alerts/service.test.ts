@@ -57,6 +57,8 @@ onEveryDialect('reporting an alert', (dialect) => {
       recoveredAt: null,
       labels: null,
       runbookUrl: null,
+      startsAt: now,
+      generatorUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])

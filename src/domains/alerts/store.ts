@@ -48,6 +48,8 @@ const VIEW = alerts.pick(
   'lastAt',
   'recoveredAt',
   'runbookUrl',
+  'startsAt',
+  'generatorUrl',
   'labels',
 )
 
@@ -93,6 +95,8 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'repeatEveryMs',
         'repeatAt',
         'runbookUrl',
+        'startsAt',
+        'generatorUrl',
         'swings',
         'freeze',
         'dueAt',
@@ -455,7 +459,12 @@ export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
 
 /** Newest first, by the time of the first report, unless the page has another order. */
 export const listAlerts = pages(
-  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body', 'labels') },
+  {
+    table: 'alerts',
+    createdAt: 'first_at',
+    literals: ['severity'],
+    size: sizeOf('title', 'body', 'labels', 'generator_url'),
+  },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),
