@@ -40,7 +40,7 @@ export interface WorkerOptions {
 }
 
 const TIMEOUT_MS = 10 * SECOND
-const REFUSED: SendOutcome = { sent: false, reason: 'away', retryable: true, fault: 'receiver' }
+const REFUSED = { sent: false, reason: 'away', retryable: true, fault: 'receiver' } as const
 
 /** A worker that may be killed: from then on nothing that it does has an effect, and nothing that it waits for comes. */
 export class MortalWorker {

@@ -121,7 +121,7 @@ export async function explainAlert(
     })
   }
   const { silencedBy, inhibitedBy } = await readSuppression(queries, alert, now)
-  const suppressed = inhibitedBy ? 'inhibited' : silencedBy && 'silenced'
+  const suppressed: RouteReason | undefined = inhibitedBy ? 'inhibited' : silencedBy && 'silenced'
   const later = (await dueOf(queries, alert, { routes, told })).map((each) =>
     suppressed === undefined ? each : { ...each, at: null, because: suppressed },
   )

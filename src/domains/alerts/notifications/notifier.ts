@@ -161,14 +161,20 @@ export class Notifier implements AlertNotifications {
     if (routing.receivers.length === 0) return
     const shared = await this.#readShared(tx, alert)
     const ended = await this.#suppressionEnd(tx, before)
+    const judged: Verdict[] = []
     for (const target of targetsOf(alert, knowing(shared), routing)) {
+      if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
-      const kind = END_OF.get(latest?.outcome) ?? ended
-      if (!kind || waitingOf(shared, target).length > 0) continue
-      const decided = decide(await this.#factsOf(tx, kind, alert, { target, shared }))
+      // Another route may decide about it now, whose receivers do not know it.
+      const kind = END_OF.get(latest?.outcome) ?? ended ?? 'raised'
+      const facts = await this.#factsOf(tx, kind, alert, { target, shared })
+      const decided = decide(facts)
       if (decided?.outcome !== 'pending') continue
-      await this.#insert(tx, { kind }, alert, { ...target, decided })
+      const verdict = { ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
+      judged.push(verdict)
+      await this.#insert(tx, { kind }, alert, verdict)
     }
+    await this.#keepEpisodes(tx, alert, judged, 'tell')
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {

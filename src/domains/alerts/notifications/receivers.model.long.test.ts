@@ -15,6 +15,7 @@ import { silentLogger } from '../../../kernel/logger.ts'
 import { noMetrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
+import type { Tx } from '../../../store/store.ts'
 import type { AlertStatus } from '../model.ts'
 import { Silences } from '../silences/service.ts'
 import type { ToldStatus } from './model.ts'
@@ -61,7 +62,7 @@ const STEPS = {
   silence: fc.constantFrom(...NAMES, 'all'),
   endSilences: fc.constant(null),
   pass: fc.constantFrom(2 * SECOND, 2 * SECOND, 20 * SECOND, 16 * MINUTE, 70 * MINUTE),
-  jump: fc.constantFrom(-8 * HOUR, -HOUR, HOUR, 24 * HOUR),
+  jump: fc.constantFrom(-8 * HOUR, -HOUR, HOUR, 4 * HOUR),
   mood: fc.record({ receiver: fc.constantFrom(...RECEIVERS), mood: fc.constantFrom(...MOODS) }),
   restart: fc.constant(null),
   kill: death,
@@ -311,10 +312,9 @@ class Run {
     const { alerts, store } = this.#world
     const id = this.#ids.get(alarm) ?? 'nowhere'
     const act = {
-      acknowledge: (...[tx]: Parameters<Parameters<typeof store.write>[0]>) =>
-        alerts.acknowledge(tx, id, null, 'anna'),
-      recover: (...[tx]: Parameters<Parameters<typeof store.write>[0]>) => alerts.recover(tx, id, 'anna'),
-      unfreeze: (...[tx]: Parameters<Parameters<typeof store.write>[0]>) => alerts.unfreeze(tx, id, 'anna'),
+      acknowledge: (tx: Tx) => alerts.acknowledge(tx, id, null, 'anna'),
+      recover: (tx: Tx) => alerts.recover(tx, id, 'anna'),
+      unfreeze: (tx: Tx) => alerts.unfreeze(tx, id, 'anna'),
     }[kind]
     // Not in a state for it.
     await store.write<unknown>(act).catch(() => undefined)
