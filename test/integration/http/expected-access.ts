@@ -52,6 +52,8 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /alerts/{id}/decisions': ANY_ROLE,
   'GET /alerts/{id}/route': ANY_ROLE,
   'GET /alerts/receivers': ANY_ROLE,
+  'GET /alerts/routes': ANY_ROLE,
+  'GET /alerts/route': ANY_ROLE,
   'POST /alerts/receivers/{name}/test': OPERATORS,
   'POST /alerts/{id}/recover': OPERATORS,
   'POST /alerts/{id}/acknowledge': OPERATORS,

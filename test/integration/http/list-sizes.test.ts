@@ -429,6 +429,8 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getWebhook: 'at most 50 subjects of 255 characters, and 2 KiB of an address',
   getOrderHistory: 'an order has few changes of its status',
   getAlertRoute: 'the configured receivers',
+  explainAlertRoute: 'the configured receivers',
+  getAlertRoutes: 'the configured routes',
   getMe: 'the roles',
   listUserNames: 'as many as the request names',
   getUser: 'the roles',

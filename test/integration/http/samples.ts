@@ -114,6 +114,16 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   postPrometheusAlerts: () => ({ body: [{ labels: { alertname: fresh('disk') } }] }),
   postAlertmanagerNotification: () => ({ body: { alerts: [{ labels: { alertname: fresh('disk') } }] } }),
   getAlertRoute: () => ({ params: unknownId() }),
+  getAlertRoutes: () => ({}),
+  explainAlertRoute: () => ({
+    query: {
+      source: 'platform.backup',
+      level: 'ERROR',
+      title: 'Backup failed',
+      alarm_id: 'backup.failed',
+      server_addr: '192.0.2.10',
+    },
+  }),
   listReceivers: () => ({ query: { limit: '10', cursor: cursorOf('listReceivers') } }),
   testReceiver: () => ({ params: { name: 'nobody' } }),
   getAlertmanagerStatus: () => ({}),

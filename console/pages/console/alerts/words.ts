@@ -86,12 +86,10 @@ export const alertWords = defineWords({
       messages: (id: string) => `Message ${id}`,
       executions: (id: string) => `Execution ${id}`,
     },
-    history: 'History',
+    timeline: 'What has happened',
     firstReport: 'First report',
     by: (actor: string) => `by ${actor}`,
     decision: (occasion: string, outcome: string) => `${occasion}: ${outcome}`,
-    decisions: 'Why people were notified, or not',
-    noDecisions: 'There was no occasion to notify people yet.',
     sentences: {
       noRobot: 'No chat robot is set up (alerts.robot.url).',
       belowLevel: (severity: string, least: string) =>
@@ -229,12 +227,10 @@ export const alertWords = defineWords({
       messages: (id) => `消息 ${id}`,
       executions: (id) => `执行 ${id}`,
     },
-    history: '历史记录',
+    timeline: '发生的事情',
     firstReport: '首次上报',
     by: (actor) => `操作者：${actor}`,
     decision: (occasion, outcome) => `${occasion}：${outcome}`,
-    decisions: '为何通知（或未通知）',
-    noDecisions: '尚无需要通知的情况。',
     sentences: {
       noRobot: '未配置聊天机器人 (alerts.robot.url)。',
       belowLevel: (severity, least) => `“${severity}”低于“${least}”(路由的 min_severity)。`,

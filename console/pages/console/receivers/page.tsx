@@ -13,6 +13,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
+import { AlertRoutes } from './routes.tsx'
 import { receiverWords } from './words.ts'
 
 type Receiver = AnswerOf<'listReceivers'>['items'][number]
@@ -36,6 +37,7 @@ export function ReceiversPage() {
       <ResourceView model={receivers}>
         {({ items }) => <ReceiverTable receivers={items} onTested={() => void receivers.refresh()} />}
       </ResourceView>
+      <AlertRoutes />
     </>
   )
 }
