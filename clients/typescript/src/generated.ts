@@ -222,6 +222,8 @@ export interface Operations {
   createSilence: { path: undefined; query: undefined; headers: { readonly "Idempotency-Key"?: string }; body: { readonly "matchers": { readonly "source"?: string; readonly "alarm_id"?: string; readonly "server_addr"?: string; readonly "title"?: string }; readonly "reason": string; readonly "starts_at"?: string; readonly "ends_at"?: string; readonly "repeat"?: { readonly "days": readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; readonly "from": string; readonly "to": string; readonly "time_zone": string } }; answer: Schemas['Silence'] }
   /** List silences, newest first. */
   listSilences: { path: undefined; query: { readonly "state"?: "active" | "pending" | "ended"; readonly "limit"?: number; readonly "cursor"?: string; readonly "created_from"?: string; readonly "created_to"?: string }; headers: undefined; body: undefined; answer: { readonly "items": readonly (Schemas['Silence'])[]; readonly "next_cursor": string | null } }
+  /** What is silenced in a week, by its beginning. */
+  getSilenceCalendar: { path: undefined; query: { readonly "from": string }; headers: undefined; body: undefined; answer: { readonly "windows": readonly ({ readonly "silence_id": string; readonly "reason": string; readonly "starts_at": string; readonly "ends_at": string })[] } }
   /** Read one silence. */
   getSilence: { path: { readonly "id": string }; query: undefined; headers: undefined; body: undefined; answer: Schemas['SilenceWithWindows'] }
   /** End a silence now. */
@@ -451,6 +453,7 @@ export const OPERATIONS = {
   unfreezeAlert: {"method":"POST","path":"/alerts/{id}/unfreeze","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   createSilence: {"method":"POST","path":"/alerts/silences","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listSilences: {"method":"GET","path":"/alerts/silences","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getSilenceCalendar: {"method":"GET","path":"/alerts/silences/calendar","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getSilence: {"method":"GET","path":"/alerts/silences/{id}","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   endSilence: {"method":"DELETE","path":"/alerts/silences/{id}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
   listReceivers: {"method":"GET","path":"/alerts/receivers","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},

@@ -90,6 +90,22 @@ test('an alert is silenced in two clicks, and the silence is ended', async (t) =
   await page.getByText('No silence matches the filters.').waitFor()
 })
 
+test('the week of the silences has the windows of one that repeats, and leads to it', async (t) => {
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+  const repeat = { days, from: '02:00', to: '06:00', time_zone: 'UTC' }
+  const body = { matchers: { source: 'nightly' }, reason: 'each night', repeat }
+  assert.equal((await world.platform.call('POST', '/alerts/silences', { body })).status, 201)
+  const page = await world.open(t, 'silences')
+  const week = page.getByRole('region', { name: 'Silences of the week' })
+  await week.getByRole('button', { name: 'The week after' }).click()
+  const line = week.getByRole('listitem').filter({ hasText: 'each night' })
+  await line.waitFor()
+  assert.ok((await line.locator('.silence-window').count()) >= 7)
+  await assertLooks(page, 'silences-week')
+  await line.getByRole('link', { name: 'each night' }).click()
+  await drawer(page, 'each night').getByText('Next windows').waitFor()
+})
+
 test('a browser whose clock is hours off silences for two hours of the platform, and warns of no end', async (t) => {
   for (const hours of [-8, 8]) {
     const title = `Seen ${hours} hours off`

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -35,6 +36,15 @@ test('receivers are tested, and an alert shows where it goes', async (t) => {
   await page.getByText(/chat.* has taken the test message/).waitFor()
   await page.getByRole('button', { name: 'Send a test to pager' }).click()
   await page.getByText(/pager.* has not taken the test message/).waitFor()
+  const question = page.getByRole('form', { name: 'Where would this alert go?' })
+  await question.getByLabel('Source').fill('shop.web')
+  await question.getByRole('button', { name: 'Show where it goes' }).click()
+  const answer = page.getByRole('list', { name: 'Where the alert would go now' })
+  await answer.getByText('chat: told at once').waitFor()
+  await answer.getByText('pager: to be told unless').waitFor()
+  const routes = page.getByRole('list', { name: 'Routes' })
+  await routes.getByText('after 15 minutes without an acknowledgement').waitFor()
+  assert.equal(await routes.getByText('(this alert)').count(), 1)
   await assertLooks(page, 'receivers')
 
   const body = { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' }

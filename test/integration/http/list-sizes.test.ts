@@ -444,6 +444,7 @@ const SHORT_LISTS: Readonly<Record<string, string>> = {
   getConfig: 'the settings',
   getDoctorReport: 'the checks',
   getSilence: 'five windows',
+  getSilenceCalendar: '50 silences with 8 windows and 120 characters of the reason',
   getAlertmanagerStatus: 'no peers',
   getAlertmanagerSilence: '32 matchers',
   getHealth: 'the modules',

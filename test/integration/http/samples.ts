@@ -254,6 +254,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
     },
   }),
   listSilences: () => ({ query: { ...timedPage, state: 'active' } }),
+  getSilenceCalendar: () => ({ query: { from: '2026-01-26T00:00:00Z' } }),
   getSilence: () => ({ params: unknownId() }),
   endSilence: () => ({ params: unknownId() }),
   login: () => ({ body: { username: fresh('nobody'), password: PASSWORD } }),

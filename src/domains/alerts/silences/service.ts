@@ -11,6 +11,7 @@ import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../.
 import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
+import { clip } from '../notifications/message.ts'
 import type { AlertView } from '../model.ts'
 import {
   SILENCE_ALERTS,
@@ -36,6 +37,7 @@ import {
   findSilence,
   insertSilence,
   listDueSilences,
+  listOverlapping,
   listSilences,
   lockSilence,
   moveWindow,
@@ -45,6 +47,12 @@ import {
 /** A silence with its state at the moment. */
 export interface SilenceView extends Silence {
   readonly state: SilenceState
+}
+
+/** A time in which a silence is active. */
+export interface SilenceWindow extends TimeSpan {
+  readonly silenceId: string
+  readonly reason: string
 }
 
 /** What silences need of the rest of the platform. */
@@ -60,6 +68,11 @@ export interface SilenceDeps {
   }
 }
 
+const WEEK = 7 * DAY
+// Windows take a while to compute, and each shows the reason. One that began before the week may end in it.
+const CALENDAR_SILENCES = 50
+const CALENDAR_WINDOWS = 8
+const CALENDAR_REASON = 120
 /** How long the work on one end may take until another process repeats it. */
 const CLAIM_MS = 5 * MINUTE
 
@@ -118,6 +131,25 @@ export class Silences {
   /** The next windows of a silence, the current one first. */
   windows(silence: Silence): TimeSpan[] {
     return [...windowsOf(silence, this.#deps.clock.now()).take(SHOWN_WINDOWS)]
+  }
+
+  /** What is silenced in the week from that time on, by its beginning; of very many silences the newest. */
+  async calendar(startsAt: number): Promise<SilenceWindow[]> {
+    const span = { startsAt, endsAt: startsAt + WEEK }
+    const silences = await listOverlapping(this.#deps.store.read, span, CALENDAR_SILENCES)
+    return silences
+      .flatMap((silence) =>
+        windowsOf(silence, span.startsAt)
+          .take(CALENDAR_WINDOWS)
+          .filter((window) => window.startsAt < span.endsAt)
+          .map((window) => ({
+            ...window,
+            silenceId: silence.id,
+            reason: clip(silence.reason, CALENDAR_REASON),
+          }))
+          .toArray(),
+      )
+      .toSorted((one, other) => one.startsAt - other.startsAt)
   }
 
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
