@@ -27,7 +27,12 @@ function messageOf(key: string, change: Partial<ChannelMessage> = {}): ChannelMe
   }
 }
 
-function send(message: ChannelMessage, { from = 'platform@example.org', to = OPS } = {}) {
+interface Parties {
+  readonly from?: string
+  readonly to?: readonly string[]
+}
+
+function send(message: ChannelMessage, { from = 'platform@example.org', to = OPS }: Parties = {}) {
   return new MailChannel({ url: new Secret(postfix.url), from, to }).send(message)
 }
 
@@ -89,11 +94,11 @@ const REFUSALS = [
     { to: ['nobody@example.org'] },
   ],
   ['of the content is that of the message', 'message', messageOf('poison', { title: '[ERROR] poison' }), {}],
-] as const
+] as const satisfies readonly (readonly [string, string, ChannelMessage, Parties])[]
 
 for (const [what, fault, message, parties] of REFUSALS)
   test(`a permanent refusal ${what}`, options, async () => {
-    const refused = await send(message, { ...parties, ...('to' in parties && { to: [...parties.to] }) })
+    const refused = await send(message, parties)
     assert.ok(!refused.sent)
     assert.deepEqual([refused.retryable, refused.fault], [false, fault], refused.reason)
     assert.match(refused.reason, /5\d\d 5\./)
