@@ -5,7 +5,6 @@ import { localSeconds, localTime } from '../../../i18n/local.ts'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
-import { Section } from '../../../parts/section.tsx'
 import { LISTED_SEVERITIES } from '../alerts/model.ts'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
@@ -25,26 +24,27 @@ export function AlertRoutes() {
   const routes = useResource(routeList, '')
   const answer = useSignal<Answer | null>(null)
   return (
-    <div class="page-section">
-      <Section title={title}>
-        <p class="muted">{about}</p>
-        <RouteQuestion onAnswer={(given) => (answer.value = given)} />
-        <RouteAnswer answer={answer.value} />
-        <ResourceView model={routes}>
-          {({ routes: all }) => (
-            <ol class="alert-routes" aria-label={title}>
-              {all.map((route) => (
-                <RouteRow
-                  key={route.name}
-                  route={route}
-                  isMatched={answer.value?.matched.includes(route.name) ?? false}
-                />
-              ))}
-            </ol>
-          )}
-        </ResourceView>
-      </Section>
-    </div>
+    <section class="page-section" aria-labelledby="alert-routes">
+      <h2 id="alert-routes" class="section-title">
+        {title}
+      </h2>
+      <p class="muted">{about}</p>
+      <RouteQuestion onAnswer={(given) => (answer.value = given)} />
+      <RouteAnswer answer={answer.value} />
+      <ResourceView model={routes}>
+        {({ routes: all }) => (
+          <ol class="alert-routes" aria-label={title}>
+            {all.map((route) => (
+              <RouteRow
+                key={route.name}
+                route={route}
+                isMatched={answer.value?.matched.includes(route.name) ?? false}
+              />
+            ))}
+          </ol>
+        )}
+      </ResourceView>
+    </section>
   )
 }
 
