@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { newTrace, runInTrace } from '../../../kernel/trace.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import {
+  errorCodes,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type HTTPMethods,
+} from 'fastify'
+import { maxBodyBytes } from '../../../wire/route.ts'
 import { purposeFault } from '../add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
@@ -36,10 +43,10 @@ const WITHOUT_TOKEN = [
   { method: 'GET', url: '/auth/oauth/callback' },
   { method: 'POST', url: '/auth/oauth/redeem' },
   { method: 'GET', url: '/auth/oauth/logout' },
-  { method: 'POST', url: '/payments/callbacks/:channel' },
+  { method: 'POST', url: '/payments/callbacks/:channel', maxBodyBytes: 65_536 },
   { method: 'GET', url: '/payments/done' },
-  { method: ['GET', 'HEAD', 'POST'], url: '/ping/*' },
-] satisfies readonly { method: HTTPMethods | HTTPMethods[]; url: string }[]
+  { method: ['GET', 'HEAD', 'POST'], url: '/ping/*', maxBodyBytes: 262_144 },
+] satisfies readonly { method: HTTPMethods | HTTPMethods[]; url: string; maxBodyBytes?: number }[]
 
 /** Passes every request that no route matches to the api, on behalf of the user of its token. */
 export async function passOn(app: FastifyInstance, options: PassOnOptions): Promise<void> {
@@ -50,9 +57,12 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
   app.removeAllContentTypeParsers()
   // The api checks the body; the gateway passes it through unread.
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-  for (const operation of WITHOUT_TOKEN) {
+  for (const { method, url, ...operation } of WITHOUT_TOKEN) {
     app.route({
-      ...operation,
+      method,
+      url,
+      bodyLimit: maxBodyBytes({ access: 'public', ...operation }),
+      onRequest: refuseLongBody,
       handler: (request, reply) => forward(options, request, reply, senderOf(request)),
     })
   }
@@ -68,6 +78,11 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
     },
     handler: (request, reply) => forward(options, request, reply, senderOf(request)),
   })
+}
+
+/** Nobody knows who sends it: the api refuses it too, but only after a connection to it was opened. */
+async function refuseLongBody({ headers, routeOptions: { bodyLimit } }: FastifyRequest): Promise<void> {
+  if (Number(headers['content-length'] ?? 0) > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 }
 
 async function forward(
