@@ -9,7 +9,7 @@ import { Type } from 'typebox'
 
 /** Where `scripts/build-console.ts` writes the pages; a release has them beside the program, or inside it. */
 const PAGES = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/console/' : './console/', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../../../../dist/console/' : './console/', import.meta.url),
 )
 
 /** The page loads from and calls this server only, and no other page may contain it. */
