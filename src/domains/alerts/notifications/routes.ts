@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { WEEKDAYS } from '../../../kernel/weekly.ts'
 import type { Store } from '../../../store/store.ts'
