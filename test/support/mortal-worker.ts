@@ -142,7 +142,7 @@ export class MortalWorker {
     this.#calls++
     try {
       const result = await run()
-      return isLast || this.#isDead ? this.#die() : result
+      return isLast || this.#isDead ? await this.#die() : result
     } finally {
       this.#calls--
     }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import type { AnswerOf, QueryOf } from '../../../api/operations.ts'
+import type { AnswerOf } from '../../../api/operations.ts'
 import { localSeconds, localTime } from '../../../i18n/local.ts'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
@@ -14,7 +14,6 @@ import { receiverWords } from './words.ts'
 
 type AlertRoute = AnswerOf<'getAlertRoutes'>['routes'][number]
 type Answer = AnswerOf<'explainAlertRoute'>
-type Question = QueryOf<'explainAlertRoute'>
 
 const routeList = resourceOf('getAlertRoutes', 'alert.', () => ({}), { isAbout: () => false })
 
@@ -59,7 +58,7 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
     event.preventDefault()
     if (!(event.currentTarget instanceof HTMLFormElement)) return
     const given = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
-    const result = await call('explainAlertRoute', { query: Object.fromEntries(given) as Question })
+    const result = await call('explainAlertRoute', { query: Object.fromEntries(given) })
     if (result.ok) onAnswer(result.value)
     else reportFailure(result.failure)
   }
