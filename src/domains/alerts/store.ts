@@ -243,15 +243,21 @@ export function shareAlert(tx: Tx, alarmId: string) {
 
 /** Finds alerts by their ids; until the end of the transaction they do not change. */
 export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-  const rows = await db(tx)
-    .selectFrom('alerts')
-    .select(ALERT)
-    .where('id', 'in', ids)
-    // The order in which an intake locks them, which prevents deadlocks.
-    .orderBy('identity')
+  const rows = await inLockOrder(tx, ids)
     .$call(lockRows(tx.capabilities, { share: true }))
     .execute()
   return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
+}
+
+/** Locks those of the alerts that exist until the end of the transaction. */
+export async function lockAlerts(tx: Tx, ids: readonly string[]): Promise<Alert[]> {
+  const rows = await inLockOrder(tx, ids).$call(lockRows(tx.capabilities)).execute()
+  return rows.map((row) => alerts.decode(row))
+}
+
+/** The order in which an intake locks alerts, which prevents deadlocks. */
+function inLockOrder(queries: Queries, ids: readonly string[]) {
+  return db(queries).selectFrom('alerts').select(ALERT).where('id', 'in', ids).orderBy('identity')
 }
 
 /** Those of the alerts with these `alarm_id`s that have not recovered. */
