@@ -74,7 +74,7 @@ export const EXPECTED_ACCESS: Readonly<Record<string, Expected>> = {
   'GET /alerts/{id}/history': ANY_ROLE,
   'POST /alerts/silences': OPERATORS,
   'GET /alerts/silences': ['admin', 'devops', 'auditor'],
-  'GET /alerts/silences/calendar': ['admin', 'devops', 'auditor'],
+  'GET /alerts/calendar': ['admin', 'devops', 'auditor'],
   'GET /alerts/silences/{id}': ['admin', 'devops', 'auditor'],
   'DELETE /alerts/silences/{id}': OPERATORS,
   'GET /api/v2/status': ANY_ROLE,

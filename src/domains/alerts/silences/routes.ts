@@ -57,7 +57,7 @@ export function silenceRoutes(silences: Silences): Route[] {
     }),
     route({
       method: 'GET',
-      path: '/alerts/silences/calendar',
+      path: '/alerts/calendar',
       operation: 'getSilenceCalendar',
       tag: 'Alerts',
       summary: 'What is silenced in a week, by its beginning',
