@@ -453,7 +453,7 @@ export const OPERATIONS = {
   unfreezeAlert: {"method":"POST","path":"/alerts/{id}/unfreeze","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   createSilence: {"method":"POST","path":"/alerts/silences","access":["admin","devops"],"answer":"json","isKeyed":true,"isRepeatable":true},
   listSilences: {"method":"GET","path":"/alerts/silences","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
-  getSilenceCalendar: {"method":"GET","path":"/alerts/silences/calendar","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
+  getSilenceCalendar: {"method":"GET","path":"/alerts/calendar","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   getSilence: {"method":"GET","path":"/alerts/silences/{id}","access":["admin","devops","auditor"],"answer":"json","isKeyed":false,"isRepeatable":true},
   endSilence: {"method":"DELETE","path":"/alerts/silences/{id}","access":["admin","devops"],"answer":"none","isKeyed":false,"isRepeatable":true},
   listReceivers: {"method":"GET","path":"/alerts/receivers","access":["admin","devops","auditor","service"],"answer":"json","isKeyed":false,"isRepeatable":true},
