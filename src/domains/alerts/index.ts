@@ -200,11 +200,15 @@ export function alertCountJob(alerts: Pick<Alerts, 'countByStatus'>, metrics: Me
 
 /** The silence and the alert that suppress the notifications of an alert; read in the transaction of its change. */
 export function createSuppressions(clock: Clock) {
+  // A message may be about hundreds of alerts, which are judged in one transaction.
+  const activeIn = new WeakMap<Tx, ReturnType<typeof listActive>>()
   return {
     /** The active silence that matches the alert. */
     async silencedBy(tx: Tx, alert: Alert) {
       const now = clock.now()
-      return silenceOf(alert, await listActive(tx, now), now)
+      const active = activeIn.get(tx) ?? listActive(tx, now)
+      activeIn.set(tx, active)
+      return silenceOf(alert, await active, now)
     },
 
     /** The alert that inhibits this one. */

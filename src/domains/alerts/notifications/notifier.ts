@@ -281,11 +281,15 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
+  async #readShared(
+    tx: Tx,
+    alert: Alert,
+    { pending }: Partial<Pick<Shared, 'pending'>> = {},
+  ): Promise<Shared> {
     const { routing, suppressions } = this.#options
     return {
       told: await listTold(tx, alert.id),
-      pending: await listPendingOf(tx, alert.id),
+      pending: pending ?? (await listPendingOf(tx, alert.id)),
       silencedBy: await suppressions.silencedBy(tx, alert),
       inhibitedBy: await suppressions.inhibitedBy(tx, alert),
       damping: routing.isDamping ? await findDamping(tx, alert.id) : undefined,
@@ -310,11 +314,9 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, routing)
-    const shared = await this.#readShared(tx, alert)
     // What an earlier message says counts only until that is known to have arrived.
-    const facts =
-      target &&
-      (await this.#factsOf(tx, occasion, alert, { target, shared: { ...shared, pending: new Map() } }))
+    const shared = await this.#readShared(tx, alert, { pending: new Map() })
+    const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
     const decided = (facts && decide(facts)) ?? SUPERSEDED
     if (decided.outcome !== 'pending') {
       await this.#decide(tx, receiver, id, decided)
