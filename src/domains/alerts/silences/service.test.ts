@@ -297,6 +297,26 @@ onEveryDialect('the end of a silence', (dialect) => {
   })
 })
 
+onEveryDialect('a silence that a clock has begun which was set back since', (dialect) => {
+  it('holds nothing back, and its alerts are judged again once', async () => {
+    await using world = await alertWorld(dialect)
+    await world.silences.create(wantedIn(world, { matchers: { source: FAILED.source } }), 'anna')
+    await world.report(FAILED)
+    const ends = () => world.noticed.filter(({ kind }) => kind === 'silence_ended').length
+    await settle(world)
+    assert.equal(ends(), 0)
+    for (const expected of [1, 2]) {
+      world.clock.jump(-8 * HOUR)
+      await settle(world)
+      await settle(world)
+      assert.equal(ends(), expected)
+      world.clock.jump(8 * HOUR)
+      await settle(world)
+    }
+    assert.equal(ends(), 2)
+  })
+})
+
 onEveryDialect('the calendar of silences', (dialect) => {
   it('has the windows of a week that have not ended when it begins, by their beginning', async () => {
     await using world = await alertWorld(dialect)

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { TimeSpan } from '../../../kernel/weekly.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
@@ -37,6 +37,7 @@ import {
   findSilence,
   insertSilence,
   listDueSilences,
+  listEarly,
   listOverlapping,
   listSilences,
   lockSilence,
@@ -80,6 +81,8 @@ const CLAIM_MS = 5 * MINUTE
 export class Silences {
   readonly #deps: SilenceDeps
   readonly #changes: Counter
+  /** The silences of a former clock on which this process has worked. */
+  #settledEarly = new Set<string>()
 
   constructor(deps: SilenceDeps) {
     this.#deps = deps
@@ -164,11 +167,26 @@ export class Silences {
   /** Works on the silences that have ended: the alerts that still fire may have to be notified now. */
   async settleEnded(signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#deps
+    await this.#settleEarly(signal)
     for (const { dueAt, ...silence } of await listDueSilences(store.read, clock.now())) {
       if (signal.aborted) return
       const until = clock.now() + CLAIM_MS
       if (await store.write((tx) => claimEnd(tx, silence.id, { seen: dueAt, until })))
         await this.#settle(silence, until, signal)
+    }
+  }
+
+  /** A silence that has begun by a clock that was set back since has not begun now: what it has held back may be due. */
+  async #settleEarly(signal: AbortSignal): Promise<void> {
+    const { alerts, clock, store } = this.#deps
+    const now = clock.now()
+    const early = await listEarly(store.read, now + CLOCK_DIFFERENCE_MS)
+    this.#settledEarly = this.#settledEarly.intersection(new Set(early.map(({ id }) => id)))
+    for (const silence of early) {
+      if (signal.aborted || this.#settledEarly.has(silence.id)) continue
+      if (stateOf(silence, now) !== 'active')
+        await alerts.endSilence((alert) => isMatched(silence, alert), signal)
+      this.#settledEarly.add(silence.id)
     }
   }
 

@@ -47,6 +47,14 @@ const overlapping = statement<{ from: number; to: number; limit: number }, Store
     .limit(value('limit')),
 )
 
+const early = statement<{ now: number }, StoredSilence>((on, value) =>
+  on
+    .selectFrom('alert_silences')
+    .select(SILENCE)
+    .where('ends_at', '>', value('now'))
+    .where('created_at', '>', value('now')),
+)
+
 const setEnd = statement<{ id: string; endsAt: number; endedBy: string; dueAt: number }>((on, value) =>
   on
     .updateTable('alert_silences')
@@ -113,6 +121,11 @@ export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefin
 /** Those that are between their start and their end; one that repeats may be outside of its windows. */
 export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
+}
+
+/** Those that were created after that time: by a clock that was set back since. */
+export async function listEarly(queries: Queries, now: number): Promise<Silence[]> {
+  return (await queries.run(early, { now })).map((row) => silences.decode(row))
 }
 
 /** Those that begin before the end of a span and end after its beginning, newest first. */
