@@ -8,6 +8,7 @@ import { runPlatform, servePlatform, temporaryDirectory } from '../support/platf
 
 /** Each command that changes the database or the trail, and what is recorded of it; all others change neither. */
 const RECORDED = [
+  'audit accept',
   'audit rotate',
   'backup selfcheck',
   'data backup',

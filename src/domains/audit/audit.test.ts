@@ -30,7 +30,7 @@ function memoryFiles() {
     readOrCreateKeys: () => keys,
     readKeys: () => keys,
     readSeal: () => kept,
-    keepSeal: (seal) => void (kept = seal),
+    keepSeal: (seal: AuditSeal | undefined) => void (kept = seal),
   } satisfies AuditFiles & Record<string, unknown>
 }
 
@@ -195,7 +195,20 @@ onEveryDialect('the audit trail', (dialect) => {
     await trail.store.write(cut)
     await trail.add(1)
     await trail.seal()
+    const missing = trail.files.readSeal()
+    assert.equal(missing?.total, 25, 'the proof is not overwritten')
     assert.equal(trail.errors.length, 1, 'the worker says so, too')
+    assert.match(trail.errors[0] ?? '', /run: platform audit accept 25:/)
+    await trail.seal()
+    assert.equal(trail.errors.length, 1, 'and does not repeat it')
+    const accept = (seal: AuditSeal) =>
+      trail.seals.accept(seal, systemRecord('cli.audit.accept', { kind: 'audit', id: null }))
+    await assert.rejects(accept(early), { code: 'seal_not_missing' })
+    await accept(missing)
+    assert.equal((await trail.seals.verify()).fault, undefined)
+    assert.equal(await trail.seal(), 22)
+    assert.equal(trail.files.readSeal()?.total, 22, 'the trail goes on')
+    await assert.rejects(accept(missing), /contains the newest seal of this host/)
     assert.equal((await trail.seals.verify([{ total: 25, code: 'x'.repeat(22) }])).fault?.fault, 'cut_off')
     assert.equal((await trail.seals.verify([{ total: 21, code: 'x'.repeat(22) }])).fault?.fault, 'replaced')
   })
