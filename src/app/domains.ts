@@ -50,6 +50,7 @@ import type { EventSink } from '../ports/events.ts'
 import type { OrderPayments } from '../ports/order-payments.ts'
 import type { Delivery } from '../ports/outbox.ts'
 import type { PaymentChannel } from '../ports/payment-channel.ts'
+import { findDamage } from '../store/quick-check.ts'
 import { createSnapshots } from '../store/snapshots.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts, EventType } from '../wire/domain.ts'
@@ -274,6 +275,7 @@ export function createDomains(options: DomainsOptions) {
     directory: join(config.dataDir, 'backups'),
     everyMs: config.data.backupEveryMs,
     keep: config.data.backupKeep,
+    findDamage: damageFinder(config.database),
   })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
@@ -321,6 +323,11 @@ export function createDomains(options: DomainsOptions) {
   return { ...created, commands, webhooks, overview } satisfies Record<DomainName, DomainParts>
 }
 
+/** PostgreSQL checks its own pages. */
+function damageFinder(database: Config['database']) {
+  return database.kind === 'sqlite' ? (signal: AbortSignal) => findDamage(database, signal) : undefined
+}
+
 const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
@@ -349,7 +356,7 @@ export function auditFiles({ dataDir }: Pick<Config, 'dataDir'>): AuditFiles {
       return keys && keysOf(keys)
     },
     readSeal: () => parseSeal(readAuditSeal(dataDir) ?? ''),
-    keepSeal: (seal) => keepAuditSeal(dataDir, formatSeal(seal)),
+    keepSeal: (seal) => keepAuditSeal(dataDir, seal && formatSeal(seal)),
   }
 }
 

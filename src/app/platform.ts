@@ -9,6 +9,7 @@ import { errorMessage } from '../kernel/errors.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { openBase, type Base } from './base.ts'
+import { explainDamage } from './database.ts'
 import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
@@ -40,7 +41,15 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 }
 
 /** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */
-export async function startPlatform({
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  try {
+    return await openPlatform(options)
+  } catch (error) {
+    throw explainDamage(options.config, error)
+  }
+}
+
+async function openPlatform({
   config,
   settings,
   configFile,
@@ -64,7 +73,8 @@ export async function startPlatform({
     // After all modules have started: a start that fails must not print a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
     await recordStart(base)
-    runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
+    const { metrics, isDatabaseOut } = base
+    runner = startJobs([...jobs], { clock: systemClock, logger, metrics, isDatabaseOut })
   }
   base.lifecycle.run()
   const started = resources.move()
