@@ -1,9 +1,11 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
+import type { AuditSeal } from '../../domains/audit/index.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/inspect-database.ts'
+import type { KnownKeys } from '../signing-keys.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -32,8 +34,14 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly mirror: MirrorState | undefined
   /** Whether it was served with a signing key; false until the schema is current. */
   readonly hasSigningKey: boolean
+  /** With which signing keys it was served; undefined until the schema is current. */
+  readonly keys: KnownKeys | undefined
   /** The ids of the keys with which pages of the audit trail were sealed, and which this host does not have. */
   readonly lostAuditKeys: readonly string[]
+  /** A SQLite file in the data directory with users that this database of PostgreSQL does not have. */
+  readonly leftFile: string | undefined
+  /** The newest seal of this host, if the audit trail does not contain it. */
+  readonly missingSeal: AuditSeal | undefined
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
 }

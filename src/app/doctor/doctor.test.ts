@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -16,14 +17,19 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
 import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
-import { testStore } from '../../../test/support/store.ts'
+import { emptyDatabase, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
+import { loadConfig } from '../../config/config.ts'
+import { openCurrentDatabase } from '../database.ts'
 import type { DoctorFinding } from './doctor.ts'
 import { doctorRoute } from './route.ts'
 
@@ -83,8 +89,17 @@ test('a damaged database is an error with the way out', async (t) => {
   const { exitCode, of } = await examine()
   assert.deepEqual(resultsOf(of('database')), ['error'])
   assert.equal(of('database')[0]?.detail, 'file is not a database')
-  assert.match(of('database')[0]?.remedy ?? '', /platform data restore FILE$/)
+  const remedy = async () => (await examine()).of('database')[0]?.remedy ?? ''
+  assert.match(await remedy(), /platform data restore FILE \(there is none in .*backup restore --latest/)
   assert.equal(exitCode, 1)
+  // `platform data list` needs the database.
+  mkdirSync(join(dataDir, 'backups'))
+  for (const [index, name] of ['older.db', 'newer.db', 'other.dump'].entries()) {
+    const path = join(dataDir, 'backups', name)
+    writeFileSync(path, 'a backup')
+    utimesSync(path, 1_000 + index, 1_000 + index)
+  }
+  assert.match(await remedy(), /data restore \S+newer\.db \(the newest of 2 files in \S+backups\)$/)
 })
 
 test('files that others can write or read are named, with the command that mends them', async (t) => {
@@ -281,7 +296,7 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [grave] = (await examine()).of('database')
   assert.match(
     `${grave?.result} ${grave?.detail} ${grave?.remedy}`,
-    /^error is gone, .*backups .*data restore FILE/,
+    /^error is gone, .*backups .*data restore \S+one\.db .*db migrate --new/,
   )
 })
 
@@ -298,6 +313,48 @@ test('a lost key of the audit trail is a warning', async (t) => {
   const refused = await examine()
   assert.match(String(refused.of('files')[0]?.detail), /^is refused: /)
   assert.equal(refused.of('database')[0]?.result, 'ok')
+})
+
+test('a seal that the trail lacks, and an empty configuration, are named', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  writeFileSync(join(dataDir, 'audit-seal'), `25:${'x'.repeat(22)}\n`)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '\n')
+  const { of } = await examine({ PLATFORM_CONFIG: file })
+  assert.match(
+    JSON.stringify(of('files')),
+    /"error".*the seal 25:x+, which the audit trail does not contain.*run: platform audit accept 25:x+"/,
+  )
+  assert.match(JSON.stringify(of('configuration')), /"warning".*is empty, so every setting has its default/)
+})
+
+test('a SQLite file that an empty PostgreSQL has replaced is named at the start, and by the doctor until it was copied', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const file = new DatabaseSync(join(dataDir, 'platform.db'))
+  const user = `insert into users
+    (id, name, name_key, password_hash, roles, enabled, token_generation, tokens_valid_from, created_at, updated_at)
+    values ('u-1', 'ada', 'ada', '', 'admin', 1, 0, 0, 1, 1)`
+  file.exec(user)
+  file.close()
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const errors: string[] = []
+  const logger = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) }
+  const open = () => openCurrentDatabase({ config, logger, metrics: noMetrics })
+  await (await open()).close()
+  const store = await open()
+  t.after(() => store.close())
+  assert.equal(errors.length, 1)
+  assert.match(errors.join(), /platform\.db has one with data, which is not used: .*"platform db copy"/)
+  const left = async () => (await examine(env)).of('database').find(({ subject }) => subject.endsWith('.db'))
+  assert.equal((await left())?.result, 'warning')
+  await store.write(({ db }) => sql.raw(user).execute(db))
+  assert.equal(await left(), undefined)
 })
 
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { LoadedConfig } from '../../config/config.ts'
+import { join, resolve } from 'node:path'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
@@ -8,9 +8,11 @@ import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { inspectDatabase } from '../../store/inspect-database.ts'
+import { hasOtherUsers, inspectDatabase } from '../../store/inspect-database.ts'
 import { readSigningKeys } from '../../store/signing-key-mark.ts'
+import type { Store } from '../../store/store.ts'
 import { openDatabase } from '../database.ts'
+import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
@@ -81,13 +83,24 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
+    const keys = isCurrent ? await readKnownKeys(opened.read) : undefined
+    const missingSeal = isCurrent ? await domains.audit.seals.missingSeal().catch(() => undefined) : undefined
     const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys().catch(() => []) : []
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
-    return { ...facts, certificates, mirror, hasSigningKey, lostAuditKeys, lastBackupAt }
+    const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
+    const marks = { hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    return { ...facts, certificates, mirror, ...marks, lastBackupAt }
   } finally {
     await opened.close()
   }
+}
+
+/** After a copy both databases have the same users. */
+async function findLeftFile({ database, dataDir }: Config, store: Store): Promise<string | undefined> {
+  const path = join(dataDir, 'platform.db')
+  if (database.kind === 'sqlite' || !existsSync(path)) return undefined
+  return (await hasOtherUsers(path, store)) ? path : undefined
 }
 
 function once<T>(call: () => Promise<T>): () => Promise<T> {

@@ -50,6 +50,6 @@ test('a wrong owner, a read-only file system and a full disk are named, whatever
   assert.match(explain({ access: failing('EROFS') }).reason, /is on a read-only file system$/)
   assert.deepEqual(explain({ space: () => ({ blocks: 10, bavail: 0 }) }), {
     reason: `the disk of ${directory.path} is full`,
-    remedy: 'Make room on it',
+    remedy: 'Make room on it: "platform doctor" names what can be removed',
   })
 })

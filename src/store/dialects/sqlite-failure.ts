@@ -66,5 +66,8 @@ function fullDisk(path: string, { space }: FileSystem): SqliteFailure | undefine
   const { blocks, bavail } = space(directory)
   // A file system without blocks, such as /proc, is not full.
   if (blocks === 0 || bavail > 0) return undefined
-  return { reason: `the disk of ${directory} is full`, remedy: 'Make room on it' }
+  return {
+    reason: `the disk of ${directory} is full`,
+    remedy: 'Make room on it: "platform doctor" names what can be removed',
+  }
 }

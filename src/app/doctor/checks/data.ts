@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { readNight, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
+import { readNight, recognitionOf, recognitionRemedy } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
 import { readMirrorToken } from '../../../config/secrets.ts'
@@ -9,11 +9,18 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
+import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/quick-check.ts'
+import { restoreRemedy } from '../../backup-files.ts'
 import { explainDatabaseFailure } from '../../database.ts'
-import { LOST_DATABASE_REMEDY, loneKeyNotice, lostDatabaseRemains } from '../../lost-database.ts'
+import {
+  LEFT_FILE_REMEDY,
+  lostDatabaseRemedy,
+  loneKeyNotice,
+  lostDatabaseRemains,
+} from '../../lost-database.ts'
 import {
   fault,
   fine,
@@ -57,6 +64,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
       schemaFinding(facts.schema),
       // The first start sets them.
       ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ...leftFileFinding(facts),
     ]
   } catch (error) {
     return [unusable(name, parts, error)]
@@ -68,18 +76,29 @@ async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> 
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
     if (role === 'unreachable')
-      return warning(name, `unreachable: ${reason}`, 'start its server, or remove it from database.url')
+      return warning(name, `unreachable: ${reason}`, `${postgresRemedy(new Error(reason))}, or remove it`)
     if (role === 'former primary')
       return fault(name, 'takes changes, but another server was promoted after it', 'stop this server')
     return fine(name, role)
   })
 }
 
+function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
+  if (leftFile === undefined) return []
+  const detail = 'has data that the database of PostgreSQL does not have, and is not used'
+  return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
+}
+
 function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
   const remains = lostDatabaseRemains(config)
-  if (remains.length > 0) return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
+  if (remains.length > 0)
+    return fault(name, `is gone, but not ${remains.join(', ')}`, lostDatabaseRemedy(config))
   if (loneKeyNotice(config) !== undefined)
-    return warning(name, 'does not exist, but jwt-secret does', `if there was one: ${LOST_DATABASE_REMEDY}`)
+    return warning(
+      name,
+      'does not exist, but jwt-secret does',
+      `if there was one: ${lostDatabaseRemedy(config)}`,
+    )
   return skipped(name, 'does not exist yet: `platform serve` creates it')
 }
 
@@ -87,7 +106,7 @@ function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckF
   if (error instanceof AppError && error.code === 'schema_too_new')
     return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
   const cause = error instanceof AppError ? (error.cause ?? error) : error
-  const { reason, remedy } = explainDatabaseFailure(loaded.config.database, cause)
+  const { reason, remedy } = explainDatabaseFailure(loaded.config, cause)
   return fault(name, reason, remedy)
 }
 
@@ -97,7 +116,7 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
     return fine(name, await quickCheck(loaded.config.database, limit))
   } catch (error) {
     if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
-    return fault(name, errorMessage(error), 'stop the platform, and restore the last backup')
+    return fault(name, errorMessage(error), `stop the platform, then run: ${restoreRemedy(loaded.config)}`)
   }
 }
 
@@ -284,8 +303,8 @@ async function recognition(config: Config): Promise<CheckFinding> {
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
   return answer.outcome === 'refused'
-    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, RECOGNITION_REMEDY)
-    : warning(subject, answer.reason, 'start the platform, or change backup.platform_api')
+    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, recognitionRemedy(answer))
+    : warning(subject, answer.reason, recognitionRemedy(answer))
 }
 
 function sharedFolder(others: readonly string[]): CheckFinding[] {

@@ -1,0 +1,39 @@
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { counted } from '../kernel/counted.ts'
+
+type Places = Pick<Config, 'database' | 'dataDir'>
+
+/** A file from which the database can be restored. */
+export interface BackupFileFact {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedAt: number
+}
+
+const EXTENSIONS = { sqlite: 'db', postgres: 'dump' } as const
+
+/** The files of the data backups that fit the database, the newest first; they are found without the database. */
+export function backupFiles({ database, dataDir }: Places): BackupFileFact[] {
+  const names = globSync(`*.${EXTENSIONS[database.kind]}`, { cwd: join(dataDir, 'backups') })
+  return names
+    .flatMap((name) => factsOf(join(dataDir, 'backups', name)))
+    .toSorted((a, b) => b.modifiedAt - a.modifiedAt)
+}
+
+/** Undefined where a file went meanwhile. */
+function factsOf(path: string): BackupFileFact[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats ? [{ path, bytes: stats.size, modifiedAt: stats.mtimeMs }] : []
+}
+
+/** How to restore the database, with the newest file that there is; without a full stop. */
+export function restoreRemedy(places: Places): string {
+  const files = backupFiles(places)
+  const directory = join(places.dataDir, 'backups')
+  const [newest] = files
+  if (newest)
+    return `platform data restore ${newest.path} (the newest of ${counted(files.length, 'file')} in ${directory})`
+  return `platform data restore FILE (there is none in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
+}
