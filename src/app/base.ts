@@ -123,10 +123,10 @@ async function markProcessOf(
   resources: AsyncDisposableStack,
 ): Promise<void> {
   if (config.readOnly || config.database.kind !== 'sqlite') return
-  const mark = await markProcess(database, hadLog)
-  // A database that takes no changes must not keep the process from its end.
-  resources.defer(() => mark.remove().catch(() => undefined))
-  if (mark.isAfterCrash) logger.warn({}, AFTER_CRASH)
+  // A full disk keeps the process neither from its start nor from its end; its log says so.
+  const mark = await markProcess(database, hadLog).catch(() => undefined)
+  resources.defer(() => mark?.remove().catch(() => undefined))
+  if (mark?.isAfterCrash === true) logger.warn({}, AFTER_CRASH)
 }
 
 interface BaseParts extends Omit<

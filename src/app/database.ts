@@ -13,6 +13,7 @@ import { lastMigrationAt, requireCurrentSchema, schemaStatus } from '../store/mi
 import type { MonitoredStore } from '../store/monitor.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { TransactionTimedOut } from '../store/unavailable.ts'
 import { restoreRemedy } from './backup-files.ts'
 import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
 import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
@@ -37,7 +38,7 @@ export async function openDatabase(parts: DatabaseParts): Promise<MonitoredStore
   requireFile(parts)
   const options = { database, readOnly, clock: systemClock, metrics, logger }
   const store = await openStore(options).catch((error: unknown) => {
-    throw explainDamage(config, error)
+    throw explainRefusal(config, error)
   })
   try {
     await store.check()
@@ -75,7 +76,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Monitor
     return store
   } catch (error) {
     await store.close()
-    throw explainDamage(config, error)
+    throw explainRefusal(config, error)
   }
 }
 
@@ -143,12 +144,14 @@ export function unusableDatabase(places: DatabasePlaces, error: unknown): AppErr
   )
 }
 
-/** The error of what has used the database: if the file is damaged, it says how to restore it. */
-export function explainDamage(places: DatabasePlaces, error: unknown): unknown {
-  const cause = error instanceof AppError ? error.cause : error
+/** The error of what has used the database: if the engine refuses it, such as for a damaged file or a full disk, it says what to do. */
+export function explainRefusal(places: DatabasePlaces, error: unknown): unknown {
+  if (error instanceof TransactionTimedOut) return error
   // Another code is that of another file, such as a backup.
   if (error instanceof AppError && error.code !== 'store_unavailable') return error
-  return isDamaged(cause) ? unusableDatabase(places, cause) : error
+  const cause = error instanceof AppError ? error.cause : error
+  const isRefusal = error instanceof AppError ? cause !== undefined : isDamaged(cause)
+  return isRefusal ? unusableDatabase(places, cause) : error
 }
 
 /** Why the database cannot be used, and what to do; both without a full stop. */

@@ -9,7 +9,7 @@ import { errorMessage } from '../kernel/errors.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { openBase, type Base } from './base.ts'
-import { explainDamage } from './database.ts'
+import { explainRefusal } from './database.ts'
 import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
@@ -45,7 +45,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     return await openPlatform(options)
   } catch (error) {
-    throw explainDamage(options.config, error)
+    throw explainRefusal(options.config, error)
   }
 }
 

@@ -9,7 +9,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
-import { explainDamage, openCurrentDatabase, openDatabase } from '../database.ts'
+import { explainRefusal, openCurrentDatabase, openDatabase } from '../database.ts'
 
 /** The actor of what a command does. */
 export const COMMAND_LINE = 'command-line'
@@ -99,7 +99,7 @@ async function useAndClose<T>(config: Config, store: Store, use: (store: Store) 
   try {
     return await use(store)
   } catch (error) {
-    throw explainDamage(config, error)
+    throw explainRefusal(config, error)
   } finally {
     await store.close()
   }

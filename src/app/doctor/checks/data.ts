@@ -267,8 +267,8 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
 const isAhead = (time: number, now: number) => time > now + 10 * MINUTE
 
 function madeAhead(subject: string, detail: string): CheckFinding {
-  const remedy = `see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
-  return fault(subject, `${detail}, which is later than now: the clock was ahead`, remedy)
+  const remedy = `look at the clock (timedatectl) and set it if it is behind; if it is right, see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
+  return fault(subject, `${detail}, which is later than now: the clock was ahead, or is behind`, remedy)
 }
 
 function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {

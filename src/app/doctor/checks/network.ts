@@ -93,7 +93,11 @@ export const clockCheck: Check = {
 function compareWithHistory(now: number, newest: number | undefined): CheckFinding {
   if (newest === undefined || now >= newest) return fine('host', toRfc3339(now))
   const detail = `${toRfc3339(now)} is before the last migration, ${toRfc3339(newest)}`
-  return fault('host', detail, 'set the clock; then restart the platform')
+  return fault(
+    'host',
+    detail,
+    'set the clock (timedatectl set-ntp true, or date --set=…); then restart the platform',
+  )
 }
 
 function compareClocks(subject: string, now: number, other: number | undefined): CheckFinding {
