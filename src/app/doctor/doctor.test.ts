@@ -19,6 +19,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
+import { lostNight } from '../../../programs/backup/index.ts'
 import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
@@ -251,6 +252,32 @@ test('a night that failed, or is late, and a data backup that was never made are
   using database = new DatabaseSync(join(dataDir, 'platform.db'))
   database.exec('update schema_migrations set applied_at = 1')
   assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
+})
+
+test('files of the night that are cut off, and its lost state, are named', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const root = join(dirname(dataDir), 'night')
+  mkdirSync(root)
+  const [token, secrets] = [join(root, 'token.json'), join(root, 'secrets')]
+  writeFileSync(token, '{"access_token":"a to', { mode: 0o600 })
+  writeFileSync(secrets, '', { mode: 0o600 })
+  const env = {
+    BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1',
+    BACKUP_INSTALL_ROOT: root,
+    BACKUP_DRIVE_TOKEN_FILE: token,
+    BACKUP_DRIVE_SECRETS_FILE: secrets,
+  }
+  const found = (await examine(env)).of('backup').filter(({ result }) => result === 'error')
+  assert.deepEqual(
+    found.slice(0, 2).map(({ detail }) => detail),
+    ['it must be a JSON object', 'DRIVE_CLIENT_ID is missing; add the line DRIVE_CLIENT_ID=…'],
+  )
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  assert.equal(lostNight(config, root), undefined)
+  writeFileSync(join(root, 'platform-backup.timer'), '')
+  assert.equal(lostNight(config, root), join(root, 'backups'))
+  mkdirSync(join(root, 'backups'))
+  assert.equal(lostNight(config, root), undefined)
 })
 
 test('a database of a newer release is an error that names the way back, which is no damage', async (t) => {

@@ -1,5 +1,12 @@
-import { statSync } from 'node:fs'
-import { readNight, recognitionOf, recognitionRemedy } from '../../../../programs/backup/index.ts'
+import { accessSync, constants, statSync } from 'node:fs'
+import {
+  lostNight,
+  readNight,
+  recognitionOf,
+  recognitionRemedy,
+  secretFilesOf,
+  type SecretFile,
+} from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
 import { readMirrorToken } from '../../../config/secrets.ts'
@@ -240,7 +247,8 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     return [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
   const state = readNight(config)
   return [
-    ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+    ...secretFilesOf(config).map(secretFile),
+    ...lostState(config),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -287,16 +295,6 @@ function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDat
   ]
 }
 
-function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {
-  const files: [string, string | undefined][] = [
-    ['backup.drive.token_file', drive.tokenFile],
-    ['backup.drive.secrets_file', drive.secretsFile],
-    ['backup.standby.token_file', standby.tokenFile],
-    ['backup.encryption.identity_file', encryption.identityFile],
-  ]
-  return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
-}
-
 /** The alerts of a night wait in its outbox for ever when the platform does not know who sends them. */
 async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
@@ -315,13 +313,40 @@ function sharedFolder(others: readonly string[]): CheckFinding[] {
   ]
 }
 
-function privateFile(setting: string, path: string): CheckFinding {
+function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
   if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
-  const mode = stats.mode & 0o777
-  if ((mode & GROUP_OR_OTHERS) === 0) return fine(subject, `mode ${mode.toString(8)}`)
-  return fault(subject, `mode ${mode.toString(8)}: the routine refuses it`, `run: chmod 600 ${path}`)
+  const mode = (stats.mode & 0o777).toString(8)
+  if ((stats.mode & GROUP_OR_OTHERS) !== 0)
+    return fault(subject, `mode ${mode}: the routine refuses it`, `run: chmod 600 ${path}`)
+  if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
+  try {
+    read()
+    return fine(subject, `mode ${mode}`)
+  } catch (error) {
+    const remedy = `put your copy back, or make it anew: ${documentPath('docs/guide/nightly.md')}`
+    return fault(subject, errorMessage(error).replace(`${path}: `, ''), remedy)
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function lostState(config: Config): CheckFinding[] {
+  const directory = lostNight(config)
+  if (directory === undefined) return []
+  const detail =
+    'is gone with the state of the routine and the alerts that waited in it; its units are installed'
+  return [
+    warning(directory, detail, 'run as root: platform backup install, then platform backup run --no-reboot'),
+  ]
 }
 
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'

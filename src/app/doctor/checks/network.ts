@@ -192,7 +192,7 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
     return found(
       subject,
       detail,
-      `replace ${module}.tls.cert_file and its key; they are read again by themselves`,
+      `replace ${files.certFile} (${module}.tls.cert_file) and its key; they are read again by themselves`,
     )
   } catch (error) {
     return fault(subject, errorMessage(error), 'put a certificate and its key there')
