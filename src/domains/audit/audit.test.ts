@@ -26,6 +26,7 @@ function memoryFiles() {
   let kept: AuditSeal | undefined
   return {
     rotate: (id: string) => void (keys = [keyOf(id), ...keys]),
+    replace: (id: string) => void (keys = [keyOf(id)]),
     forget: () => void (kept = undefined),
     readOrCreateKeys: () => keys,
     readKeys: () => keys,
@@ -53,6 +54,8 @@ async function world(dialect: DialectName) {
     audit,
     seals,
     seal: () => seals.seal(SIGNAL),
+    /** As the worker of another process. */
+    restart: () => sealsOf(store).seal(SIGNAL),
     async add(count: number) {
       await store.write(async (tx) => {
         for (let index = 0; index < count; index++)
@@ -171,6 +174,20 @@ onEveryDialect('the audit trail', (dialect) => {
     }
     const near = await trail.faultAfter((tx) => swap(tx, 2, 5))
     assert.deepEqual([near?.fault, near?.seq, near?.other], ['swapped', 2, 5])
+  })
+
+  test('a worker that lacks the key of former seals says so once, and seals on', async () => {
+    await using trail = await world(dialect)
+    await trail.add(3)
+    await trail.seal()
+    trail.files.rotate('second')
+    await trail.restart()
+    assert.deepEqual(trail.errors, [])
+    trail.files.replace('foreign')
+    await trail.add(3)
+    assert.equal(await trail.restart(), 6)
+    assert.equal(trail.errors.length, 1)
+    assert.match(trail.errors[0] ?? '', /^the file audit-key does not have the keys of former seals/)
   })
 
   test('an end that was cut off is found by a seal that somebody has kept, also when the seals are cut off with it', async () => {

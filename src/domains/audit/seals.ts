@@ -80,6 +80,9 @@ export interface AuditVerdict {
   readonly newest: AuditSeal | undefined
 }
 
+const LOST_KEYS =
+  'the file audit-key does not have the keys of former seals of the audit trail: append the lines of your copy, or of the host whose worker has made them'
+
 const PRUNE = 'pruneAudit'
 
 /** Makes the seals of the trail, compares the trail with them, and removes whole pages that are old. */
@@ -87,6 +90,7 @@ export class AuditSeals {
   readonly #deps: SealDeps
   readonly #settled: SettledNumbers
   #toldCut: string | undefined
+  #hasLookedForKeys = false
 
   constructor(deps: SealDeps) {
     this.#deps = deps
@@ -99,6 +103,7 @@ export class AuditSeals {
     const [key] = files.readOrCreateKeys()
     const through = await this.#settled.through()
     const isCut = await this.#reportCut()
+    await this.#reportLostKeys()
     let newest: SealPage | undefined
     while (!signal.aborted) {
       const page = await this.#sealNext(key, through)
@@ -177,6 +182,14 @@ export class AuditSeals {
     if (this.#toldCut !== text) this.#deps.logger.error({ seal: text }, missingSealText(seal))
     this.#toldCut = text
     return true
+  }
+
+  /** Said once in each process: it goes on with the key that it has. */
+  async #reportLostKeys(): Promise<void> {
+    if (this.#hasLookedForKeys) return
+    const lost = await this.lostKeys()
+    this.#hasLookedForKeys = true
+    if (lost.length > 0) this.#deps.logger.error({ key_ids: lost.join(' ') }, LOST_KEYS)
   }
 
   /** Removes the sealed pages whose newest row is older, and records it; returns whether there may be more. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
+import { WriteLockHeld } from '../unavailable.ts'
 import { explainSqliteFailure } from './sqlite-failure.ts'
 
 /** What SQLite throws for the file at that path. */
@@ -35,10 +36,11 @@ test('for any other error a backup is not the remedy', () => {
 })
 
 test('for a lock that another program keeps, that program is to be ended', () => {
-  const error = Object.assign(new Error('database is locked'), { errcode: 5 })
-  const { reason, remedy } = explainSqliteFailure('/data/platform.db', error)
-  assert.equal(reason, 'database is locked')
-  assert.match(remedy, /fuser -v \/data\/platform\.db/)
+  for (const error of [Object.assign(new Error('database is locked'), { errcode: 5 }), new WriteLockHeld()]) {
+    const { reason, remedy } = explainSqliteFailure('/data/platform.db', error)
+    assert.equal(reason, error.message)
+    assert.match(remedy, /fuser -v \/data\/platform\.db/)
+  }
 })
 
 test('a wrong owner, a read-only file system and a full disk are named, whatever SQLite says', () => {

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync, type StatsFs } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage } from '../../kernel/errors.ts'
+import { WriteLockHeld } from '../unavailable.ts'
 import { isBusy, isDamaged, isFull } from './sqlite-errors.ts'
 
 /** Why a database file cannot be used, and what to do; both without a full stop. */
@@ -28,7 +29,8 @@ const SEE_KERNEL = 'Look for errors of the disk in the log of the kernel (dmesg)
 export function explainSqliteFailure(path: string, error: unknown, system = FILE_SYSTEM): SqliteFailure {
   const reason = errorMessage(error).replace(/\.$/, '')
   if (isDamaged(error)) return { reason, remedy: RESTORE }
-  if (isBusy(error)) return { reason, remedy: `End the program that holds it (fuser -v ${path} names it)` }
+  if (isBusy(error) || error instanceof WriteLockHeld)
+    return { reason, remedy: `End the program that keeps the file locked (fuser -v ${path} names it)` }
   return unwritablePlace(path, system) ?? fullDisk(path, error, system) ?? { reason, remedy: SEE_KERNEL }
 }
 
