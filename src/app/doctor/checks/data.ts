@@ -83,7 +83,11 @@ async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> 
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
     if (role === 'unreachable')
-      return warning(name, `unreachable: ${reason}`, `${postgresRemedy(new Error(reason))}, or remove it`)
+      return warning(
+        name,
+        `unreachable: ${reason}`,
+        `${postgresRemedy(new Error(reason))}; or remove it from the list of database.url`,
+      )
     if (role === 'former primary')
       return fault(name, 'takes changes, but another server was promoted after it', 'stop this server')
     return fine(name, role)
