@@ -30,6 +30,8 @@ export interface Check {
 
 export interface InspectedDatabase extends DatabaseFacts {
   readonly certificates: CertificateCounts
+  /** The names of registered certificates whose file is gone, of the first 1,000. */
+  readonly lostCertificates: readonly string[]
   /** Undefined until the schema is current. */
   readonly mirror: MirrorState | undefined
   /** Whether it was served with a signing key; false until the schema is current. */
@@ -44,6 +46,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly missingSeal: AuditSeal | undefined
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
+  /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */
+  readonly lastBackupFault: string | undefined
 }
 
 /** What the checks share. */

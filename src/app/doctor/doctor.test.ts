@@ -250,6 +250,15 @@ test('a night that failed, or is late, and a data backup that was never made are
     (await examine()).of('backup').find(({ subject }) => subject === 'data backup')
   assert.match(JSON.stringify(await dataBackup()), /"ok".*was never made/)
   using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec(`insert into data_backups
+    (id, status, size_bytes, sha256, tables, schema_version, created_at, finished_at, verified_at, requested_by,
+      is_placed, is_alerted, attempts, queued_at)
+    values ('b-1', 'completed', 5, 'x', '{}', 'x', ${Date.now()}, ${Date.now()}, 1, 'ada', 1, 0, 1, 1)`)
+  assert.match(JSON.stringify(await dataBackup()), /"warning".*was last made at .*b-1 has no file/)
+  mkdirSync(join(dataDir, 'backups'))
+  writeFileSync(join(dataDir, 'backups', 'b-1.db'), '12345')
+  assert.match(JSON.stringify(await dataBackup()), /"ok".*was last made at /)
+  database.exec('delete from data_backups')
   database.exec('update schema_migrations set applied_at = 1')
   assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
 })
@@ -325,6 +334,25 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
     `${grave?.result} ${grave?.detail} ${grave?.remedy}`,
     /^error is gone, .*backups .*data restore \S+one\.db .*db migrate --new/,
   )
+})
+
+test('a registered certificate whose file is gone is an error', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const database = new DatabaseSync(join(dataDir, 'platform.db'))
+  const fingerprint = 'f'.repeat(64)
+  database.exec(`insert into certificates
+    (id, name, fingerprint_sha256, serial, subject, issuer, names, not_before, not_after, key, signature, is_ca,
+      chain, warnings, ends_at, expires_first, created_by, created_at, file_sha256, has_file_alert)
+    values ('c-1', 'shop', '${fingerprint}', '1', 'x', 'x', '[]', 1, 4000000000000, 'x', 'x', 0,
+      '[]', '[]', 4000000000000, 'x', 'ada', 1, 'x', 0)`)
+  database.close()
+  const lost = async () =>
+    (await examine()).of('certificates').find(({ subject }) => subject === join(dataDir, 'certs'))
+  assert.match(String((await lost())?.detail), /^does not have the files of 1 certificate: shop$/)
+  mkdirSync(join(dataDir, 'certs'))
+  writeFileSync(join(dataDir, 'certs', `${fingerprint}.pem`), 'a certificate')
+  assert.equal(await lost(), undefined)
 })
 
 test('a lost key of the audit trail is a warning', async (t) => {

@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import { openDatabase } from '../database.ts'
 import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
-import { eventSubjects } from '../domains.ts'
+import { eventSubjects, type Domains } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
@@ -81,6 +81,7 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
+    const lostCertificates = isCurrent ? await findLostCertificates(config, domains) : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
     const keys = isCurrent ? await readKnownKeys(opened.read) : undefined
@@ -88,11 +89,30 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys().catch(() => []) : []
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
+    const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
     const marks = { hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
-    return { ...facts, certificates, mirror, ...marks, lastBackupAt }
+    return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()
+  }
+}
+
+const EXAMINED_CERTIFICATES = 1_000
+
+async function findLostCertificates({ dataDir }: Config, domains: Domains): Promise<string[]> {
+  const { items } = await domains.certificates.certificates.list({}, { limit: EXAMINED_CERTIFICATES })
+  return items
+    .filter(({ fingerprintSha256 }) => !existsSync(join(dataDir, 'certs', `${fingerprintSha256}.pem`)))
+    .map(({ name }) => name)
+}
+
+async function backupFault(domains: Domains, id: string): Promise<string | undefined> {
+  try {
+    await domains['data-backups'].backups.file(id)
+    return undefined
+  } catch (error) {
+    return errorMessage(error)
   }
 }
 

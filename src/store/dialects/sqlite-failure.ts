@@ -40,7 +40,10 @@ function unwritablePlace(path: string, system: FileSystem): SqliteFailure | unde
   for (const place of places) {
     const code = accessFailure(place, system)
     if (code === 'EROFS')
-      return { reason: `${place} is on a read-only file system`, remedy: `Make it writable. ${SEE_KERNEL}` }
+      return {
+        reason: `${place} is on a read-only file system`,
+        remedy: `Make it writable (findmnt -T ${place} shows its mount). ${SEE_KERNEL}`,
+      }
     if (code !== undefined) return wrongOwner(place, path)
   }
   return undefined

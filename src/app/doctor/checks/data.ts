@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   lostNight,
   readNight,
@@ -13,6 +14,7 @@ import { readMirrorToken } from '../../../config/secrets.ts'
 import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
 import { PrimaryUsers } from '../../../infra/mirror/primary-users.ts'
 import { systemClock } from '../../../kernel/clock.ts'
+import { counted } from '../../../kernel/counted.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
@@ -283,7 +285,11 @@ function madeAhead(subject: string, detail: string): CheckFinding {
   return fault(subject, `${detail}, which is later than now: the clock was ahead, or is behind`, remedy)
 }
 
-function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {
+function dataBackups(
+  { data, dataDir, backup }: Config,
+  now: number,
+  facts?: InspectedDatabase,
+): CheckFinding[] {
   const [first] = facts?.schema.applied ?? []
   if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
   const subject = 'data backup'
@@ -291,6 +297,14 @@ function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDat
   const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
   if (lastBackupAt !== undefined && isAhead(lastBackupAt, now)) return [madeAhead(subject, detail)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
+  if (facts.lastBackupFault !== undefined)
+    return [
+      warning(
+        subject,
+        `${detail}, and is not in ${join(dataDir, 'backups')}: ${facts.lastBackupFault}`,
+        'if another host has it, nothing; else run: platform data backup',
+      ),
+    ]
   if (!isLate) return [fine(subject, detail)]
   if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)
     return [skipped(subject, `${detail}; the nightly routine saves the database`)]
@@ -353,22 +367,36 @@ function lostState(config: Config): CheckFinding[] {
   ]
 }
 
+// More would be no sentence.
+const NAMED = 5
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 
 /** The registered certificates. */
 export const certificatesCheck: Check = {
   name: 'certificates',
-  run: async ({ database }) => {
-    const counts = (await database().catch(() => undefined))?.certificates
-    if (!counts) return [skipped('registry', 'needs the database')]
-    const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
-      sum(counts, statuses),
-    ) as [number, number, number]
-    if (all === 0) return [skipped('registry', 'no certificate is registered')]
-    const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
-    if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
-    return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+  run: async ({ loaded, database }) => {
+    const facts = await database().catch(() => undefined)
+    if (!facts) return [skipped('registry', 'needs the database')]
+    return [...registry(facts.certificates), ...lostFiles(facts, loaded.config)]
   },
+}
+
+function registry(counts: CertificateCounts): CheckFinding[] {
+  const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
+    sum(counts, statuses),
+  ) as [number, number, number]
+  if (all === 0) return [skipped('registry', 'no certificate is registered')]
+  const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
+  if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
+  return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+}
+
+function lostFiles({ lostCertificates }: InspectedDatabase, { dataDir }: Config): CheckFinding[] {
+  if (lostCertificates.length === 0) return []
+  const detail = `does not have the files of ${counted(lostCertificates.length, 'certificate')}: ${lostCertificates.slice(0, NAMED).join(', ')}`
+  const remedy =
+    'put the directory back from your copy or the nightly backup (platform backup restore --latest --into DIRECTORY), or register the certificates again'
+  return [fault(join(dataDir, 'certs'), detail, remedy)]
 }
 
 function sum(counts: CertificateCounts, statuses: readonly string[] | undefined): number {
