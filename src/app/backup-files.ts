@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { counted } from '../kernel/counted.ts'
+import { counted } from '../kernel/text.ts'
 
 type Places = Pick<Config, 'database' | 'dataDir'>
 

@@ -4,7 +4,7 @@ import type { AuditSeal } from '../../domains/audit/index.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { DatabaseFacts } from '../../store/inspect-database.ts'
+import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
 import type { KnownKeys } from '../signing-keys.ts'
 import type { ServiceUser } from './service-user.ts'
 

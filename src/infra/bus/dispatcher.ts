@@ -1,9 +1,8 @@
 import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import { InterruptibleSleep } from '../../kernel/waiting.ts'
+import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import { createOutage, type Outage } from '../../kernel/outage.ts'
 import { isRecording, receivedTrace, recordSpan } from '../../kernel/trace.ts'
 import type {
   Delivery,
