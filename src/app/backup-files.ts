@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { counted } from '../kernel/text.ts'
 
-type Places = Pick<Config, 'database' | 'dataDir'>
+interface Places extends Pick<Config, 'database' | 'dataDir'> {
+  /** The configuration file, if it is known: with another one the command restores to another place. */
+  readonly configFile?: string | undefined
+}
 
 /** A file from which the database can be restored. */
 export interface BackupFileFact {
@@ -29,11 +32,12 @@ function factsOf(path: string): BackupFileFact[] {
 }
 
 /** How to restore the database, with the newest file that there is; without a full stop. */
-export function restoreRemedy(places: Places): string {
+export function restoreRemedy({ configFile, ...places }: Places): string {
   const files = backupFiles(places)
   const directory = join(places.dataDir, 'backups')
   const [newest] = files
-  if (newest)
-    return `platform data restore ${newest.path} (the newest of ${counted(files.length, 'file')} in ${directory})`
-  return `platform data restore FILE (there is none in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
+  const option = configFile === undefined ? '' : ` --config ${configFile}`
+  const command = `platform data restore ${newest?.path ?? 'FILE'}${option}`
+  if (newest) return `${command} (the newest of ${counted(files.length, 'file')} in ${directory})`
+  return `${command} (there is no file in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
 }

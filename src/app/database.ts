@@ -131,7 +131,9 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
 }
 
 /** Where the database is, and the backups of it. */
-type DatabasePlaces = Pick<Config, 'database'> & Partial<Pick<Config, 'dataDir'>>
+interface DatabasePlaces extends Pick<Config, 'database'>, Partial<Pick<Config, 'dataDir'>> {
+  readonly configFile?: string | undefined
+}
 
 export function unusableDatabase(places: DatabasePlaces, error: unknown): AppError {
   const cause = error instanceof AppError ? (error.cause ?? error) : error
@@ -156,13 +158,16 @@ export function explainRefusal(places: DatabasePlaces, error: unknown): unknown 
 
 /** Why the database cannot be used, and what to do; both without a full stop. */
 export function explainDatabaseFailure(
-  { database, dataDir }: DatabasePlaces,
+  { database, dataDir, configFile }: DatabasePlaces,
   cause: unknown,
 ): { readonly reason: string; readonly remedy: string } {
   if (database.kind === 'postgres') return { reason: reasonOf(cause), remedy: postgresRemedy(cause) }
   const failure = explainSqliteFailure(database.path, cause)
   if (dataDir === undefined || !isDamaged(cause)) return failure
-  return { ...failure, remedy: `Stop the platform, then run: ${restoreRemedy({ database, dataDir })}` }
+  return {
+    ...failure,
+    remedy: `Stop the platform, then run: ${restoreRemedy({ database, dataDir, configFile })}`,
+  }
 }
 
 /** A host name with several addresses fails with an AggregateError, whose own message is empty. */

@@ -1,10 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
 import { AppError } from '../kernel/errors.ts'
 import { restoreRemedy } from './backup-files.ts'
 
-type Places = Pick<Config, 'database' | 'dataDir'>
+type Places = Parameters<typeof restoreRemedy>[0]
 
 /** What only a platform with a database leaves in its data directory. */
 const COMPANIONS = ['certs', 'backups']

@@ -45,7 +45,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     return await openPlatform(options)
   } catch (error) {
-    throw explainRefusal(options.config, error)
+    const { config, configFile } = options
+    throw explainRefusal({ ...config, configFile }, error)
   }
 }
 

@@ -91,7 +91,7 @@ test('a damaged database is an error with the way out', async (t) => {
   assert.deepEqual(resultsOf(of('database')), ['error'])
   assert.equal(of('database')[0]?.detail, 'file is not a database')
   const remedy = async () => (await examine()).of('database')[0]?.remedy ?? ''
-  assert.match(await remedy(), /platform data restore FILE \(there is none in .*backup restore --latest/)
+  assert.match(await remedy(), /platform data restore FILE \(there is no file in .*backup restore --latest/)
   assert.equal(exitCode, 1)
   // `platform data list` needs the database.
   mkdirSync(join(dataDir, 'backups'))

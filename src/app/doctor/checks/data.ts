@@ -9,7 +9,7 @@ import {
   type SecretFile,
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
-import type { Config } from '../../../config/config.ts'
+import type { Config, LoadedConfig } from '../../../config/config.ts'
 import { readMirrorToken } from '../../../config/secrets.ts'
 import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
 import { PrimaryUsers } from '../../../infra/mirror/primary-users.ts'
@@ -102,15 +102,20 @@ function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
   return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
 }
 
-function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
+function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
+  return { database, dataDir, configFile: file }
+}
+
+function missing(name: string, { loaded }: DoctorParts): CheckFinding {
+  const { config } = loaded
   const remains = lostDatabaseRemains(config)
   if (remains.length > 0)
-    return fault(name, `is gone, but not ${remains.join(', ')}`, lostDatabaseRemedy(config))
+    return fault(name, `is gone, but not ${remains.join(', ')}`, lostDatabaseRemedy(placesOf(loaded)))
   if (loneKeyNotice(config) !== undefined)
     return warning(
       name,
       'does not exist, but jwt-secret does',
-      `if there was one: ${lostDatabaseRemedy(config)}`,
+      `if there was one: ${lostDatabaseRemedy(placesOf(loaded))}`,
     )
   return skipped(name, 'does not exist yet: `platform serve` creates it')
 }
@@ -119,7 +124,7 @@ function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckF
   if (error instanceof AppError && error.code === 'schema_too_new')
     return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
   const cause = error instanceof AppError ? (error.cause ?? error) : error
-  const { reason, remedy } = explainDatabaseFailure(loaded.config, cause)
+  const { reason, remedy } = explainDatabaseFailure(placesOf(loaded), cause)
   return fault(name, reason, remedy)
 }
 
@@ -129,7 +134,7 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
     return fine(name, await quickCheck(loaded.config.database, limit))
   } catch (error) {
     if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
-    return fault(name, errorMessage(error), `stop the platform, then run: ${restoreRemedy(loaded.config)}`)
+    return fault(name, errorMessage(error), `stop the platform, then run: ${restoreRemedy(placesOf(loaded))}`)
   }
 }
 
