@@ -45,12 +45,16 @@ check_faults() {
   fault 'an unreadable configuration' "chown root:root $config" 'chgrp [0-9]+ /etc/platform/platform\.toml' \
     "run: chgrp [0-9]+ $config" "chgrp platform $config"
   fault 'a lost database' "mkdir --parents $data/backups; echo 'A backup.' > $data/backups/kept.db
-     mv $database /root/lost.db; rm --force $database-*" 'There is no database in .*platform data restore FILE' \
+     mv $database /root/lost.db; rm --force $database-*" "There is no database in .*platform data restore $data/backups/kept\.db" \
     'is gone, but not .*backups' "rm $data/backups/kept.db; mv /root/lost.db $database"
   fault 'a lost key' "mv $data/jwt-secret /root/lost-key" 'the signing key .*jwt-secret is gone.*put your copy' \
     'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"
   fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
     'to have another one generated' "cp --archive /root/data/jwt-secret $data/"
+  fault 'a key of another installation' \
+    "head --bytes 36 /dev/urandom | base64 > $data/jwt-secret; chown platform:platform $data/jwt-secret" \
+    'the signing key is another one than that of the last start' 'has replaced another key' \
+    "cp --archive /root/data/jwt-secret $data/"
   fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore FILE' \
     'platform data restore FILE' "cp --archive /root/data/platform.db $database"
   change_database "insert into schema_migrations values ('9999-newer', 1, 0)"

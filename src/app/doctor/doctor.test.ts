@@ -180,6 +180,30 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
 })
 
+test('a platform that was started before its configuration was changed is to be restarted', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '# the defaults\n')
+  let uptime = 3_600
+  const server = createHttpServer((_request, response) =>
+    response.end(
+      JSON.stringify({ status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: uptime }),
+    ),
+  )
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const found = async () =>
+    (await examine({ WORKER_LISTEN_ADDR: address, PLATFORM_CONFIG: file })).of('ports').at(-1)
+  assert.match(JSON.stringify(await found()), /"warning".*was changed after its start.*restart it/)
+  const twoHoursAgo = Date.now() / 1_000 - 7_200
+  utimesSync(file, twoHoursAgo, twoHoursAgo)
+  assert.equal((await found())?.result, 'ok')
+  uptime = 10_000
+  assert.equal((await found())?.result, 'warning')
+})
+
 test('an error in the configuration is the only finding, and exit code 2', async (t) => {
   const { examine } = doctorWorld(t)
   const { exitCode, report } = await examine({ ORDER_EXPIRY: 'soon' })
