@@ -51,10 +51,6 @@ check_faults() {
     'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"
   fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
     'to have another one generated' "cp --archive /root/data/jwt-secret $data/"
-  fault 'a key of another installation' \
-    "head --bytes 36 /dev/urandom | base64 > $data/jwt-secret; chown platform:platform $data/jwt-secret" \
-    'the signing key is another one than that of the last start' 'has replaced another key' \
-    "cp --archive /root/data/jwt-secret $data/"
   fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore FILE' \
     'platform data restore FILE' "cp --archive /root/data/platform.db $database"
   change_database "insert into schema_migrations values ('9999-newer', 1, 0)"
