@@ -247,6 +247,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
+    userIdsByNames: (queries, given) => users.users.idsByNames(queries, given),
   })
   const signIn = signInDomain.create({
     ...platform,

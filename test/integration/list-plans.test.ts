@@ -305,6 +305,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
       ] as const,
   ),
   [
+    'tickets that mention a user',
+    (on) => listTickets(on, { mentioned: 'x' }, NEWEST),
+    /^SEARCH tickets USING INDEX .*\(id=\?\); .*ticket_mentions.* \(user_id=\?/,
+  ],
+  [
     'executions that a caller may read',
     (on) => listExecutions(on, { readable: '\n=ada\n' }, NEWEST),
     /^SEARCH command_executions USING INTEGER PRIMARY KEY \(rowid<\?\); SEARCH command_outputs USING INDEX /,

@@ -104,6 +104,9 @@ export const TicketQuery = Fields({
   level: Type.Optional(Level),
   source: Type.Optional(Source),
   assignee: Type.Optional(Type.Unsafe<string>(Assignee)),
+  mentioned: Type.Optional(
+    Type.Unsafe<string>({ ...Assignee, description: 'Id of a user whom a comment mentions by `@name`.' }),
+  ),
   text: Type.Optional(ContainedText('the title or the source')),
   ...TimedPageQuery,
 })

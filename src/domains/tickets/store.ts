@@ -72,6 +72,13 @@ const releaseKey = statement<{ key: string; ticketId: string }>((on, value) =>
     .where('ticket_id', '=', value('ticketId')),
 )
 
+const insertMention = statement<{ userId: string; ticketId: string }>((on, value) =>
+  on
+    .insertInto('ticket_mentions')
+    .values({ user_id: value('userId'), ticket_id: value('ticketId') })
+    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_id']).doNothing()),
+)
+
 export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
   await tx.change(insert, ticket)
 }
@@ -98,6 +105,11 @@ export interface ChangeRecord extends TicketChange {
 export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeRecord): Promise<void> {
   const { comment, ...others } = changes
   await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
+}
+
+/** Keeps that a comment of the ticket mentions these users; repeatable. */
+export async function insertMentions(tx: Tx, ticketId: string, userIds: readonly string[]): Promise<void> {
+  for (const userId of userIds) await tx.change(insertMention, { userId, ticketId })
 }
 
 const pageOfComments = pages(
@@ -169,6 +181,8 @@ export interface TicketFilter {
   readonly level?: TicketLevel
   readonly source?: string
   readonly assignee?: string
+  /** Id of a user whom a comment mentions. */
+  readonly mentioned?: string
   /** Contained in the title or in the source. */
   readonly text?: string
 }
@@ -182,6 +196,10 @@ const readTickets = pages(
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+    mentioned: (query, userId: string) =>
+      query.where('id', 'in', (own) =>
+        own.selectFrom('ticket_mentions').select('ticket_id').where('user_id', '=', userId),
+      ),
     text: contains('title', 'source'),
   },
 )

@@ -37,8 +37,12 @@ export const ticketChanges = defineColumns({
 /** Which unclosed ticket holds a dedup key. */
 const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 
+/** In which tickets a comment mentions a user. */
+const ticketMentions = defineColumns({ userId: text(), ticketId: text() })
+
 export const { db, names, pages, statement } = schemaOf({
   tickets,
   ticket_changes: ticketChanges,
   ticket_dedup_keys: ticketDedupKeys,
+  ticket_mentions: ticketMentions,
 })

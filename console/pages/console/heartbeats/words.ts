@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const heartbeatWords = defineWords({
   en: {
-    title: 'Heartbeats',
+    ...PAGE_WORDS.en.heartbeats,
     list: 'List of heartbeats',
     empty: 'There are no heartbeats. A heartbeat raises an alert when a program stops to send its beats.',
     noMatch: '',
@@ -49,7 +50,6 @@ export const heartbeatWords = defineWords({
       longest: 'It must be from 1 second to 31 days.',
     },
     needsTime: 'Fill in either the time between two beats or a schedule.',
-    newHeartbeat: 'New heartbeat',
     create: 'Create the heartbeat',
     edit: 'Edit',
     editTitle: (name: string) => `Edit the heartbeat ${name}`,
@@ -80,7 +80,7 @@ export const heartbeatWords = defineWords({
     never: 'Never',
   },
   zh: {
-    title: '心跳',
+    ...PAGE_WORDS.zh.heartbeats,
     list: '心跳列表',
     empty: '没有心跳。程序停止发送心跳时，会触发告警。',
     noMatch: '',
@@ -127,7 +127,6 @@ export const heartbeatWords = defineWords({
       longest: '必须在 1 秒到 31 天之间。',
     },
     needsTime: '请填写两次心跳的间隔或计划，二者择一。',
-    newHeartbeat: '新建心跳',
     create: '创建心跳',
     edit: '编辑',
     editTitle: (name) => `编辑心跳 ${name}`,

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const overviewWords = defineWords({
   en: {
-    title: 'Overview',
+    ...PAGE_WORDS.en.overview,
     health: 'State of the parts',
     parts: {
       alerts: 'Firing alerts',
@@ -82,7 +83,7 @@ export const overviewWords = defineWords({
     periods: { '6': '6 hours', '24': '24 hours', '168': '7 days' },
   },
   zh: {
-    title: '概览',
+    ...PAGE_WORDS.zh.overview,
     health: '各部分状态',
     parts: {
       alerts: '触发中的告警',

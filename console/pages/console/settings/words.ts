@@ -1,9 +1,10 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 import { formatSome } from '../../../parts/format.ts'
 
 export const settingWords = defineWords({
   en: {
-    title: 'Settings',
+    ...PAGE_WORDS.en.settings,
     list: 'Settings in effect',
     about:
       'The values with which the api runs. Secrets are masked. Change them in the configuration, then restart.',
@@ -44,7 +45,7 @@ export const settingWords = defineWords({
     },
   },
   zh: {
-    title: '设置',
+    ...PAGE_WORDS.zh.settings,
     list: '当前生效的设置',
     about: 'API 运行时使用的值，机密已隐藏。请在配置中修改，然后重启。',
     timeZone: (zone) => `控制台中的时间均按浏览器所在时区 ${zone} 显示。backup.time_zone 仅用于夜间备份。`,

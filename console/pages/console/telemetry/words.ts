@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const telemetryWords = defineWords({
   en: {
-    title: 'Telemetry',
+    ...PAGE_WORDS.en.telemetry,
     list: 'List of agents',
     empty: 'No agent has sent telemetry yet.',
     noMatch: '',
@@ -18,7 +19,7 @@ export const telemetryWords = defineWords({
     noValues: 'The last item has no values.',
   },
   zh: {
-    title: '遥测',
+    ...PAGE_WORDS.zh.telemetry,
     list: '代理程序列表',
     empty: '还没有代理程序发送过遥测数据。',
     noMatch: '',

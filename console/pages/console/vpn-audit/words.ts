@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const vpnAuditWords = defineWords({
   en: {
-    title: 'VPN audit',
+    ...PAGE_WORDS.en.vpnAudit,
     list: 'Audit trail of the gateways',
     empty: 'No session was opened, closed or refused yet.',
     noMatch: 'No entry matches the filters.',
@@ -59,7 +60,7 @@ export const vpnAuditWords = defineWords({
     more: (count: string) => `(${count} more within a minute)`,
   },
   zh: {
-    title: 'VPN 审计',
+    ...PAGE_WORDS.zh.vpnAudit,
     list: '网关审计记录',
     empty: '还没有建立、关闭或拒绝过会话。',
     noMatch: '没有符合筛选条件的记录。',
