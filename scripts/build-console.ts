@@ -26,6 +26,13 @@ const HEAD: readonly HtmlTagDescriptor[] = [
 /** What every browser of the last two years runs. */
 const TARGET = 'es2023'
 
+/** What is loaded together, first the sign-in. Otherwise each module that several views use would be a file of its own. */
+const GROUPS: readonly Rolldown.CodeSplittingGroup[] = [
+  { name: 'start', tags: ['$initial'], priority: 3 },
+  { name: 'signed-in', test: /console[/]signed-in[.]tsx$/, priority: 2 },
+  { name: 'list', test: /parts[/]list[/]list-view[.]tsx$/, priority: 1 },
+]
+
 /** What the build of a page and its development server have in common. */
 export function pageConfig({ name, base }: (typeof PAGES)[number]): InlineConfig {
   return {
@@ -50,6 +57,7 @@ async function buildPages(directory: string): Promise<void> {
         assetsInlineLimit: 0,
         modulePreload: false,
         emptyOutDir: true,
+        rolldownOptions: { output: { codeSplitting: { groups: [...GROUPS] } } },
       },
     })
     requireLight(page.name, built)
