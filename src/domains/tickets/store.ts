@@ -75,8 +75,14 @@ const releaseKey = statement<{ key: string; ticketId: string }>((on, value) =>
 const insertMention = statement<{ userId: string; ticketId: string }>((on, value) =>
   on
     .insertInto('ticket_mentions')
-    .values({ user_id: value('userId'), ticket_id: value('ticketId') })
-    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_id']).doNothing()),
+    .columns(['user_id', 'ticket_seq'])
+    .expression((from) =>
+      from
+        .selectFrom('tickets')
+        .select([sql<string>`${value('userId')}`.as('user_id'), 'seq as ticket_seq'])
+        .where('id', '=', value('ticketId')),
+    )
+    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
 )
 
 export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
@@ -197,8 +203,8 @@ const readTickets = pages(
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
     mentioned: (query, userId: string) =>
-      query.where('id', 'in', (own) =>
-        own.selectFrom('ticket_mentions').select('ticket_id').where('user_id', '=', userId),
+      query.where('seq', 'in', (own) =>
+        own.selectFrom('ticket_mentions').select('ticket_seq').where('user_id', '=', userId),
       ),
     text: contains('title', 'source'),
   },

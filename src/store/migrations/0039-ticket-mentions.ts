@@ -4,12 +4,12 @@ import type { Migration } from './migration.ts'
 export const ticketMentions: Migration = {
   name: '0039-ticket-mentions',
   breaking: false,
-  async up({ db, capabilities: { tableSuffix } }) {
+  async up({ db, capabilities: { integer, tableSuffix } }) {
     await db.schema
       .createTable('ticket_mentions')
       .addColumn('user_id', 'text', (column) => column.notNull())
-      .addColumn('ticket_id', 'text', (column) => column.notNull().references('tickets.id'))
-      .addPrimaryKeyConstraint('ticket_mentions_key', ['user_id', 'ticket_id'])
+      .addColumn('ticket_seq', integer, (column) => column.notNull().references('tickets.seq'))
+      .addPrimaryKeyConstraint('ticket_mentions_key', ['user_id', 'ticket_seq'])
       .modifyEnd(tableSuffix)
       .execute()
   },
