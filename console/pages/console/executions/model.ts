@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { commandChoices, commandLabel } from '../command-names.ts'
+import { localCommand } from '../commands/built-in.ts'
 import { listedUsers } from '../user-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
@@ -39,7 +40,9 @@ export const EXECUTION_FILTERS: readonly ListFilter[] = [
 /** The title of the command; its id if it does not exist. */
 export function commandTitle({ title, command_id }: Pick<Execution, 'title' | 'command_id'>): string {
   // Events have no title.
-  return title === undefined ? commandLabel(command_id) : (title ?? command_id)
+  return title === undefined
+    ? commandLabel(command_id)
+    : localCommand({ id: command_id, title: title ?? command_id }).title
 }
 
 /** `unit=shop-web lines=20` */

@@ -6,6 +6,10 @@ export const heartbeatWords = defineWords({
     ...PAGE_WORDS.en.heartbeats,
     list: 'List of heartbeats',
     empty: 'There are no heartbeats. A heartbeat raises an alert when a program stops to send its beats.',
+    how: {
+      text: '“New heartbeat” makes one, or a program does:',
+      command: `curl -X PUT $URL/alerts/heartbeats/nightly -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"every_seconds":86400,"grace_seconds":600}'`,
+    },
     noMatch: '',
     fields: {
       name: 'Heartbeat',
@@ -83,6 +87,10 @@ export const heartbeatWords = defineWords({
     ...PAGE_WORDS.zh.heartbeats,
     list: '心跳列表',
     empty: '没有心跳。程序停止发送心跳时，会触发告警。',
+    how: {
+      text: '可用“新建心跳”创建，也可由程序创建：',
+      command: `curl -X PUT $URL/alerts/heartbeats/nightly -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"every_seconds":86400,"grace_seconds":600}'`,
+    },
     noMatch: '',
     fields: {
       name: '心跳',

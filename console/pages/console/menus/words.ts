@@ -5,7 +5,7 @@ export const menuWords = defineWords({
   en: {
     ...PAGE_WORDS.en.menus,
     tree: 'Tree of the menus',
-    empty: 'The shop has no menus.',
+    empty: 'The shop has no menus. “New menu” adds the first one to the draft.',
     fields: {
       id: 'Id',
       title: 'Title',
@@ -64,7 +64,7 @@ export const menuWords = defineWords({
   zh: {
     ...PAGE_WORDS.zh.menus,
     tree: '菜单树',
-    empty: '商城没有菜单。',
+    empty: '商城没有菜单。“新建菜单”会将第一个菜单加入草稿。',
     fields: { id: '标识', title: '标题', path: '路径', icon: '图标', enabled: '显示', parent_id: '上级' },
     hints: {
       id: '可用字母、数字、点、连字符和下划线，之后不能更改。',

@@ -6,6 +6,10 @@ export const reconciliationWords = defineWords({
     ...PAGE_WORDS.en.reconciliations,
     list: 'List of reconciliations',
     empty: 'There are none yet. Each day is compared with the books of the providers.',
+    how: {
+      text: 'The worker compares the day before each morning, once there is a channel: a table [payments.channels.NAME] of the configuration. “Reconcile a day” does it now; on the server:',
+      command: 'platform payments reconcile --channel NAME --date 2026-01-31',
+    },
     noMatch: '',
     fields: {
       date: 'Day',
@@ -40,6 +44,10 @@ export const reconciliationWords = defineWords({
     ...PAGE_WORDS.zh.reconciliations,
     list: '对账列表',
     empty: '还没有对账。每天会与支付机构的账单核对。',
+    how: {
+      text: '配置了渠道（配置中的 [payments.channels.NAME] 表）后，worker 每天早晨核对前一天。“核对某一天”可立即核对；在服务器上：',
+      command: 'platform payments reconcile --channel NAME --date 2026-01-31',
+    },
     noMatch: '',
     fields: {
       date: '日期',

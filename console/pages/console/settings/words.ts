@@ -17,6 +17,8 @@ export const settingWords = defineWords({
     changed: 'Only settings that differ from their default',
     noMatch: 'No setting matches.',
     isDefault: 'Default',
+    unset: '(unset)',
+    sources: { file: 'file', environment: 'environment', option: 'option' },
     count: (count: number) => formatSome(count, 'setting'),
     sections: {
       general: 'General',
@@ -56,6 +58,8 @@ export const settingWords = defineWords({
     changed: '仅显示与默认值不同的设置项',
     noMatch: '没有符合条件的设置项。',
     isDefault: '默认值',
+    unset: '（未设置）',
+    sources: { file: '文件', environment: '环境变量', option: '选项' },
     count: (count) => `${count} 项设置`,
     sections: {
       general: '常规',

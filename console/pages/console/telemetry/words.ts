@@ -6,6 +6,10 @@ export const telemetryWords = defineWords({
     ...PAGE_WORDS.en.telemetry,
     list: 'List of agents',
     empty: 'No agent has sent telemetry yet.',
+    how: {
+      text: 'An agent sends its values with a token of the role service:',
+      command: `curl $URL/api/v1/telemetry -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"agent_id":"press-7","data":{"temperature":21.5}}'`,
+    },
     noMatch: '',
     fields: {
       agent_id: 'Agent',
@@ -22,6 +26,10 @@ export const telemetryWords = defineWords({
     ...PAGE_WORDS.zh.telemetry,
     list: '代理程序列表',
     empty: '还没有代理程序发送过遥测数据。',
+    how: {
+      text: '代理程序使用角色为 service 的令牌发送数据：',
+      command: `curl $URL/api/v1/telemetry -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"agent_id":"press-7","data":{"temperature":21.5}}'`,
+    },
     noMatch: '',
     fields: {
       agent_id: '代理程序',
