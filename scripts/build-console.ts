@@ -61,7 +61,11 @@ const PRELOADED = /[/]signed-in-/
 
 function preloads(base: string, bundle: Readonly<Record<string, object>>): HtmlTagDescriptor[] {
   const files = Object.keys(bundle).filter((file) => PRELOADED.test(file) && file.endsWith('.js'))
-  return files.map((file) => ({ tag: 'link', attrs: { rel: 'modulepreload', href: `${base}${file}` } }))
+  return files.map((file) => ({
+    tag: 'link',
+    attrs: { rel: 'modulepreload', href: `${base}${file}` },
+    injectTo: 'head',
+  }))
 }
 
 async function buildPages(directory: string): Promise<void> {

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { ResourceModel } from './resource-model.ts'
 
 // Whoever waits longer rather sees what there is.
-const PATIENCE_MS = 600
+const PATIENCE_MS = 1_500
 
 /** Whether each of them had an answer, or some took too long: what is drawn then as a whole does not move again. */
 export function useAnswered(models: readonly Pick<ResourceModel<unknown>, 'value' | 'failure'>[]): boolean {
