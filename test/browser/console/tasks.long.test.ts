@@ -141,7 +141,7 @@ const TASKS: readonly Task[] = [
     },
     async byKeys(user, name) {
       await user.press('Control+k')
-      await user.page.getByRole('combobox').waitFor()
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
       await user.type(name)
       await user.page.getByRole('option', { name: `Open the order ${name}` }).waitFor()
       await user.press('Enter')
@@ -188,7 +188,7 @@ const TASKS: readonly Task[] = [
     },
     async byKeys(user, name) {
       await user.press('Control+k')
-      await user.page.getByRole('combobox').waitFor()
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
       await user.type('unpaid')
       await user.press('Enter')
       await user.heading('Orders')
@@ -271,7 +271,7 @@ const TASKS: readonly Task[] = [
     },
     async byKeys(user, name) {
       await user.press('Control+k')
-      await user.page.getByRole('combobox').waitFor()
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
       await user.type('board')
       await user.press('Enter')
       await user.row(name).waitFor()
