@@ -7,6 +7,7 @@ import { offerSessionToNewTabs, offerSessionToWaitingTab, takeSession } from './
 import { session } from './platform.ts'
 import { redeemTicket } from './provider.ts'
 import { SignInPage } from './sign-in/page.tsx'
+import { CONSOLE_PATH, pathOf } from './view.ts'
 
 const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
@@ -14,6 +15,9 @@ if (!root) throw new Error('The document has no element with the id "page".')
 /** What a user sees, loaded beside the page of the sign-in. */
 const signedIn = signal<ComponentType | null>(null)
 void loadUntilThere(() => import('./signed-in.tsx')).then(({ SignedIn }) => (signedIn.value = SignedIn))
+// Most visits begin with it: it is loaded beside what leads to it.
+const FIRST_PATHS: readonly string[] = [CONSOLE_PATH, `${CONSOLE_PATH}/`, pathOf({ name: 'overview' })]
+if (FIRST_PATHS.includes(location.pathname)) void import('./overview/page.tsx').catch(() => {})
 
 applyPreferences()
 markHiddenCharacters()

@@ -130,7 +130,7 @@ export function changesOf(ticket: Ticket, edit: TicketEdit): FieldChanges {
 }
 
 /** docs/specification.md, Limits */
-export const MENTIONS = 20
+const MENTIONS = 20
 
 const MENTION = new RegExp(`(?<![${USER_NAME_CHARACTERS}])@([${USER_NAME_CHARACTERS}]+)`, 'g')
 
