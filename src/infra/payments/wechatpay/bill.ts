@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
-import { parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../cents.ts'
 import { textOf } from '../json.ts'
 import { linesOf } from '../lines.ts'
 import { toNumber } from '../marks.ts'
@@ -112,7 +112,7 @@ async function* parseBill(lines: AsyncIterable<string>, name: string): AsyncGene
       isInTotals = true
     } else {
       rows++
-      const row = toRow(parseCells(line), indexes, name)
+      const row = toRow(parseCells(line), indexes, (column) => damaged(name, amountFault(rows, column)))
       if (row) yield row
     }
   }
@@ -138,14 +138,15 @@ const REFUND_STATUSES: Readonly<Record<string, BillRow['status']>> = {
 function toRow(
   cells: readonly string[],
   indexes: Readonly<Record<Column, number>>,
-  name: string,
+  noAmount: (column: string) => ChannelError,
 ): BillRow | undefined {
   const cell = (column: Column) => cells[indexes[column]] ?? ''
   const isRefund = cell('state') === 'REFUND' || cell('state') === 'REVOKED'
   const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
   if (number === undefined) return undefined
-  const amountCents = parseCents(cell(isRefund ? 'refundAmount' : 'amount'))
-  if (amountCents === undefined) throw damaged(name, `the row of ${number} has no amount`)
+  const amount = isRefund ? 'refundAmount' : 'amount'
+  const amountCents = parseCents(cell(amount))
+  if (amountCents === undefined) throw noAmount(COLUMNS[amount])
   return {
     type: isRefund ? 'refund' : 'payment',
     number,
