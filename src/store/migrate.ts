@@ -39,6 +39,7 @@ import { addWebhooks } from './migrations/0035-webhooks.ts'
 import { addAudit } from './migrations/0036-audit.ts'
 import { addTraces } from './migrations/0037-trace.ts'
 import { alertSeverities } from './migrations/0038-alert-severities.ts'
+import { orderUpdates } from './migrations/0039-order-updates.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -96,6 +97,7 @@ export const MIGRATIONS: readonly Migration[] = [
   addAudit,
   addTraces,
   alertSeverities,
+  orderUpdates,
 ]
 
 // Any number that no other program uses for a lock in the same database.

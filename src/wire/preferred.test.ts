@@ -20,11 +20,14 @@ test('the highest weight wins, and of equals what comes first', () => {
     ['', undefined],
     [undefined, undefined],
   ] as const
-  for (const [header, wanted] of cases) assert.equal(preferred(header, TYPES), wanted, header)
+  for (const [header, wanted] of cases) assert.equal(preferred(header, TYPES), wanted, header ?? 'no header')
 })
 
 test('a coding is accepted by its name or by an asterisk, unless its weight is 0', () => {
-  const gzip = (header?: string) => preferred(header, ['gzip'])
-  assert.deepEqual(['gzip', 'br, gzip;q=0.5', '*', 'br;q=1.0, *;q=0.1'].map(gzip), Array(4).fill('gzip'))
-  assert.deepEqual(['gzip;q=0', 'br', 'identity, *;q=0', ''].map(gzip), Array(4).fill(undefined))
+  const gzip = (header: string) => preferred(header, ['gzip'])
+  assert.deepEqual(
+    ['gzip', 'br, gzip;q=0.5', '*', 'br;q=1.0, *;q=0.1'].map(gzip),
+    Array<unknown>(4).fill('gzip'),
+  )
+  assert.deepEqual(['gzip;q=0', 'br', 'identity, *;q=0', ''].map(gzip), Array<unknown>(4).fill(undefined))
 })

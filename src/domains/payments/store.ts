@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
-import type { AnyQuery } from '../../store/pages.ts'
+import { eachStatus, type AnyQuery } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work-queue.ts'
 import type { Attention, Payment, PaymentChange, PaymentStatus, Refund, RefundStatus } from './model.ts'
@@ -391,7 +391,7 @@ export async function restorePayments(tx: Tx, now: number): Promise<void> {
 }
 
 export interface PaymentFilter {
-  readonly status?: PaymentStatus
+  readonly status?: PaymentStatus | readonly PaymentStatus[]
   readonly channel?: string
   readonly orderId?: string
   readonly attention?: Attention | 'any'
@@ -455,7 +455,7 @@ export function listPayments(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<Page<ListedPayment>> {
-  return readPayments(reads, filter, page)
+  return readPayments(reads, eachStatus(filter), page)
 }
 
 const readRefunds = pages(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/pages.ts'
+import { contains, eachStatus } from '../../store/pages.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
@@ -164,8 +164,10 @@ export function findKeyHolder(queries: Queries, key: string): Promise<TicketRow 
   return first(queries, findByKey, { key })
 }
 
+type TicketFilterStatus = TicketStatus | 'unclosed'
+
 export interface TicketFilter {
-  readonly status?: TicketStatus | 'unclosed'
+  readonly status?: TicketFilterStatus | readonly TicketFilterStatus[]
   readonly level?: TicketLevel
   readonly source?: string
   readonly assignee?: string
@@ -187,10 +189,22 @@ const readTickets = pages(
 )
 
 /** Newest first, without descriptions and comments. */
-export function listTickets(on: Reads, { status, ...others }: TicketFilter, page: PageRequest) {
-  // A query has the same form for each value of a filter, and this value has an index of its own.
-  const filter = status === 'unclosed' ? { unclosed: true as const } : { status }
-  return readTickets(on, { ...others, ...filter }, page)
+export function listTickets(on: Reads, { status = [], ...others }: TicketFilter, page: PageRequest) {
+  const statuses = [status].flat()
+  // No ticket may be in two of the filters.
+  const distinct = statuses.includes('unclosed')
+    ? statuses.filter((each) => each === 'unclosed' || each === 'closed')
+    : statuses
+  const filters = eachStatus({ ...others, ...(distinct.length > 0 && { status: distinct }) })
+  return readTickets(on, filters.map(withIndexOfUnclosed), page)
+}
+
+/** A query has the same form for each value of a filter, and this value has an index of its own. */
+function withIndexOfUnclosed<Others extends object>({
+  status,
+  ...others
+}: Others & { readonly status?: TicketFilterStatus }) {
+  return status === 'unclosed' ? { ...others, unclosed: true as const } : { ...others, status }
 }
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */

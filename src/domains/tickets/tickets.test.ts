@@ -221,6 +221,12 @@ onEveryDialect('tickets', (dialect) => {
       'ticket 0',
     ])
     assert.deepEqual(await titles({ status: 'unclosed', source: 'source-1' }), ['ticket 1'])
+    assert.deepEqual(await titles({ status: ['closed', 'in_progress'] }), ['ticket 3'])
+    for (const status of [
+      ['open', 'closed'],
+      ['unclosed', 'open', 'closed'],
+    ] as const)
+      assert.equal((await titles({ status })).length, 6)
     const since = { ...FIRST_PAGE, createdFrom: w.clock.now() + 1 }
     assert.deepEqual(await titles({}, since), [])
     assert.ok(!('description' in last))
