@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { settingsWithSecrets, type Config, type LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
 import type { AuditKeys } from '../domains/audit/index.ts'
@@ -64,6 +65,7 @@ export async function startPlatform({
     // After all modules have started: a start that fails must not print a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
     await recordStart(base)
+    await warnOfLostAuditKeys(base)
     runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
   }
   base.lifecycle.run()
@@ -94,6 +96,17 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
   }
+}
+
+/** What a lost key has sealed cannot be verified any more; the worker seals with another one. */
+async function warnOfLostAuditKeys({ config, domains, logger }: Base): Promise<void> {
+  if (!config.modules.includes('worker')) return
+  const lost = await domains.audit.seals.lostKeys()
+  if (lost.length === 0) return
+  logger.warn(
+    { file: join(config.dataDir, 'audit-key'), keys: lost },
+    'the file does not have all keys of the audit trail: what those have sealed cannot be verified; append the lines of your copy',
+  )
 }
 
 async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promise<void> {
