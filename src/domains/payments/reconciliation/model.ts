@@ -82,7 +82,7 @@ const AS_THERE: Readonly<Record<string, BillRow['status']>> = {
 }
 
 /** The difference between a row of the bill and ours; undefined if they match. */
-export function compareRows(there: BillRow, here: OwnRow | undefined): Difference | undefined {
+export function compareRows(there: BillRow, here: Omit<OwnRow, 'type'> | undefined): Difference | undefined {
   const kind = here ? kindOf(there, here) : 'missing_here'
   if (kind === undefined) return undefined
   return {
@@ -98,7 +98,7 @@ export function compareRows(there: BillRow, here: OwnRow | undefined): Differenc
   }
 }
 
-function kindOf(there: BillRow, here: OwnRow): DifferenceKind | undefined {
+function kindOf(there: BillRow, here: Pick<OwnRow, 'status' | 'cents'>): DifferenceKind | undefined {
   if (there.amountCents !== here.cents) return 'amount_differs'
   const status = AS_THERE[here.status] ?? 'failed'
   // What was pending when the bill was made may have succeeded since.

@@ -81,6 +81,7 @@ interface Comparison {
 }
 
 const WORKER = 'worker'
+const SIDES = ['payment', 'refund'] as const satisfies readonly Side[]
 // docs/specification.md, Payments: the books of WeChat Pay and Alipay have the days of Beijing
 const BEIJING = 'Asia/Shanghai'
 // Calls of one comparison; a bill that lacks everything is not asked for row by row.
@@ -233,17 +234,19 @@ export class Reconciliations {
   async #compareBatch(comparison: Comparison, batch: readonly BillRow[]): Promise<void> {
     if (batch.length === 0) return
     const { row, inBill } = comparison
-    const own = await findOwnRows(
-      this.#options.store.read,
-      row.channel,
-      batch.map(({ number }) => number),
-    )
-    const found = batch.flatMap((there) => {
-      const here = own.get(there.number)
-      // A second row of a number is money of which we know nothing.
-      const isOurs = here?.type === there.type && inBill[here.type].add(here.seq)
-      return compareRows(there, isOurs ? here : undefined) ?? []
-    })
+    const found: Difference[] = []
+    for (const type of SIDES) {
+      const rows = batch.filter((there) => there.type === type)
+      const numbers = rows.map(({ number }) => number)
+      const own = await findOwnRows(this.#options.store.read, type, row.channel, numbers)
+      for (const there of rows) {
+        const here = own.get(there.number)
+        // A second row of a number is money of which we know nothing.
+        const isOurs = here !== undefined && inBill[type].add(here.seq)
+        const difference = compareRows(there, isOurs ? here : undefined)
+        if (difference) found.push(difference)
+      }
+    }
     comparison.matched += batch.length - found.length
     await this.#keep(comparison, found)
   }

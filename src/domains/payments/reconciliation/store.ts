@@ -129,22 +129,40 @@ const refundedOn = statement<OwnRequest, OwnPosition>((on, value) =>
 export const LARGEST_BATCH = 500
 const PLACES = Array.from({ length: LARGEST_BATCH }, (_, place) => String(place))
 
-// With one text for all batches: to make the text takes longer than to search for the numbers.
-const paymentsByNumber = statement<Record<string, string>, FoundRow>((on, value) =>
+type FoundRow = Omit<OwnRow, 'type'>
+
+interface NumbersRequest {
+  readonly [place: string]: string
+  readonly channel: string
+}
+
+// With one text for all batches: to make the text takes longer than to search for the numbers. The channel is no condition: a
+// database that takes it for the rarer one would read all rows of the channel for each batch.
+const paymentsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
   on
     .selectFrom('payments')
-    .select(['seq', 'number', 'channel', 'id as paymentId', 'status', paidCents.as('cents')])
+    .select(['seq', 'number', 'id as paymentId', 'status', paidCents.as('cents')])
+    .select(isOfChannel(value('channel')))
     .where('number', 'in', PLACES.map(value)),
 )
 
-const refundsByNumber = statement<Record<string, string>, FoundRow>((on, value) =>
+const refundsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
   on
     .selectFrom('payment_refunds')
-    .select(['seq', 'number', 'channel', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
+    .select(['seq', 'number', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
+    .select(isOfChannel(value('channel')))
     .where('number', 'in', PLACES.map(value)),
 )
 
-type FoundRow = Omit<OwnRow, 'type'> & { readonly channel: string }
+interface OfChannel {
+  readonly isOfChannel: number
+}
+
+function isOfChannel(channel: string) {
+  return sql<number>`cast(channel = ${channel} as integer)`.as('isOfChannel')
+}
+
+const BY_NUMBER = { payment: paymentsByNumber, refund: refundsByNumber }
 
 const toRow = (row: Stored | undefined): ReconciliationRow | undefined =>
   row && paymentReconciliations.decode(row)
@@ -189,24 +207,19 @@ export async function clearDayAlerts(
   return { cleared, others: (await first(tx, alerted, { channel })) !== undefined }
 }
 
-/**
- * The rows of ours with these numbers, at most {@link LARGEST_BATCH}, on a channel. The channel is compared here: a database
- * that takes it for the rarer condition would read all rows of the channel for each batch.
- */
+/** The payments or refunds of a channel with these numbers, at most {@link LARGEST_BATCH}, by number. */
 export async function findOwnRows(
   reads: Reads,
+  type: Side,
   channel: string,
   numbers: readonly string[],
-): Promise<Map<string, OwnRow>> {
-  const parameters = Object.fromEntries(PLACES.map((place, index) => [place, numbers[index] ?? '']))
-  const payments = await reads.run(paymentsByNumber, parameters)
-  const refunds = payments.length === numbers.length ? [] : await reads.run(refundsByNumber, parameters)
-  const found = new Map<string, OwnRow>()
-  for (const [type, rows] of [
-    ['payment', payments],
-    ['refund', refunds],
-  ] as const)
-    for (const row of rows) if (row.channel === channel) found.set(row.number, { type, ...row })
+): Promise<Map<string, FoundRow>> {
+  if (numbers.length === 0) return new Map()
+  const parameters: Record<string, string> & { channel: string } = { channel }
+  for (const [index, place] of PLACES.entries()) parameters[place] = numbers[index] ?? ''
+  const found = new Map<string, FoundRow>()
+  for (const row of await reads.run(BY_NUMBER[type], parameters))
+    if (row.isOfChannel === 1) found.set(row.number, row)
   return found
 }
 

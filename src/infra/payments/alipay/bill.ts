@@ -75,19 +75,20 @@ const REFUND = '退款'
 const END = '业务明细列表结束'
 
 /** Lines with `#` are comments; the last ones end the list. A bill without its end was cut off. */
-async function* parseBill(lines: AsyncIterable<string>, name: string): AsyncGenerator<BillRow> {
+async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string): AsyncGenerator<BillRow> {
   let indexes: Readonly<Record<Column, number>> | undefined
   let rows = 0
   let hasEnded = false
-  for await (const line of lines) {
-    if (line.startsWith('#')) hasEnded ||= line.includes(END)
-    else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
-    else {
-      rows++
-      const row = toRow(parseCells(line), indexes, () => damaged(name, amountFault(rows, COLUMNS.amount)))
-      if (row) yield row
+  for await (const lines of pieces)
+    for (const line of lines) {
+      if (line.startsWith('#')) hasEnded ||= line.includes(END)
+      else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
+      else {
+        rows++
+        const row = toRow(parseCells(line), indexes, () => damaged(name, amountFault(rows, COLUMNS.amount)))
+        if (row) yield row
+      }
     }
-  }
   if (!hasEnded) throw damaged(name, 'it has no end')
 }
 

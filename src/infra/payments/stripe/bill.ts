@@ -61,19 +61,20 @@ export async function* reportRows(file: string, name: string): AsyncGenerator<Bi
   let indexes: Readonly<Record<keyof typeof COLUMNS, number>> | undefined
   let record = ''
   let rows = 0
-  for await (const line of linesOfFile(file, 'utf-8')) {
-    record = record === '' ? line : `${record}\n${line}`
-    // A description may have line breaks.
-    if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
-    const cells = parseQuotedCells(record)
-    record = ''
-    if (indexes === undefined) indexes = columnsOf(cells, name)
-    else {
-      rows++
-      const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name, rows)
-      if (row) yield row
+  for await (const lines of linesOfFile(file, 'utf-8'))
+    for (const line of lines) {
+      record = record === '' ? line : `${record}\n${line}`
+      // A description may have line breaks.
+      if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
+      const cells = parseQuotedCells(record)
+      record = ''
+      if (indexes === undefined) indexes = columnsOf(cells, name)
+      else {
+        rows++
+        const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name, rows)
+        if (row) yield row
+      }
     }
-  }
 }
 
 function columnsOf(header: readonly string[], name: string): Readonly<Record<keyof typeof COLUMNS, number>> {
