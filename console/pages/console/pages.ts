@@ -21,6 +21,7 @@ import { messageWords } from './messages/words.ts'
 import { silenceWords } from './silences/words.ts'
 import { telemetryWords } from './telemetry/words.ts'
 import { ticketWords } from './tickets/words.ts'
+import { tokenWords } from './users/token-words.ts'
 import { userWords } from './users/words.ts'
 import type { ViewProps } from './view.ts'
 import { vpnAuditWords } from './vpn-audit/words.ts'
@@ -69,6 +70,15 @@ export const PAGES: readonly ConsolePage[] = [
     key: 'q',
     keywords: 'mine todo assigned approvals acknowledged tasks 我的 待办 任务 审批',
     component: lazyPage(async () => (await import('./my-work/page.tsx')).MyWorkPage),
+  },
+  {
+    name: 'my-tokens',
+    title: () => tokenWords().mine,
+    icon: 'user',
+    operation: 'listApiTokens',
+    key: 'j',
+    keywords: 'api keys programs access scripts mine 我的 令牌 密钥 程序',
+    component: lazyPage(async () => (await import('./my-tokens/page.tsx')).MyTokensPage),
   },
   {
     name: 'orders',

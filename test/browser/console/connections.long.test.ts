@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -69,4 +70,24 @@ test('a webhook is made, tested and rotated; its secret is shown once; the audit
   await audit.getByText('createWebhook').first().waitFor()
   await audit.getByText('testWebhook').first().waitFor()
   await assertLooks(audit, 'audit-webhook')
+})
+
+test('a user makes a token for a program on a page of its own, sees its text once, and revokes it', async (t) => {
+  const page = await world.open(t, 'my-tokens')
+  await page.getByText('No program has a token of yours.').waitFor()
+  await assertLooks(page, 'my-tokens-empty')
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByLabel('What it is for').fill('cash desk')
+  await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click()
+  const token = await page.getByText(/^pat_[0-9A-Za-z]{40}$/).textContent()
+  await assertLooks(page, 'my-tokens-text')
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByText('never used').waitFor()
+  await assertLooks(page, 'my-tokens')
+  const me = () => fetch(`${world.platform.url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal((await me()).status, 200)
+  await page.getByRole('button', { name: 'Revoke the token cash desk?' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('No program has a token of yours.').waitFor()
+  assert.equal((await me()).status, 401)
 })
