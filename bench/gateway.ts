@@ -153,8 +153,8 @@ function accepting(
 }
 
 // docs/performance.md, P7: sessions at the gateway
-const TO_DURABLE = { must: { atLeast: 0.6 }, better: { atLeast: 0.85 } }
-const TO_PEER = { must: { atLeast: 0.8 }, better: { atLeast: 1 } }
+const TO_DURABLE = { must: { atLeast: 0.42 }, better: { atLeast: 0.85 } }
+const TO_PEER = { must: { atLeast: 0.65 }, better: { atLeast: 1 } }
 const TO_API = { must: { atLeast: 0.5 }, better: { atLeast: 0.7 } }
 const MEMORY = { must: { atMost: 12 } }
 const HEARTBEATS = { must: { atMost: 3 } }

@@ -3,7 +3,7 @@
 // taken, 2 for wrong usage. What they measure and why: docs/performance.md.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { alignColumns } from '../src/kernel/table.ts'
+import { alignColumns } from '../src/kernel/text.ts'
 import { BENCHES } from './benches.ts'
 import type { Bench } from './support/bench.ts'
 import { chartSvg } from './support/chart.ts'

@@ -8,14 +8,14 @@ import { commitOf } from './release/commit.ts'
 const ROOT = join(import.meta.dirname, '..')
 
 /**
- * The threads that the program starts (src/store/thread.ts). Each is bundled separately: rolldown puts shared code into
+ * The threads that the program starts (src/store/files/thread.ts). Each is bundled separately: rolldown puts shared code into
  * the file of the program, so a thread that loaded it would run the program.
  */
 const THREADS = {
   'sqlite-reader': 'src/store/dialects/sqlite-reader.ts',
   'sqlite-backup': 'src/store/dialects/sqlite-backup.ts',
   'sqlite-contents-thread': 'src/store/dialects/sqlite-contents-thread.ts',
-  'file-hash-thread': 'src/store/file-hash-thread.ts',
+  'file-hash-thread': 'src/store/files/file-hash-thread.ts',
   'sqlite-checkpoint': 'src/store/dialects/sqlite-checkpoint.ts',
 }
 

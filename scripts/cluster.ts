@@ -3,7 +3,7 @@
 // `npm run cluster -- COMMAND …` runs a command there instead, and returns its exit code.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { alignColumns } from '../src/kernel/table.ts'
+import { alignColumns } from '../src/kernel/text.ts'
 import { Cluster, FULL_SIZE } from '../test/support/hosts/cluster.ts'
 import {
   isInSandbox,

@@ -1,4 +1,4 @@
-import { alignColumns } from '../../src/kernel/table.ts'
+import { alignColumns } from '../../src/kernel/text.ts'
 import type { Round } from './rounds.ts'
 import { spreadOf, type Spread } from './statistics.ts'
 

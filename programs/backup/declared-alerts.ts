@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../src/kernel/declared-alerts.ts'
+import type { AlertTable } from '../../src/kernel/alerts.ts'
 import { DAY } from '../../src/kernel/time.ts'
 
 /** The alerts of the nightly routine (docs/specification.md, Alerts of a night), for `docs/reference/alerts.md`. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { escapeHtml } from '../../src/kernel/html.ts'
+import { escapeHtml } from '../../src/kernel/text.ts'
 import type { Answer } from './answers.ts'
 import { ACTIONS, type MockPayment, type PayerAction } from './book.ts'
 import { decimal } from './fields.ts'

@@ -1,5 +1,5 @@
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
-import { backoffMs } from '../../src/kernel/retry.ts'
+import { backoffMs } from '../../src/kernel/waiting.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import { Connector } from './connector.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'

@@ -1,6 +1,6 @@
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { errorMessage } from '../../src/kernel/errors.ts'
-import { backoffMs } from '../../src/kernel/retry.ts'
+import { backoffMs } from '../../src/kernel/waiting.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { MINUTE, SECOND } from '../../src/kernel/time.ts'
 

@@ -1,9 +1,9 @@
 import { DOMAINS } from '../../src/app/domains.ts'
 import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
-import type { AlertTable, DeclaredAlert } from '../../src/kernel/declared-alerts.ts'
+import type { AlertTable, DeclaredAlert } from '../../src/kernel/alerts.ts'
 import { HOUR } from '../../src/kernel/time.ts'
-import { counted } from '../../src/kernel/counted.ts'
+import { counted } from '../../src/kernel/text.ts'
 import type { Domain } from '../../src/wire/domain.ts'
 import { code, page, table } from './markdown.ts'
 

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { backoffMs } from '../kernel/retry.ts'
+import { backoffMs } from '../kernel/waiting.ts'
 import { HOUR, SECOND } from '../kernel/time.ts'
 import { newTrace, runInTrace } from '../kernel/trace.ts'
 

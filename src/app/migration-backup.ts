@@ -5,8 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { migrate, MIGRATIONS, schemaStatus } from '../store/migrate.ts'
-import { moveFile } from '../store/snapshot.ts'
-import { createSnapshots } from '../store/snapshots.ts'
+import { createSnapshots, moveFile } from '../store/files/snapshot.ts'
 import type { Store } from '../store/store.ts'
 
 /** What a migration has done. */

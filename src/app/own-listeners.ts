@@ -4,7 +4,7 @@ import { text as readText } from 'node:stream/consumers'
 import type { ListenAddress } from '../config/address-types.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
-import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { isLoopbackHost } from '../kernel/addresses.ts'
 
 /** Where a module of this configuration listens. */
 export interface OwnListener {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { readChannelSecrets, type PaymentChannelConfig } from '../config/payments.ts'
 import { systemClock } from '../kernel/clock.ts'
-import type { PaymentChannel } from '../ports/payment-channel.ts'
+import type { PaymentChannel } from '../ports/payments.ts'
 
 /**
  * The configured payment channels by name, for a process with the api or the worker; `resources` ends them. Throws a

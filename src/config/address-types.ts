@@ -1,5 +1,5 @@
 import { BlockList, isIPv4 } from 'node:net'
-import { isPrivateHost } from '../kernel/loopback-host.ts'
+import { isPrivateHost } from '../kernel/addresses.ts'
 import { parsePostgresUrl } from '../kernel/postgres-url.ts'
 import { Secret } from '../kernel/secret.ts'
 import { parseList, resolvePath, valueType } from './value-types.ts'

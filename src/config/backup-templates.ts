@@ -1,4 +1,4 @@
-import { hasForbiddenVariable } from '../kernel/allowed-text.ts'
+import { hasForbiddenVariable } from '../kernel/alerts.ts'
 import { describeValue, type Problem } from './config-error.ts'
 import type { Environment } from './env.ts'
 import { TableReader, type SourceOf, type ValueReader } from './table-reader.ts'

@@ -1,4 +1,4 @@
-import { alignColumns } from '../kernel/table.ts'
+import { alignColumns } from '../kernel/text.ts'
 import { printable } from './config-error.ts'
 import type { EffectiveSetting, LoadedConfig } from './config.ts'
 

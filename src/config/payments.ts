@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { parseEnv } from 'node:util'
 import { resolve, dirname } from 'node:path'
-import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { isLoopbackHost } from '../kernel/addresses.ts'
 import { httpUrl } from './address-types.ts'
 import { timeOfDay, timeZone } from './backup-types.ts'
 import type { Problem } from './config-error.ts'

@@ -1,4 +1,4 @@
-import type { FiringSeverity } from '../kernel/declared-alerts.ts'
+import type { FiringSeverity } from '../kernel/alerts.ts'
 import { Secret } from '../kernel/secret.ts'
 import { isWebhookSecret } from '../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../kernel/time.ts'

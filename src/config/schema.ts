@@ -14,7 +14,7 @@ import {
 } from './address-types.ts'
 import { BACKUP_SETTINGS } from './backup-settings.ts'
 import { PAYMENT_SETTINGS } from './payments.ts'
-import { isLoopbackHost } from '../kernel/loopback-host.ts'
+import { isLoopbackHost } from '../kernel/addresses.ts'
 import { chatId, receiverNames, ROBOT_KINDS } from './receivers.ts'
 import { signingKeys } from './signing-keys.ts'
 import { claimName, clientId, exactHttpUrl, roleList, roleMap, scopeList } from './sign-in-types.ts'

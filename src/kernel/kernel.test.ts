@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { systemClock } from './clock.ts'
-import { counted } from './counted.ts'
-import { hasRole, knownRoles, type Identity } from './identity.ts'
+import { alignColumns, counted } from './text.ts'
+import { hasRole, type Identity, knownRoles } from './identity.ts'
 import { newId } from './ids.ts'
 import { NEWEST_FIRST, pageOf } from './page.ts'
-import { backoffMs } from './retry.ts'
+import { backoffMs } from './waiting.ts'
 import { Secret } from './secret.ts'
-import { alignColumns } from './table.ts'
 
 test('a secret is redacted in every printed form, and only reveal() returns it', () => {
   const secret = new Secret('hunter2')

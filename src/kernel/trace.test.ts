@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attributesOf, toCloudEvent, traceHeadersOfEvent } from './cloud-event.ts'
+import { attributesOf, toCloudEvent, traceHeadersOfEvent } from './events.ts'
 import {
   bindTrace,
   bindWork,

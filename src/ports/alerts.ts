@@ -1,4 +1,4 @@
-import type { AlarmId, FiringSeverity } from '../kernel/declared-alerts.ts'
+import type { AlarmId, FiringSeverity } from '../kernel/alerts.ts'
 import type { Tx } from '../store/store.ts'
 
 /** The standard levels, the most severe first (docs/specification.md, Alerts); `CLOSE` is a recovery. */

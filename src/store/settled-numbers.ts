@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { backoffMs } from '../kernel/retry.ts'
+import { backoffMs } from '../kernel/waiting.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Queries } from './store.ts'
 import { storeUnavailable } from './unavailable.ts'

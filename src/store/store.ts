@@ -1,6 +1,6 @@
 import { CompiledQuery, type Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
-import type { SnapshotSteps } from '../ports/snapshots.ts'
+import type { SnapshotSteps } from '../ports/database-files.ts'
 import type { Database, Statement } from './statement.ts'
 
 /** Runs queries: outside of transactions, or in one. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import { AppError } from '../kernel/errors.ts'
-import { JsonText } from '../kernel/json-text.ts'
+import { JsonText } from '../kernel/text.ts'
 import { decoderOf, encoderOf } from './codec.ts'
 import { Fields, GivenTime, Nullable, NullableTimestamp, Timestamp } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import { invalidField } from '../kernel/errors.ts'
-import { JsonText } from '../kernel/json-text.ts'
+import { JsonText } from '../kernel/text.ts'
 import { parseRfc3339, toRfc3339 } from '../kernel/time.ts'
 
 // Converts between models (camelCase, times in epoch milliseconds) and the wire (snake_case, times in RFC 3339) by the

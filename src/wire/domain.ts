@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { BuiltInCommand } from '../kernel/command.ts'
-import type { AlertTable } from '../kernel/declared-alerts.ts'
+import type { AlertTable } from '../kernel/alerts.ts'
 import type { Role } from '../kernel/identity.ts'
 import type { Job } from '../kernel/job.ts'
 import type { ErrorCodes } from './error-codes.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { escapeHtml } from '../kernel/html.ts'
+import { escapeHtml } from '../kernel/text.ts'
 import type { Answer } from './route.ts'
 
 const STYLE = `

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../kernel/page.ts'
-import { JsonText } from '../kernel/json-text.ts'
+import { JsonText } from '../kernel/text.ts'
 import { parseTime, type Encode } from './codec.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { Fields, GivenTime, Nullable } from './schemas.ts'

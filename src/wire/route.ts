@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TSchema } from 'typebox'
 import type { Identity, Role, TokenPurpose } from '../kernel/identity.ts'
-import { JsonText } from '../kernel/json-text.ts'
+import { JsonText } from '../kernel/text.ts'
 import type { TouchedRow, Tx } from '../store/store.ts'
 import type { ErrorCodes } from './error-codes.ts'
 import type { StreamBody } from './stream.ts'

@@ -2,7 +2,7 @@
 // promise was kept, 1 when one was broken, 2 for wrong usage. Measured figures: docs/reliability.md.
 import { setMaxListeners } from 'node:events'
 import { createProgress } from '../../bench/support/progress.ts'
-import { alignColumns } from '../../src/kernel/table.ts'
+import { alignColumns } from '../../src/kernel/text.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { parseRequest, USAGE, type Request } from './support/command-line.ts'
 import { figuresText } from './support/scenario.ts'

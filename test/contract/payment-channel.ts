@@ -9,7 +9,7 @@ import {
   type Callback,
   type NewPayment,
   type PaymentReference,
-} from '../../src/ports/payment-channel.ts'
+} from '../../src/ports/payments.ts'
 import type { PayWorld, ReceivedCallback } from '../support/mock-pay.ts'
 
 const NUMBER = '0191c2a7b7d07c3e8f00a1b2c3d4e5f6'

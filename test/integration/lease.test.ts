@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { test } from 'node:test'
 import type { Clock } from '../../src/kernel/clock.ts'
-import { createLease } from '../../src/store/lease.ts'
+import { createLease } from '../../src/store/work/lease.ts'
 import type { Store } from '../../src/store/store.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -114,7 +114,7 @@ const HOLDER = `
   import { Secret } from '../../src/kernel/secret.ts'
   import { silentLogger } from '../../src/kernel/logger.ts'
   import { noMetrics } from '../../src/kernel/metrics.ts'
-  import { createLease } from '../../src/store/lease.ts'
+  import { createLease } from '../../src/store/work/lease.ts'
   import { openStore } from '../../src/store/open.ts'
   const [text, now] = process.argv.slice(1)
   const { kind, path, url } = JSON.parse(text)

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
-import { Alerts, alertsDomain, noNotifications } from '../../src/domains/alerts/index.ts'
-import { alertRoutes } from '../../src/domains/alerts/routes.ts'
-import { Messages } from '../../src/domains/messages/index.ts'
-import { Orders, ordersDomain } from '../../src/domains/orders/index.ts'
-import { orderRoutes } from '../../src/domains/orders/routes.ts'
-import { telemetryRoutes } from '../../src/domains/telemetry/routes.ts'
-import { Telemetry } from '../../src/domains/telemetry/service.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
-import { HOUR } from '../../src/kernel/time.ts'
-import type { Store, Tx } from '../../src/store/store.ts'
-import { anyAlerts } from '../support/declared-alerts.ts'
-import { NO_PAYMENTS } from '../support/orders.ts'
+import { rowsOf, startGroupedApi } from '../support/grouped-api.ts'
 import { chanceOf, type Chance } from '../support/random.ts'
-import { startRouteServer, type RouteServer } from '../support/route-server.ts'
 import { scopeOf } from '../support/scope.ts'
 import { testStores } from '../support/store.ts'
 
@@ -26,50 +12,6 @@ const [ORDERS, ALARMS, AGENTS] = [
   ['a-1', 'a-2'],
 ]
 const EXPECTED = new Set([200, 201, 202, 404, 409])
-
-/** The API of one process, with the operations whose writes share transactions. */
-function startApi(store: Store): Promise<RouteServer> {
-  const clock = systemClock
-  const shared = { store, clock, logger: silentLogger, metrics: noMetrics }
-  const delivery = { wake: () => undefined, waitForSettlement: async () => undefined }
-  const raised = {
-    raise: () => Promise.reject(new Error('no alert is expected')),
-    recoverIfRaised: async () => undefined,
-  }
-  const messages = new Messages({ ...shared, delivery, alerts: raised })
-  const orders = new Orders({
-    ...shared,
-    expiryMs: HOUR,
-    events: messages.eventsOf('orders', ordersDomain.encodeEvent),
-    alerts: raised,
-    payments: { ...NO_PAYMENTS, orderLeftPending },
-  })
-  const alerts = new Alerts({
-    ...shared,
-    events: messages.eventsOf('alerts', alertsDomain.encodeEvent),
-    notifications: noNotifications,
-    acknowledgeForMs: HOUR,
-    declared: anyAlerts,
-  })
-  const telemetry = new Telemetry({
-    ...shared,
-    delivery,
-    newestMessage: messages.newestNumber,
-    maxPending: 10_000,
-    ratePerSecond: 10_000,
-  })
-  const routes = [
-    ...orderRoutes(orders),
-    ...alertRoutes(alerts),
-    ...telemetryRoutes(telemetry, () => clock.now()),
-  ]
-  return startRouteServer({ store, clock, routes })
-}
-
-/** A move of a pending order takes longer than the next one, so their events could change places. */
-async function orderLeftPending({ db }: Tx): Promise<void> {
-  for (let statements = 0; statements < 3; statements++) await db.selectFrom('orders').select('seq').execute()
-}
 
 type Call = readonly [method: string, path: string, body: object, headers?: Record<string, string>]
 
@@ -90,15 +32,11 @@ const CALLS: readonly ((chance: Chance) => Call)[] = [
   (chance) => ['POST', '/api/v1/telemetry', { agent_id: chance.pick(AGENTS), data: {} }],
 ]
 
-async function rowsOf<R>({ read }: Store, text: string): Promise<R[]> {
-  return (await sql.raw<R>(text).execute(read.db)).rows
-}
-
 test('orders, alerts and telemetry of two processes stay consistent while their writes share transactions', async (t) => {
   const scope = scopeOf(t)
   const chance = chanceOf(t)
   const { store, otherStore } = scope.use(await testStores('postgres', systemClock))
-  const apis = [scope.use(await startApi(store)), scope.use(await startApi(otherStore))]
+  const apis = [scope.use(await startGroupedApi(store)), scope.use(await startGroupedApi(otherStore))]
   const accepted: Record<string, number> = {}
   for (let burst = 0; burst < 4; burst++) {
     const calls = Array.from({ length: 40 }, () => chance.pick(CALLS)(chance))
@@ -144,7 +82,7 @@ test('orders, alerts and telemetry of two processes stay consistent while their 
 test('orders that are created together share transactions', async (t) => {
   const scope = scopeOf(t)
   const { store } = scope.use(await testStores('postgres', systemClock))
-  const api = scope.use(await startApi(store))
+  const api = scope.use(await startGroupedApi(store))
   const creations = Array.from({ length: 40 }, (_, index) =>
     api.send('POST', '/orders', { body: { order_id: `o-${index}`, platform: 'live', amount_cents: 1 } }),
   )

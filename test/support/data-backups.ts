@@ -8,7 +8,7 @@ import {
 import { systemClock, type WaitingClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { createSnapshots } from '../../src/store/snapshots.ts'
+import { createSnapshots } from '../../src/store/files/snapshot.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eventually } from './eventually.ts'

@@ -1,4 +1,4 @@
-import { declaredAlarmId, DeclaredAlerts, type AlertTable } from '../../src/kernel/declared-alerts.ts'
+import { declaredAlarmId, DeclaredAlerts, type AlertTable } from '../../src/kernel/alerts.ts'
 import type { RecoverableAlerts } from '../../src/ports/alerts.ts'
 
 const ANY = {

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
-import { createSnapshots } from '../../src/store/snapshots.ts'
+import { createSnapshots } from '../../src/store/files/snapshot.ts'
 
 /** The steps at which the process can end, in their order. */
 export const STEPS = [

@@ -14,7 +14,7 @@ import {
   type ProviderPayment,
   type ProviderRefund,
   type RefundReference,
-} from '../../src/ports/payment-channel.ts'
+} from '../../src/ports/payments.ts'
 
 type Call = 'create' | 'query' | 'close' | 'refund' | 'queryRefund'
 type StoredPayment = {

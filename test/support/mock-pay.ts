@@ -12,7 +12,7 @@ import { TEST_PRIVATE_KEY } from '../../programs/mock-pay/test-key.ts'
 import { createAlipay } from '../../src/infra/payments/alipay/index.ts'
 import { createStripe } from '../../src/infra/payments/stripe/index.ts'
 import { createWechatPay } from '../../src/infra/payments/wechatpay/index.ts'
-import type { ChannelSettings, PaymentChannel } from '../../src/ports/payment-channel.ts'
+import type { ChannelSettings, PaymentChannel } from '../../src/ports/payments.ts'
 import { fakeClock, type FakeClock } from './clock.ts'
 
 export interface ReceivedCallback {

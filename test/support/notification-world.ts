@@ -7,7 +7,7 @@ import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/noti
 import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
 import type { RobotKind } from '../../src/infra/robots/robot.ts'
-import type { DeclaredAlerts } from '../../src/kernel/declared-alerts.ts'
+import type { DeclaredAlerts } from '../../src/kernel/alerts.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics, type Metrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'

@@ -166,8 +166,10 @@ function serverOwner(): { uid: number; gid: number } | undefined {
   return { uid: Number(account[1]), gid: Number(account[2]) }
 }
 
-/** Debian has a directory for each version; the newest is used. */
+/** Debian has a directory for each version; the newest is used, unless the environment names another directory. */
 export function postgresPrograms(): string {
+  const named = process.env['PLATFORM_TEST_POSTGRES_PROGRAMS']
+  if (named) return named
   const directories = globSync('/usr/lib/postgresql/*/bin')
   const newest = directories.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
   if (!newest) throw new Error('There is no /usr/lib/postgresql/*/bin; install the package postgresql.')

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { backoffMs } from '../../src/kernel/retry.ts'
+import { backoffMs } from '../../src/kernel/waiting.ts'
 import {
   openEventStream,
   type EventStreamClient,

@@ -5,7 +5,8 @@ import { AppError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { ok, route, type Route, type RouteRequest } from '../../src/wire/route.ts'
-import { tunnelsAnswer, type TunnelsAnswer } from './tunnels-sample.ts'
+import { tunnelsAnswer } from './tunnels-sample.ts'
+import type { TunnelsAnswer } from '../../console/pages/tunnels/tunnel-state.ts'
 
 /** A gateway that serves the page, and beside it what a test tells it to answer. */
 export interface TunnelsDouble extends AsyncDisposable {

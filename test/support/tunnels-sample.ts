@@ -1,41 +1,7 @@
+import type { TunnelsAnswer } from '../../console/pages/tunnels/tunnel-state.ts'
 import { chanceFrom, type Chance } from './random.ts'
 
-/** What `GET /tunnels/state` answers (docs/specification.md, Gateway), as it comes over the wire. */
-export interface TunnelsAnswer {
-  readonly at: string
-  readonly gateways: readonly GatewayItem[]
-  readonly pool: {
-    readonly cidr: string
-    readonly size: number
-    readonly used: number
-    readonly cooling: number
-    readonly free: number
-  }
-  readonly total: number
-  readonly sessions: readonly SessionItem[]
-  /** For a standby: whether the sessions of its primary are in the answer. */
-  readonly primary?: 'included' | 'unavailable'
-}
-
-interface GatewayItem {
-  readonly name: string
-  readonly address: string
-  readonly heartbeat_seconds: number
-  readonly last_seen_at: string
-  readonly alive: boolean
-}
-
-export interface SessionItem {
-  readonly id: string
-  readonly user: { readonly id: string; readonly name: string }
-  readonly device: string | null
-  readonly virtual_ip: string
-  readonly gateway: string
-  readonly remote_address: string
-  readonly connected_at: string
-  readonly last_seen_at: string
-  readonly rtt_ms: number | null
-}
+export type SessionItem = TunnelsAnswer['sessions'][number]
 
 export const AT = Date.parse('2026-01-31T02:00:00.000Z')
 const POOL_SIZE = 65_533
@@ -58,6 +24,8 @@ export function sessionItem(fields: Partial<SessionItem> & Pick<SessionItem, 'vi
     remote_address: '192.0.2.7',
     connected_at: timeBefore(3_600_000),
     last_seen_at: timeBefore(4_000),
+    closed_at: null,
+    close_code: null,
     rtt_ms: 12,
     ...fields,
   }
@@ -79,7 +47,11 @@ export function tunnelsAnswer(
   }
 }
 
-export function gatewayItem(name: string, address: string, fields: Partial<GatewayItem> = {}): GatewayItem {
+export function gatewayItem(
+  name: string,
+  address: string,
+  fields: Partial<TunnelsAnswer['gateways'][number]> = {},
+): TunnelsAnswer['gateways'][number] {
   return { name, address, heartbeat_seconds: 30, last_seen_at: timeBefore(1_000), alive: true, ...fields }
 }
 

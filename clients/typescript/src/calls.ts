@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../src/kernel/retry.ts'
+import { backoffMs } from '../../../src/kernel/waiting.ts'
 import { isTransient, PlatformError } from './errors.ts'
 import { exchange, type Reply } from './exchange.ts'
 import type { Settings } from './options.ts'

@@ -7,7 +7,7 @@ import { startPolling, type Polling, type PollNews, type Reading } from '../../a
 import { signIn, type SignInResult } from '../../api/sign-in.ts'
 import { describeFailure } from '../../parts/failure-words.ts'
 import type { SignOutReason, TunnelsModel } from './model.ts'
-import { parseTunnelState, type TunnelState } from './tunnel-state.ts'
+import { toTunnelState, type TunnelsAnswer, type TunnelState } from './tunnel-state.ts'
 import { tunnelWords } from './words.ts'
 
 /** What the reader of the page can do about being signed in. */
@@ -82,7 +82,7 @@ async function readTunnelState(
     return { kind: 'refused', status, message: errorMessage(status, body) }
   if (status !== 200) return { kind: 'failed', reason: describeFailure(toFailure(status, body, retryAfter)) }
   try {
-    return { kind: 'answer', value: parseTunnelState(body) }
+    return { kind: 'answer', value: toTunnelState(body as TunnelsAnswer) }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     return { kind: 'failed', reason: tunnelWords().unreadable(detail) }

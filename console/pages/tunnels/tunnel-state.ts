@@ -1,3 +1,5 @@
+import type { AnswerOf } from '../../api/operations.ts'
+
 /** What `GET /tunnels/state` answers, in the words of this page; times in epoch milliseconds of the gateway's clock. */
 export interface TunnelState {
   readonly at: number
@@ -40,103 +42,44 @@ export interface Session {
   readonly rttMs: number | null
 }
 
-/** Reads an answer; throws an error that names the field which is not as it should be. */
-export function parseTunnelState(json: unknown): TunnelState {
-  const answer = fieldsOf(json, 'the answer')
+/** The answer: that of `GET /vpn/tunnels`, with the pool and whether a standby could ask its primary. */
+export type TunnelsAnswer = AnswerOf<'listVpnTunnels'> & {
+  readonly pool: AnswerOf<'getVpnPool'>
+  readonly primary?: 'included' | 'unavailable'
+}
+
+export function toTunnelState(answer: TunnelsAnswer): TunnelState {
+  const { at, gateways, pool, total, sessions, primary } = answer
   return {
-    at: answer.time('at'),
-    gateways: answer.list('gateways').map(parseGateway),
-    pool: parsePool(answer.inner('pool')),
-    total: answer.number('total'),
-    sessions: answer.list('sessions').map(parseSession),
-    isPrimaryMissing: answer.optionalText('primary') === 'unavailable',
+    at: Date.parse(at),
+    gateways: gateways.map(toGateway),
+    pool,
+    total,
+    sessions: sessions.map(toSession),
+    isPrimaryMissing: primary === 'unavailable',
   }
 }
 
-function parseGateway(gateway: Fields): Gateway {
+function toGateway(gateway: TunnelsAnswer['gateways'][number]): Gateway {
   return {
-    name: gateway.text('name'),
-    address: gateway.optionalText('address') ?? '',
-    heartbeatMs: gateway.number('heartbeat_seconds') * 1_000,
-    lastSeenAt: gateway.time('last_seen_at'),
-    isAlive: gateway.flag('alive'),
+    name: gateway.name,
+    address: gateway.address,
+    heartbeatMs: gateway.heartbeat_seconds * 1_000,
+    lastSeenAt: Date.parse(gateway.last_seen_at),
+    isAlive: gateway.alive,
   }
 }
 
-function parsePool(pool: Fields): Pool {
+function toSession(session: TunnelsAnswer['sessions'][number]): Session {
   return {
-    cidr: pool.text('cidr'),
-    size: pool.number('size'),
-    used: pool.number('used'),
-    cooling: pool.number('cooling'),
-    free: pool.number('free'),
+    id: session.id,
+    user: session.user,
+    device: session.device,
+    virtualIp: session.virtual_ip,
+    gateway: session.gateway,
+    remoteAddress: session.remote_address,
+    connectedAt: Date.parse(session.connected_at),
+    lastSeenAt: Date.parse(session.last_seen_at),
+    rttMs: session.rtt_ms,
   }
-}
-
-function parseSession(session: Fields): Session {
-  const user = session.inner('user')
-  return {
-    id: session.text('id'),
-    user: { id: user.text('id'), name: user.text('name') },
-    device: session.optionalText('device'),
-    virtualIp: session.text('virtual_ip'),
-    gateway: session.text('gateway'),
-    remoteAddress: session.optionalText('remote_address') ?? '',
-    connectedAt: session.time('connected_at'),
-    lastSeenAt: session.time('last_seen_at'),
-    rttMs: session.optionalNumber('rtt_ms'),
-  }
-}
-
-interface Fields {
-  text(name: string): string
-  optionalText(name: string): string | null
-  number(name: string): number
-  optionalNumber(name: string): number | null
-  flag(name: string): boolean
-  /** RFC 3339 → epoch milliseconds. */
-  time(name: string): number
-  inner(name: string): Fields
-  list(name: string): Fields[]
-}
-
-function fieldsOf(json: unknown, what: string): Fields {
-  if (!isRecord(json)) throw new Error(`${what} is not an object`)
-  const wrong = (name: string, wanted: string) => new Error(`${what}: ${name} is not ${wanted}`)
-  const text = (name: string) => {
-    const value = json[name]
-    if (typeof value !== 'string') throw wrong(name, 'a text')
-    return value
-  }
-  const number = (name: string) => {
-    const value = json[name]
-    if (typeof value !== 'number') throw wrong(name, 'a number')
-    return value
-  }
-  return {
-    text,
-    number,
-    optionalText: (name) => (json[name] === null || json[name] === undefined ? null : text(name)),
-    optionalNumber: (name) => (json[name] === null || json[name] === undefined ? null : number(name)),
-    flag(name) {
-      const value = json[name]
-      if (typeof value !== 'boolean') throw wrong(name, 'true or false')
-      return value
-    },
-    time(name) {
-      const time = Date.parse(text(name))
-      if (Number.isNaN(time)) throw wrong(name, 'a time')
-      return time
-    },
-    inner: (name) => fieldsOf(json[name], name),
-    list(name) {
-      const value = json[name]
-      if (!Array.isArray(value)) throw wrong(name, 'a list')
-      return value.map((item) => fieldsOf(item, name))
-    },
-  }
-}
-
-function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null
 }

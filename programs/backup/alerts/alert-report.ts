@@ -1,7 +1,7 @@
 import { NIGHT_ALERTS, weightOfNightLevel, type NightEvent, type NightLevel } from './events.ts'
 import type { AlertTemplates } from '../../../src/config/backup-templates.ts'
 import { renderTemplate } from './templates.ts'
-import { redactForbiddenVariables } from '../../../src/kernel/allowed-text.ts'
+import { redactForbiddenVariables } from '../../../src/kernel/alerts.ts'
 import { firstBytes, singleLine, type AlertVariables } from './variables.ts'
 
 /** The body of `POST /alerts/report`. */

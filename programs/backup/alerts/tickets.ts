@@ -1,4 +1,4 @@
-import { redactForbiddenVariables } from '../../../src/kernel/allowed-text.ts'
+import { redactForbiddenVariables } from '../../../src/kernel/alerts.ts'
 import { firstBytes, singleLine } from './variables.ts'
 
 /** The body of `POST /tickets`. */

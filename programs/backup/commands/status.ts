@@ -1,5 +1,5 @@
 import { lockOwner } from '../../files/process-lock.ts'
-import { alignColumns } from '../../../src/kernel/table.ts'
+import { alignColumns } from '../../../src/kernel/text.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import { nextDrill, nextRun } from '../install/index.ts'
 import { localTime } from '../night/local-time.ts'

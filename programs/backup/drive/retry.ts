@@ -1,5 +1,5 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
-import { backoffMs, type Backoff } from '../../../src/kernel/retry.ts'
+import { backoffMs, type Backoff } from '../../../src/kernel/waiting.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
 import type { BackupError } from '../errors.ts'
 

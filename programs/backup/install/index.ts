@@ -1,4 +1,4 @@
-import { alignColumns } from '../../../src/kernel/table.ts'
+import { alignColumns } from '../../../src/kernel/text.ts'
 import { toRfc3339 } from '../../../src/kernel/time.ts'
 import type { InstallReport } from './install.ts'
 import { localTimeText } from './next-run.ts'

@@ -1,6 +1,10 @@
 import { errorMessage } from '../../../src/kernel/errors.ts'
-import type { CopiedDatabase, DatabaseContents, DatabaseFiles } from '../../../src/ports/database-files.ts'
-import type { SnapshotSteps } from '../../../src/ports/snapshots.ts'
+import type {
+  CopiedDatabase,
+  DatabaseContents,
+  DatabaseFiles,
+  SnapshotSteps,
+} from '../../../src/ports/database-files.ts'
 import { BackupError } from '../errors.ts'
 
 /** A copy of the database in a file. */

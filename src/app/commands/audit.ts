@@ -12,7 +12,7 @@ import {
 } from '../../domains/audit/index.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { OLDEST_FIRST, type PageRequest } from '../../kernel/page.ts'
-import { alignColumns } from '../../kernel/table.ts'
+import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { parseTime } from '../../wire/codec.ts'
 import type { Domains } from '../domains.ts'

@@ -1,7 +1,7 @@
 import { recordEntry } from '../../domains/audit/index.ts'
 import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { alignColumns } from '../../kernel/table.ts'
+import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { schemaStatus } from '../../store/migrate.ts'
 import type { Store, Tx } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/counted.ts'
+import { counted } from '../../kernel/text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'

@@ -1,6 +1,6 @@
 import { apiTokenLifetime } from '../../config/schema.ts'
 import { changesBetween } from '../../kernel/audit.ts'
-import { alignColumns } from '../../kernel/table.ts'
+import { alignColumns } from '../../kernel/text.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { Page } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'

@@ -3,7 +3,7 @@ import type { Environment } from '../../config/env.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { DatabaseFacts } from '../../store/inspect-database.ts'
+import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */

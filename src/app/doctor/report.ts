@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { alignColumns } from '../../kernel/table.ts'
+import { alignColumns } from '../../kernel/text.ts'
 import { RESULTS, type CheckResult } from './check.ts'
 import type { DoctorFinding } from './doctor.ts'
 

@@ -1,5 +1,5 @@
 import type { SentenceCause } from '../../kernel/faults.ts'
-import { counted } from '../../kernel/counted.ts'
+import { counted } from '../../kernel/text.ts'
 import { isDueAt } from '../../kernel/time.ts'
 import {
   type AlertEvent,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { requireAllowedText } from '../../kernel/allowed-text.ts'
+import { requireAllowedText } from '../../kernel/alerts.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { NEWEST_FIRST, type PageOrder } from '../../kernel/page.ts'
 import { encoderOf } from '../../wire/codec.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/counted.ts'
-import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/declared-alerts.ts'
+import { counted } from '../../kernel/text.ts'
+import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'

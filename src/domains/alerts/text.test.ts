@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hasForbiddenVariable } from '../../kernel/allowed-text.ts'
+import { hasForbiddenVariable } from '../../kernel/alerts.ts'
 import { alarmIdIn, sanitizeBody, sanitizeText, weightIn } from './text.ts'
 
 describe('the weight in a body', () => {

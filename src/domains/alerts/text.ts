@@ -1,4 +1,4 @@
-import { redactForbiddenVariables } from '../../kernel/allowed-text.ts'
+import { redactForbiddenVariables } from '../../kernel/alerts.ts'
 import type { AlertWeight } from './model.ts'
 
 // Conventions for the text of an alert (docs/specification.md, Alerts).

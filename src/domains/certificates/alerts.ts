@@ -1,5 +1,5 @@
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
-import { declaredAlarmId, type AlertTable } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId, type AlertTable } from '../../kernel/alerts.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import { severityOfStep, type LadderStep } from './ladder.ts'
 import type { Certificate } from './model.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { NEWEST_FIRST } from '../../kernel/page.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'

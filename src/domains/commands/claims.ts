@@ -1,5 +1,5 @@
 import type { Containment } from '../../kernel/command.ts'
-import type { WorkClaim, WorkItem } from '../../store/runner.ts'
+import type { WorkClaim, WorkItem } from '../../store/work/runner.ts'
 import { first, type Tx } from '../../store/store.ts'
 import type { StartRules, WaitingExecution } from './start-rules.ts'
 import { lockFor } from './store.ts'

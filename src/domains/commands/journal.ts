@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
-import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Notices } from '../../ports/notification-channel.ts'

@@ -1,5 +1,5 @@
 import type { Containment, ParameterValue } from '../../kernel/command.ts'
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import type { Role } from '../../kernel/identity.ts'
 import { DAY } from '../../kernel/time.ts'
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { APPROVALS, CONTAINMENTS, type ParameterValue } from '../../kernel/command.ts'
 import { ROLES, type Role } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery, TimedPageQuery } from '../../wire/page.ts'

@@ -4,7 +4,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
-import { queuedWork } from '../../store/work-queue.ts'
+import { queuedWork } from '../../store/work/work-queue.ts'
 import type { RunLease } from './lease-watch.ts'
 import {
   STATUS_OF_REASON,

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import { moveFile } from '../../store/snapshot.ts'
+import { moveFile } from '../../store/files/snapshot.ts'
 import { requiredBytes } from './model.ts'
 
 export interface BackupFilesOptions {

@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import { MINUTE, isDueAt, DAY } from '../../kernel/time.ts'
 
 export const BACKUP_STATUSES = ['running', 'completed', 'failed'] as const

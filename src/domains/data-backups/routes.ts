@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { FileContent } from '../../wire/file-content.ts'

@@ -4,7 +4,7 @@ import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
-import { queuedWork, WorkQueue } from '../../store/work-queue.ts'
+import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
 import type { DataBackup } from './model.ts'
 import { dataBackups, pages, statement } from './tables.ts'
 

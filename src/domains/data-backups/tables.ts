@@ -1,6 +1,6 @@
 import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import { WORK_COLUMNS } from '../../store/work-queue.ts'
+import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { BackupStatus } from './model.ts'
 
 export const dataBackups = defineColumns({

@@ -1,12 +1,11 @@
 import { setImmediate as yieldTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
-import { InterruptibleSleep } from '../../kernel/interruptible-sleep.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outage.ts'
+import { InterruptibleSleep } from '../../kernel/waiting.ts'
+import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encodeComment, encodeServerSentEvent } from '../../wire/event-stream.ts'
 import type { StreamOutput } from '../../wire/stream.ts'
-import { earlierOf, LOGS, formatPlaces, type Places, type LogName, type Subscription } from './model.ts'
+import { earlierOf, formatPlaces, type LogName, LOGS, type Places, type Subscription } from './model.ts'
 import type { EventOrder, OrderedEvent } from './order.ts'
 
 export interface EventFeedOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Identity, Role } from '../../kernel/identity.ts'
-import { matchesPattern, type DeclaredSubject } from '../../kernel/event-subjects.ts'
+import { matchesPattern, type DeclaredSubject } from '../../kernel/events.ts'
 import { formatPlaces, LOGS, parsePlaces, subscribe } from './model.ts'
 
 const DECLARED: readonly DeclaredSubject[] = [

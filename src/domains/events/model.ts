@@ -1,6 +1,6 @@
 import { invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
-import { matchesPattern, requireReaders, type DeclaredSubject } from '../../kernel/event-subjects.ts'
+import { matchesPattern, requireReaders, type DeclaredSubject } from '../../kernel/events.ts'
 
 /** Which events a reader gets. */
 export class Subscription {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { EventPage, PositionedEvent } from '../../ports/event-log.ts'
+import type { EventPage, PositionedEvent } from '../../ports/events.ts'
 import { LOGS, type Places } from './model.ts'
 import { EventOrder, type EventLogs } from './order.ts'
 

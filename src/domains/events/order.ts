@@ -1,10 +1,4 @@
-import type {
-  EventLog,
-  EventPage,
-  LoggedEvent,
-  PositionedEvent,
-  PositionedLog,
-} from '../../ports/event-log.ts'
+import type { EventLog, EventPage, LoggedEvent, PositionedEvent, PositionedLog } from '../../ports/events.ts'
 import type { LogName, Places } from './model.ts'
 
 export interface EventLogs {

@@ -5,13 +5,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import type {
-  EventLog,
-  EventPage,
-  LoggedEvent,
-  PositionedEvent,
-  PositionedLog,
-} from '../../ports/event-log.ts'
+import type { EventLog, EventPage, LoggedEvent, PositionedEvent, PositionedLog } from '../../ports/events.ts'
 import type { StreamEnd, StreamOutput } from '../../wire/stream.ts'
 import { LiveEvents, type LiveEventsDeps, type StreamRequest } from './service.ts'
 

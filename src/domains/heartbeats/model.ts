@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import { SECOND, DAY } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
 import { nextRun } from './schedule.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'

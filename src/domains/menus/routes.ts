@@ -1,7 +1,7 @@
 import { Type, type TObject } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { ROLES, type Identity } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'

@@ -1,12 +1,6 @@
 import { sql } from 'kysely'
-import { eventSource } from '../../kernel/cloud-event.ts'
-import type {
-  EventLog,
-  EventPage,
-  LoggedEvent,
-  LoggedMessage,
-  MessageLogReader,
-} from '../../ports/event-log.ts'
+import { eventSource } from '../../kernel/events.ts'
+import type { EventLog, EventPage, LoggedEvent, LoggedMessage, MessageLogReader } from '../../ports/events.ts'
 import { CreatedRanges } from '../../store/created-range.ts'
 import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/row-sizes.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'

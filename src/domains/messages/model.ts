@@ -1,6 +1,6 @@
 import type { BusFault } from '../../kernel/bus.ts'
-import { eventSource, type EventAttributes } from '../../kernel/cloud-event.ts'
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import { eventSource, type EventAttributes } from '../../kernel/events.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import type { SentenceCause } from '../../kernel/faults.ts'
 import { DAY } from '../../kernel/time.ts'
 

@@ -8,7 +8,7 @@ import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
-import { EventSubjects } from '../../kernel/event-subjects.ts'
+import { EventSubjects } from '../../kernel/events.ts'
 import { messageRoutes } from './routes.ts'
 import { Messages } from './service.ts'
 

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
-import { traceHeadersOfEvent } from '../../kernel/cloud-event.ts'
+import { traceHeadersOfEvent } from '../../kernel/events.ts'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'

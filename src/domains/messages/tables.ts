@@ -1,4 +1,4 @@
-import { EVENT_HEADERS } from '../../kernel/cloud-event.ts'
+import { EVENT_HEADERS } from '../../kernel/events.ts'
 import type { BusFault } from '../../kernel/bus.ts'
 import type { SentenceCause } from '../../kernel/faults.ts'
 import { defineColumns, encoded, generated, integer, json, text } from '../../store/columns.ts'

@@ -1,5 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/counted.ts'
+import { counted } from '../../kernel/text.ts'
 import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { MINUTE } from '../../kernel/time.ts'

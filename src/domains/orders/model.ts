@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import { DAY } from '../../kernel/time.ts'
 
 /** The states of an order (docs/specification.md, Orders). */

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'

@@ -3,10 +3,10 @@ import { AppError, invalidMove, notFound, requireVersion } from '../../kernel/er
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page } from '../../kernel/page.ts'
-import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { OrderPayments } from '../../ports/order-payments.ts'
+import type { OrderPayments } from '../../ports/payments.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import {
   ORDER_ALERTS,

@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
-import type { LoggedEvent } from '../../ports/event-log.ts'
+import type { LoggedEvent } from '../../ports/events.ts'
 
 /** The duration of a step of the series (docs/specification.md, Overview). */
 export const STEP_MS = 5 * MINUTE

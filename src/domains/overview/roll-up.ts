@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
+import type { EventLog } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import {
   changeOf,

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties } from 'typebox'
 import { ROLES } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { ok, route, type Route } from '../../wire/route.ts'

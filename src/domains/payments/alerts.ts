@@ -1,5 +1,5 @@
 import { HOUR, DAY } from '../../kernel/time.ts'
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 
 const ENDED_BY = 'The payment is refunded in full, or somebody resolves it (`POST /payments/{id}/resolve`).'
 

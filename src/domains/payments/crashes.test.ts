@@ -4,7 +4,7 @@ import { WANTED } from '../../../test/support/orders.ts'
 import { paymentProcess, paymentWorld } from '../../../test/support/payments.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY, HOUR } from '../../kernel/time.ts'
-import type { Callback } from '../../ports/payment-channel.ts'
+import type { Callback } from '../../ports/payments.ts'
 import type { Store } from '../../store/store.ts'
 
 const CALLS: readonly (string | symbol)[] = ['create', 'query', 'close', 'refund', 'queryRefund', 'bill']

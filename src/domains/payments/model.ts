@@ -1,5 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
-import type { PaymentReference, ProviderRefund } from '../../ports/payment-channel.ts'
+import type { PaymentReference, ProviderRefund } from '../../ports/payments.ts'
 
 /** The states of a payment (docs/specification.md, Payments). */
 export const PAYMENT_STATUSES = ['creating', 'open', 'paid', 'closed', 'failed'] as const

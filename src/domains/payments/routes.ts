@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { htmlPage } from '../../wire/html-page.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'

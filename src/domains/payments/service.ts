@@ -1,5 +1,5 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import { AppError, errorMessage, invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -8,36 +8,36 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { OrderPayments } from '../../ports/order-payments.ts'
 import {
   BadSignature,
-  ChannelError,
   type Callback,
   type CallbackAnswer,
   type CallbackHeaders,
+  ChannelError,
+  type OrderPayments,
   type PaymentChannel,
   type ProviderPayment,
-} from '../../ports/payment-channel.ts'
-import { queuedWork } from '../../store/work-queue.ts'
+} from '../../ports/payments.ts'
+import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import {
+  type Attention,
   attentionOf,
   canMovePayment,
+  isActionDead,
   isUnfinished,
   nextLookAt,
   numberOf,
+  type OrderOutcome,
+  type Payment,
   PAYMENT_STATUSES,
+  type PaymentChange,
+  type PaymentStatus,
   referenceOf,
   REPEAT_FOR_MS,
   REQUEST_MS,
-  isActionDead,
-  type Attention,
-  type OrderOutcome,
-  type Payment,
-  type PaymentChange,
-  type PaymentStatus,
 } from './model.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
 import { Refunds } from './refunds.ts'
@@ -51,6 +51,7 @@ import {
   forgetCallbacks,
   insertPayment,
   isPaidByAnother,
+  type ListedPayment,
   listPaymentChanges,
   listPayments,
   listUnfinished,
@@ -59,11 +60,10 @@ import {
   markOrderClosing,
   movePayment,
   oldestCreatingAt,
-  recordCallback,
-  setPaymentDue,
-  type ListedPayment,
   type PaymentFilter,
   type PaymentRow,
+  recordCallback,
+  setPaymentDue,
 } from './store.ts'
 
 /** An order as the payments see it. */

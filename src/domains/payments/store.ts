@@ -4,7 +4,7 @@ import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { eachStatus, type AnyQuery } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
-import { WorkQueue } from '../../store/work-queue.ts'
+import { WorkQueue } from '../../store/work/work-queue.ts'
 import type { Attention, Payment, PaymentChange, PaymentStatus, Refund, RefundStatus } from './model.ts'
 import { db, pages, paymentCallbacks, paymentHistory, paymentRefunds, payments, statement } from './tables.ts'
 

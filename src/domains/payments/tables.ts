@@ -1,6 +1,6 @@
 import { defineColumns, flag, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import { WORK_COLUMNS } from '../../store/work-queue.ts'
+import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { Attention, PaymentStatus, RefundStatus } from './model.ts'
 import type { DifferenceKind, ReconciliationStatus, Side } from './reconciliation/model.ts'
 

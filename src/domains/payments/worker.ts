@@ -1,7 +1,7 @@
 import { MINUTE, SECOND, DAY } from '../../kernel/time.ts'
-import type { ProviderRefund } from '../../ports/payment-channel.ts'
-import { Runner, type RunnerOptions } from '../../store/runner.ts'
-import type { ClaimFilter } from '../../store/work-queue.ts'
+import type { ProviderRefund } from '../../ports/payments.ts'
+import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
+import type { ClaimFilter } from '../../store/work/work-queue.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
 import { actorOfStep, type Payments, type CallOutcome } from './service.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
 import { parseRange } from './addresses.ts'
 
 test('network, gateway and broadcast of a pool are never leased', () => {

@@ -1,5 +1,5 @@
 import { invalidField } from '../../kernel/errors.ts'
-import { parseIpv4 } from '../../kernel/ipv4.ts'
+import { parseIpv4 } from '../../kernel/addresses.ts'
 
 /** The addresses of a pool, each as one number of four bytes. */
 export interface AddressRange {

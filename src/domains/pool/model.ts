@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 
 /** How full a pool is. */
 export interface PoolUsage {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'

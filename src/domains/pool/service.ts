@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { Store, TouchedRow, Tx } from '../../store/store.ts'
 import {

@@ -5,8 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { auditCodeOf, type AuditCode } from '../../kernel/end-reasons.ts'
-import { SESSION_EVENTS, type AuditEntry, type AuditEventName } from './model.ts'
+import { auditCodeOf, SESSION_EVENTS, type AuditCode, type AuditEntry, type AuditEventName } from './model.ts'
 import { audit, db, pages, statement } from './tables.ts'
 
 const insert = statement<AuditEntry>((on, value) => on.insertInto('vpn_audit').values(audit.values(value)))

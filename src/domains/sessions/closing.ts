@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/counted.ts'
+import { counted } from '../../kernel/text.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'

@@ -1,5 +1,5 @@
-import type { AuditCode } from '../../kernel/end-reasons.ts'
 import type { SentenceCause } from '../../kernel/faults.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 
 export interface Session {
   readonly id: string
@@ -90,3 +90,20 @@ export const SESSION_EVENTS = {
   session_closed: 'vpn.audit.session_closed',
   auth_failed: 'vpn.audit.auth_failed',
 } as const satisfies Record<AuditEventName, string>
+
+/** `many_refusals`: an entry that stands for refusals from many addresses. */
+export const AUDIT_CODES = [
+  ...(Object.keys(END_REASONS) as (keyof typeof END_REASONS)[]),
+  'many_refusals',
+] as const
+/** The code of a reason in the audit trail. */
+export type AuditCode = (typeof AUDIT_CODES)[number]
+
+const CODES = new Map<string, AuditCode>(
+  AUDIT_CODES.flatMap((code) => (code === 'many_refusals' ? [] : [[END_REASONS[code], code]])),
+)
+
+/** The code of a reason; undefined for one of a client or a library. */
+export function auditCodeOf(reason: string): AuditCode | undefined {
+  return CODES.get(reason)
+}

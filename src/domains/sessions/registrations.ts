@@ -1,18 +1,22 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { RegisteredSession, SessionRequest, SessionToken } from '../../ports/session-registry.ts'
+import {
+  END_REASONS,
+  type RegisteredSession,
+  type SessionRequest,
+  type SessionToken,
+} from '../../ports/session-registry.ts'
 import { lockName, touchedLock } from '../../store/locking.ts'
 import type { Store, TouchedRow, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
-import { END_CODES, type AuditEntry } from './model.ts'
+import { type AuditEntry, END_CODES } from './model.ts'
 import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
 export interface AddressLeases {

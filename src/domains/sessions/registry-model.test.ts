@@ -11,7 +11,7 @@ import {
   vpnStoreWorld,
   type VpnStoreWorld,
 } from '../../../test/support/vpn-store.ts'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
 import { parseRange } from '../pool/index.ts'
 
 const POOL = '100.64.0.0/27'

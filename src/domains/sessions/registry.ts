@@ -1,32 +1,32 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import {
+  END_REASONS,
+  INTERVALS_UNTIL_DEAD,
+  type Refusal,
+  type RegisteredSession,
+  type SessionEnd,
+  type SessionNews,
+  type SessionRegistry,
+  type SessionRequest,
+  type SessionToken,
+} from '../../ports/session-registry.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND, toRfc3339 } from '../../kernel/time.ts'
-import type {
-  Refusal,
-  RegisteredSession,
-  SessionEnd,
-  SessionNews,
-  SessionRegistry,
-  SessionRequest,
-  SessionToken,
-} from '../../ports/session-registry.ts'
-import { createLease, type Lease } from '../../store/lease.ts'
-import type { Tx, Store } from '../../store/store.ts'
+import { createLease, type Lease } from '../../store/work/lease.ts'
+import type { Store, Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
 import type { SessionCloser } from './closing.ts'
 import {
+  findRunning,
+  type GatewayRun,
   listOtherRuns,
   markLeft,
   markSeen,
-  findRunning,
-  type GatewayRun,
   type RunningGateway,
 } from './gateways.ts'
-import { END_CODES, cleanPhrase } from './model.ts'
+import { cleanPhrase, END_CODES } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'

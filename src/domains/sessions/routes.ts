@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { AUDIT_CODES } from '../../kernel/end-reasons.ts'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
@@ -18,7 +17,7 @@ import {
   Text,
   Timestamp,
 } from '../../wire/schemas.ts'
-import { AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
+import { AUDIT_CODES, AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
 import type { Sessions } from './service.ts'
 
 /** Who may read the list and the events. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'

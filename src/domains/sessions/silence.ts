@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
+import { INTERVALS_UNTIL_DEAD } from '../../ports/session-registry.ts'
 
 /** A run of a gateway, and its last heartbeat. */
 export interface WatchedRun {

@@ -1,8 +1,7 @@
 import type { SentenceCause } from '../../kernel/faults.ts'
 import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import type { AuditCode } from '../../kernel/end-reasons.ts'
-import type { AuditEventName } from './model.ts'
+import type { AuditCode, AuditEventName } from './model.ts'
 
 /** One run of a gateway, from its start to its stop. */
 export const gateways = defineColumns({

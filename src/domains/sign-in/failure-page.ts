@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../kernel/html.ts'
+import { escapeHtml } from '../../kernel/text.ts'
 import { htmlPage } from '../../wire/html-page.ts'
 import type { Answer } from '../../wire/route.ts'
 import { SIGN_IN_FAILURES, type SignInFailure } from './failures.ts'

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { Clock } from '../../kernel/clock.ts'
 import type { RotatedKeys, Secret } from '../../kernel/secret.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import type { SignInBinding } from '../../ports/identity-provider.ts'
+import type { SignInBinding } from '../../ports/authentication.ts'
 
 /** How long a person may take at the provider (docs/specification.md, Sign-in). */
 export const FLOW_LIFETIME_MS = 10 * MINUTE

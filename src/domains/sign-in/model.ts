@@ -1,5 +1,5 @@
 import { USER_NAME_CHARACTERS, knownRoles, type Role } from '../../kernel/identity.ts'
-import type { Claims } from '../../ports/identity-provider.ts'
+import type { Claims } from '../../ports/authentication.ts'
 
 /** How the claims of the provider become a user of the platform. */
 export interface ClaimRules {

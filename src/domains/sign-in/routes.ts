@@ -1,6 +1,6 @@
 import { Type, type TSchema, type Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Answer, type AnswerSchema, type Route, type RouteRequest } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { systemClock } from '../../kernel/clock.ts'
-import type { IdentityProvider } from '../../ports/identity-provider.ts'
+import type { IdentityProvider } from '../../ports/authentication.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'

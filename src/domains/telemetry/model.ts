@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import { SECOND, isDueAt, DAY } from '../../kernel/time.ts'
 
 /** What an agent has measured. */

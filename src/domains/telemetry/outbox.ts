@@ -1,11 +1,11 @@
 import { PUBLISHED_BYTES } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { EVENT_HEADERS, toCloudEvent } from '../../kernel/cloud-event.ts'
+import { EVENT_HEADERS, toCloudEvent } from '../../kernel/events.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'
-import { declaredAlarmId } from '../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
-import type { PositionedEvent, PositionedLog } from '../../ports/event-log.ts'
+import type { PositionedEvent, PositionedLog } from '../../ports/events.ts'
 import type {
   DeadLetters,
   Outbox,

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidField } from '../../kernel/errors.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf } from '../../wire/page.ts'

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
-import type { JsonText } from '../../kernel/json-text.ts'
+import type { JsonText } from '../../kernel/text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'

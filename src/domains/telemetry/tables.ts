@@ -1,4 +1,4 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
 

@@ -1,5 +1,5 @@
 import { ROLES } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'

@@ -6,14 +6,14 @@ import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { signInRecord } from '../../kernel/audit.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import type { TokenIssuer, TokenSubject } from '../../ports/authenticator.ts'
+import type { TokenIssuer, TokenSubject } from '../../ports/authentication.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { endToken, type EndedTokens } from './ended-tokens.ts'
 import { createLoginThrottle, type Attempt, type LoginThrottle } from './login-throttle.ts'
 import type { Account, User } from './model.ts'
 import { invalidCredentials, type PreparedPassword, type Users } from './service.ts'
 import { findAccount, lockUser, recordLogin, recordSignIn } from './store.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 
 /** What authentication needs of the rest of the platform. */
 export interface AuthDeps {

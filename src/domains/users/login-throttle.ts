@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { clientNetwork } from '../../kernel/client-network.ts'
+import { clientNetwork } from '../../kernel/addresses.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { MINUTE } from '../../kernel/time.ts'

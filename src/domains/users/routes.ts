@@ -1,6 +1,6 @@
 import { AppError, invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { bodyWriter } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'

@@ -38,7 +38,7 @@ import {
   updateAccount,
   type UserName,
 } from './store.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 
 /** What the user domain needs of the rest of the platform. */
 export interface UserDeps {

@@ -2,15 +2,15 @@ import {
   attributesOf,
   eventSource,
   eventThing,
+  matchesPattern,
   toCloudEvent,
   traceHeadersOfEvent,
-} from '../../kernel/cloud-event.ts'
-import type { AlertTable } from '../../kernel/declared-alerts.ts'
-import { matchesPattern } from '../../kernel/event-subjects.ts'
+} from '../../kernel/events.ts'
+import type { AlertTable } from '../../kernel/alerts.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'
-import type { LoggedMessage } from '../../ports/event-log.ts'
+import type { LoggedMessage } from '../../ports/events.ts'
 import { WEBHOOK_FAILURES, type WebhookReply } from '../../ports/webhook-caller.ts'
 
 /** Why an endpoint gets nothing: a person has disabled it, it has answered 410, or it has failed for 5 days. */

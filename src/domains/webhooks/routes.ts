@@ -1,4 +1,4 @@
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'

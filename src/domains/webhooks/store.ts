@@ -3,7 +3,7 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
-import { queuedWork, WorkQueue } from '../../store/work-queue.ts'
+import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
 import type { RowOf } from '../../store/columns.ts'
 import {
   NOT_TRIED,

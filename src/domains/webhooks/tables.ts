@@ -1,7 +1,7 @@
 import { Secret } from '../../kernel/secret.ts'
 import { defineColumns, encoded, flag, generated, integer, json, text } from '../../store/columns.ts'
 import { schemaOf } from '../../store/schema.ts'
-import { WORK_COLUMNS } from '../../store/work-queue.ts'
+import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { DeliveryFault, DeliveryStatus, DisabledReason } from './model.ts'
 
 /** A text that no log line shows. */

@@ -5,7 +5,7 @@ import { inTransactions, onEveryDialect, testStore } from '../../../test/support
 import { fakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import type { AuditRecord } from '../../kernel/audit.ts'
 import type { AppError } from '../../kernel/errors.ts'
-import { EventSubjects } from '../../kernel/event-subjects.ts'
+import { EventSubjects } from '../../kernel/events.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'

@@ -1,30 +1,30 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import { traceHeadersOfEvent } from '../../kernel/cloud-event.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outage.ts'
+import { traceHeadersOfEvent } from '../../kernel/events.ts'
+import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
 import { receivedTrace, runInSpan, traceHeaders } from '../../kernel/trace.ts'
-import type { LoggedMessage, MessageLogReader } from '../../ports/event-log.ts'
+import type { LoggedMessage, MessageLogReader } from '../../ports/events.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
-import { Runner, type RunnerOptions } from '../../store/runner.ts'
+import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
 import {
+  type CallResult,
   LONGEST_PAUSE_MS,
   newDelivery,
+  type SentEvent,
   sentEventOf,
   signingSecrets,
-  wantsSubject,
-  type CallResult,
-  type SentEvent,
-  type WebhookDelivery,
   type StoredWebhook,
+  wantsSubject,
+  type WebhookDelivery,
 } from './model.ts'
 import type { Pace } from './pace.ts'
-import { MAX_WEBHOOKS, type CallAttempt, type Webhooks } from './service.ts'
+import { type CallAttempt, MAX_WEBHOOKS, type Webhooks } from './service.ts'
 import {
+  type Due,
   findWebhook,
   hastenAll,
   insertDeliveries,
@@ -40,7 +40,6 @@ import {
   setWebhookDue,
   updateWebhook,
   webhookQueue,
-  type Due,
   type WebhookRow,
 } from './store.ts'
 

@@ -1,20 +1,19 @@
 import {
   createInbox,
-  InvalidArgumentError,
-  PermissionViolationError,
   headers,
+  InvalidArgumentError,
   type Msg,
+  type MsgHdrs,
   type NatsConnection,
+  PermissionViolationError,
   type Status,
   type SubscriptionOptions,
-  type MsgHdrs,
 } from '@nats-io/transport-node'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BusFault, BusMessage, PublishResult } from '../../kernel/bus.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { isTraceparent } from '../../kernel/trace.ts'
-import { readAck } from './acks.ts'
 import { Batch, DELIVERED, failedResult, refusedResult } from './batch.ts'
 import type { Confirmation, StreamCoverage } from './stream-coverage.ts'
 import { subjectProblem } from './subjects.ts'
@@ -274,4 +273,44 @@ function toHeaders(message: BusMessage): MsgHdrs {
   }
   result.set(MESSAGE_ID, message.id)
   return result
+}
+
+/** Errors that a stream repeats for the same message at every attempt (nats-server, errors.json). */
+const PERMANENT_ERRORS: ReadonlyMap<number, BusFault> = new Map([
+  [10054, 'too_large'], // message size exceeds maximum allowed
+  [10097, 'headers_too_large'], // header size exceeds maximum allowed of 64k
+])
+
+interface PubAck {
+  readonly stream?: unknown
+  readonly error?: { readonly err_code?: number; readonly description?: string }
+}
+
+/**
+ * Reads the answer to a published message. `no_stream`: the subject has no subscriber, so no stream takes it.
+ * `unrelated`: the answer comes from a subscriber of the subject, not from a stream.
+ */
+function readAck(answer: Msg): PublishResult | 'no_stream' | 'unrelated' {
+  if (answer.data.length === 0 && answer.headers?.code === 503) return 'no_stream'
+  const ack = parseAck(answer)
+  if (ack?.error) return errorResult(ack.error)
+  return typeof ack?.stream === 'string' && ack.stream !== '' ? DELIVERED : 'unrelated'
+}
+
+function parseAck(answer: Msg): PubAck | undefined {
+  try {
+    const body = answer.json<PubAck | null>()
+    return typeof body === 'object' && body !== null ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function errorResult({
+  err_code: code = 0,
+  description = 'error',
+}: NonNullable<PubAck['error']>): PublishResult {
+  const reason = `JetStream: ${description} (${code})`
+  const fault = PERMANENT_ERRORS.get(code)
+  return fault ? refusedResult(reason, fault) : failedResult(reason)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { backoffMs } from '../../kernel/retry.ts'
+import { backoffMs } from '../../kernel/waiting.ts'
 
 const BACKOFF = { initialMs: 100, maximumMs: 30_000 }
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { actorOf, changesBetween } from '../../kernel/audit.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import { JsonText } from '../../kernel/json-text.ts'
+import { JsonText } from '../../kernel/text.ts'
 import { bodyOf, type AuditRule, type ChangeRoute, type Route, type RouteRequest } from '../../wire/route.ts'
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
-import { addressesOfForwarded, addressesOfXForwardedFor } from './forwarded-addresses.ts'
-import { peerCheck, type Network } from './peer-networks.ts'
+import { LRUCache } from 'lru-cache'
 
 /** The address of the client of a request, for limits, the log and the audit trail; never for rights. */
 export type ClientAddress = (request: IncomingMessage) => string
@@ -76,4 +75,72 @@ function callerOf(fromTheRight: Iterable<string | undefined>, isProxy: PeerCheck
 function plainAddress(address: string): string {
   const mapped = /^::ffff:(?=\d+\.)/i.exec(address)
   return mapped ? address.slice(mapped[0].length) : address
+}
+
+export interface Network {
+  readonly address: string
+  readonly prefixLength: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+/** Whether the address of a TCP peer is in one of the networks. */
+export function peerCheck(networks: readonly Network[]): (address: string | undefined) => boolean {
+  const trusted = new BlockList()
+  for (const { address, prefixLength, family } of networks) trusted.addSubnet(address, prefixLength, family)
+  // A check is a call of native code, which takes about ten times as long as a lookup in the cache.
+  const checked = new LRUCache<string, boolean>({
+    max: ADDRESSES_CACHED,
+    memoMethod: (address) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  })
+  return (address) => address !== undefined && checked.memo(address)
+}
+
+const ADDRESSES_CACHED = 1_000
+
+const TOKEN = String.raw`[!#$%&'*+.^_\x60|~0-9A-Za-z-]+`
+// Without the comma, at which the elements are told apart, and without escapes, which no address needs.
+const QUOTED = String.raw`"[^"\\,]*"`
+const PAIR = new RegExp(`^(${TOKEN})=(${TOKEN}|${QUOTED})$`)
+const WITH_PORT = /^(?:\[(?<v6>[0-9A-Fa-f:.]+)\]|(?<v4>[0-9.]+))(?::\d{1,5})?$/
+
+/**
+ * The addresses of `X-Forwarded-For` from the right, read only as far as they are asked for; undefined for an entry that is
+ * no address.
+ */
+function* addressesOfXForwardedFor(header: string): Generator<string | undefined> {
+  for (const entry of fromTheRight(header)) yield addressOf(entry)
+}
+
+/**
+ * The same of `Forwarded` (RFC 7239). The elements are parted at the last comma first: a client may have begun the header
+ * with a quotation mark that it does not end. Such a comma inside of quotes makes the element malformed.
+ */
+function* addressesOfForwarded(header: string): Generator<string | undefined> {
+  for (const element of fromTheRight(header)) yield addressOf(forOf(element) ?? '')
+}
+
+function* fromTheRight(list: string): Generator<string> {
+  for (let end = list.length; end >= 0;) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1)
+    yield list.slice(comma + 1, end).trim()
+    end = comma === -1 ? -1 : comma
+  }
+}
+
+/** The value of `for` in an element with exactly one. */
+function forOf(element: string): string | undefined {
+  const values: string[] = []
+  for (const part of element.split(';')) {
+    const [, name = '', value = ''] = PAIR.exec(part.trim()) ?? []
+    if (name === '') return undefined
+    if (name.toLowerCase() === 'for') values.push(value.replaceAll('"', ''))
+  }
+  return values.length === 1 ? values[0] : undefined
+}
+
+/** `192.0.2.1`, `2001:db8::1`, and both with a port. */
+function addressOf(text: string): string | undefined {
+  const { v4, v6 } = WITH_PORT.exec(text)?.groups ?? {}
+  const address = v4 ?? v6 ?? text
+  return isIP(address) === 0 || address.includes('%') ? undefined : address
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConstantContent } from '../../wire/constant-content.ts'
 import type { Answer } from '../../wire/route.ts'
+import { matchesTag } from '../../wire/entity-tag.ts'
 import { acceptsGzip, varyBy } from './compression.ts'
-import { matchesTag } from './entity-tags.ts'
 
 /** Bytes that all responses share, which cost no memory of their own. */
 const shared = new WeakSet<object>()

@@ -9,6 +9,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import { ok, route } from '../../wire/route.ts'
+import { parseByteRange } from './file-response.ts'
 
 test('a file that is deleted before it is opened is answered with the error of its operation', async () => {
   using directory = temporaryDirectory()
@@ -32,4 +33,43 @@ test('a file that is deleted before it is opened is answered with the error of i
   for (const name of ['content-disposition', 'etag', 'accept-ranges'])
     assert.equal(answer.headers.get(name), null, name)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+})
+
+const SIZE = 1_000
+
+const RANGES: readonly (readonly [
+  header: string | undefined,
+  expected: ReturnType<typeof parseByteRange>,
+])[] = [
+  [undefined, 'whole'],
+  ['bytes=0-', { first: 0, last: 999 }],
+  ['bytes=0-0', { first: 0, last: 0 }],
+  ['Bytes=10-19', { first: 10, last: 19 }],
+  ['bytes= 10-19 ', { first: 10, last: 19 }],
+  ['bytes=999-', { first: 999, last: 999 }],
+  ['bytes=0-99999999999999999999999', { first: 0, last: 999 }],
+  ['bytes=-1', { first: 999, last: 999 }],
+  ['bytes=-1000', { first: 0, last: 999 }],
+  ['bytes=-5000', { first: 0, last: 999 }],
+  ['bytes=1000-', 'unsatisfiable'],
+  ['bytes=99999999999999999999999-', 'unsatisfiable'],
+  ['bytes=-0', 'unsatisfiable'],
+  ['bytes=5-4', 'whole'],
+  ['bytes=9007199254740993-9007199254740992', 'whole'],
+  ['bytes=0-1,5-6', 'whole'],
+  ['bytes=', 'whole'],
+  ['bytes=-', 'whole'],
+  ['bytes=a-b', 'whole'],
+  ['items=0-1', 'whole'],
+]
+
+for (const [header, expected] of RANGES) {
+  test(`the range ${header} of a file of ${SIZE} bytes`, () => {
+    assert.deepEqual(parseByteRange(header, SIZE), expected)
+  })
+}
+
+test('no part of an empty file can be sent', () => {
+  assert.equal(parseByteRange('bytes=0-', 0), 'unsatisfiable')
+  assert.equal(parseByteRange('bytes=-1', 0), 'unsatisfiable')
 })

@@ -1,15 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { AppError } from '../../kernel/errors.ts'
-import { knownRoles, type Identity } from '../../kernel/identity.ts'
+import { type Identity, knownRoles } from '../../kernel/identity.ts'
 import { decodeIdentityToken, TOKEN_HEADER } from '../../kernel/identity-signature.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
+import type { Authenticator } from '../../ports/authentication.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
-import { peerAddress, type ClientAddress } from './client-address.ts'
-import { peerCheck, type Network } from './peer-networks.ts'
-import { isForwardingHeader } from './forwarding-headers.ts'
+import { type ClientAddress, type Network, peerAddress, peerCheck } from './client-address.ts'
+import { isForwardingHeader } from './api-client/forwarding-headers.ts'
 import { countHeader, malformed } from './framing.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 
 export interface IdentifyOptions {
   readonly authenticator: Pick<Authenticator, 'authenticate'>

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
+import type { Authenticator } from '../../ports/authentication.ts'
 import type { StreamEnd } from '../../wire/stream.ts'
 import { bearerToken } from './identity.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { Lifecycle } from '../../kernel/lifecycle.ts'
+import { Lifecycle } from '../../kernel/process.ts'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { probeRoutes } from './probes.ts'

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../kernel/lifecycle.ts'
+import type { Lifecycle } from '../../kernel/process.ts'
 import { Fields, OneOf } from '../../wire/schemas.ts'
 import { ok, route, type Answer, type Route } from '../../wire/route.ts'
 

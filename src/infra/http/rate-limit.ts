@@ -1,6 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientNetwork } from '../../kernel/client-network.ts'
+import { clientNetwork } from '../../kernel/addresses.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { recordSpan } from '../../kernel/trace.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
-import { pathOf } from './request-path.ts'
+import { pathOf } from './request.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

@@ -10,7 +10,7 @@ import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.t
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { ok, route, type AccessPolicy, type Route } from '../../wire/route.ts'
 import { createMetrics } from '../metrics/metrics.ts'
-import { createOpenApiDocument } from './openapi.ts'
+import { createOpenApiDocument } from './pages/openapi.ts'
 import { createHttpServer, type HttpServerOptions } from './server.ts'
 
 function echoRoute(access: Route['access']): Route {

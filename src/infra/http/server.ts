@@ -9,24 +9,24 @@ import {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify'
-import { endOfTurn } from '../../kernel/end-of-turn.ts'
+import { endOfTurn } from '../../kernel/waiting.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
+import type { Authenticator } from '../../ports/authentication.ts'
 import type { DocumentFacts } from '../../wire/domain.ts'
 import type { Answer, Route } from '../../wire/route.ts'
-import { ConnectionLimits, type ConnectionLimitOptions } from '../connections/connection-limits.ts'
+import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
-import type { ApiConnection } from './api-connection.ts'
+import type { ApiConnection } from './api-client/api-connection.ts'
 import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
-import { docsRoutes } from './docs-page.ts'
+import { docsRoutes } from './pages/docs-page.ts'
 import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
@@ -35,11 +35,10 @@ import type { Identify } from './identity.ts'
 import { acceptBytes, acceptJsonOnly } from './json-body.ts'
 import { LongResponses } from './long-responses.ts'
 import { limitRate } from './rate-limit.ts'
-import { requestIdOf } from './request-id.ts'
-import { pathOf } from './request-path.ts'
-import { createFaultCounter, recordRequests, type CountClientFault } from './request-log.ts'
+import { pathOf, requestIdOf } from './request.ts'
+import { type CountClientFault, createFaultCounter, recordRequests } from './request-log.ts'
 import type { TlsContext } from './tls-certificate.ts'
-import { methodTable, refuseShadowed, refuseUnmatched, type MethodsAt } from './unmatched.ts'
+import { type MethodsAt, methodTable, refuseShadowed, refuseUnmatched } from './unmatched.ts'
 import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidator } from './validation.ts'
 
@@ -181,7 +180,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   if (api) {
     // Only a gateway needs it, and it takes a while to load.
-    const { passOn } = await import('./pass-on.ts')
+    const { passOn } = await import('./api-client/pass-on.ts')
     await app.register((scope) => passOn(scope, { ...options, api, longResponses, methodsAt, countRefusal }))
   }
   return {

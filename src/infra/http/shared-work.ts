@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { endOfTurn } from '../../kernel/end-of-turn.ts'
+import { endOfTurn } from '../../kernel/waiting.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 export interface SharedWorkOptions {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { Route } from '../../wire/route.ts'
 import type { CountRefusal } from './rate-limit.ts'
-import { pathOf } from './request-path.ts'
+import { pathOf } from './request.ts'
 
 // Routes that refused every other method of every path would take a tenth of the start.
 

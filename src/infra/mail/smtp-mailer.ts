@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { escapeHtml } from '../../kernel/html.ts'
+import { escapeHtml } from '../../kernel/text.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
 import type { Mail, Mailer, MailOutcome } from './mail.ts'
 import { parseSmtpUrl } from './smtp-url.ts'

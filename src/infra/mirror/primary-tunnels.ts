@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile'
 import { silentLogger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
-import { ApiConnection } from '../http/api-connection.ts'
-import type { Sender } from '../http/headers-for-api.ts'
+import { ApiConnection } from '../http/api-client/api-connection.ts'
+import type { Sender } from '../http/api-client/headers-for-api.ts'
 
 export interface PrimaryTunnelsOptions {
   /** Address of the primary's api. */

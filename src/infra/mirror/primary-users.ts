@@ -7,8 +7,8 @@ import { silentLogger } from '../../kernel/logger.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { UserSource, UserSourceFailure } from '../../ports/user-source.ts'
-import type { ApiAnswer } from '../http/answer-reader.ts'
-import { ApiConnection } from '../http/api-connection.ts'
+import type { ApiAnswer } from '../http/api-client/answer-reader.ts'
+import { ApiConnection } from '../http/api-client/api-connection.ts'
 
 export interface PrimaryUsersOptions {
   /** Address of the primary's api. */

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../kernel/loopback-host.ts'
+import { isLoopbackHost } from '../../kernel/addresses.ts'
 
 export interface EndpointOptions {
   readonly issuer: string

@@ -1,4 +1,4 @@
-import type { ChannelKind, ChannelSettings, PaymentChannel } from '../../ports/payment-channel.ts'
+import type { ChannelKind, ChannelSettings, PaymentChannel } from '../../ports/payments.ts'
 import type { ChannelDeps } from './settings.ts'
 
 type CreateChannel = (settings: ChannelSettings, deps: ChannelDeps) => PaymentChannel

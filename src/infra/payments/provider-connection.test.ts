@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { listen } from '../../../programs/mock-server/listener.ts'
-import { ChannelError } from '../../ports/payment-channel.ts'
+import { ChannelError } from '../../ports/payments.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { ProviderConnection } from './provider-connection.ts'
 

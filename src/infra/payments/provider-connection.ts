@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../kernel/time.ts'
-import { ChannelError, type ChannelSettings } from '../../ports/payment-channel.ts'
+import { ChannelError, type ChannelSettings } from '../../ports/payments.ts'
 import type { ChannelDeps } from './settings.ts'
 
 export interface ProviderRequest {

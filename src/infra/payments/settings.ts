@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
-import type { ChannelSettings } from '../../ports/payment-channel.ts'
+import type { ChannelSettings } from '../../ports/payments.ts'
 
 export interface ChannelDeps {
   readonly clock: Clock

@@ -1,4 +1,4 @@
-import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/cloud-event.ts'
+import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/events.ts'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'

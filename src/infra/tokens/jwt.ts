@@ -5,7 +5,7 @@ import { TOKEN_PURPOSES, type TokenPurpose } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { RotatedKeys, Secret } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { TokenClaims, TokenIssuer } from '../../ports/authenticator.ts'
+import type { TokenClaims, TokenIssuer } from '../../ports/authentication.ts'
 
 export interface TokenOptions {
   /** The HMAC keys as text, each of at least 32 bytes. */

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { formatIpv4 } from '../../kernel/ipv4.ts'
+import { formatIpv4 } from '../../kernel/addresses.ts'
 
 interface Network {
   readonly address: string

@@ -1,4 +1,4 @@
-import { clientNetwork } from '../../kernel/client-network.ts'
+import { clientNetwork } from '../../kernel/addresses.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { TokenBucket, type RateLimit } from '../../kernel/token-bucket.ts'

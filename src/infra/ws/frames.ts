@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { countMembers, scanJson, spanOfMember, type Span } from '../http/json-scan.ts'
-import { staysBelowPrefix } from '../http/request-path.ts'
+import { staysBelowPrefix } from '../http/request.ts'
 
 /** What a client may send (docs/specification.md, Gateway). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame

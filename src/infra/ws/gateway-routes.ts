@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import type { Sender } from '../http/headers-for-api.ts'
+import type { Sender } from '../http/api-client/headers-for-api.ts'
 import { SESSION_PATH } from './handshake.ts'
 
 export interface GatewayRouteOptions {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
-import type { TokenHolder } from '../../ports/authenticator.ts'
+import type { TokenHolder } from '../../ports/authentication.ts'
 import { malformed } from '../http/framing.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 
 /** The path of the sessions (docs/specification.md, Gateway). */
 export const SESSION_PATH = '/vpn'

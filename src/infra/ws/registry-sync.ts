@@ -1,10 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { INTERVALS_UNTIL_DEAD } from '../../kernel/gateway-silence.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outage.ts'
+import {
+  INTERVALS_UNTIL_DEAD,
+  type SessionEnd,
+  type SessionNews,
+  type SessionRegistry,
+} from '../../ports/session-registry.ts'
+import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
 
 export interface RegistrySyncDeps {
   readonly registry: Pick<SessionRegistry, 'close' | 'beat' | 'listEnds' | 'acknowledge'>

@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/scripted-api.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
-import { ApiConnection } from '../http/api-connection.ts'
+import { ApiConnection } from '../http/api-client/api-connection.ts'
 import { Budget } from './budget.ts'
 import type { RequestFrame } from './frames.ts'
 import { SessionRequests } from './session-requests.ts'

@@ -4,9 +4,14 @@ import type { WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
-import type { Authenticator } from '../../ports/authenticator.ts'
-import type { SessionEnd, SessionNews, SessionRegistry } from '../../ports/session-registry.ts'
-import type { ApiConnection } from '../http/api-connection.ts'
+import type { Authenticator } from '../../ports/authentication.ts'
+import {
+  END_REASONS,
+  type SessionEnd,
+  type SessionNews,
+  type SessionRegistry,
+} from '../../ports/session-registry.ts'
+import type { ApiConnection } from '../http/api-client/api-connection.ts'
 import type { Admitted } from './admission.ts'
 import { CLOSE } from './close-codes.ts'
 import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
@@ -14,7 +19,6 @@ import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'
 import { ClientSession, type ClientSessionDeps } from './session.ts'
 import type { SessionTelemetry } from './telemetry.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
 
 export interface SessionTableDeps {
   /** Name of the gateway. */

@@ -1,24 +1,24 @@
 import type { RawData, WebSocket } from 'ws'
 import type { Clock } from '../../kernel/clock.ts'
-import { endOfTurn } from '../../kernel/end-of-turn.ts'
-import { END_REASONS } from '../../kernel/end-reasons.ts'
+import { endOfTurn } from '../../kernel/waiting.ts'
+import {
+  END_REASONS,
+  type RegisteredSession,
+  type SessionEnd,
+  type SessionNews,
+  type SessionRegistry,
+} from '../../ports/session-registry.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
-import { SECOND, toRfc3339, MINUTE } from '../../kernel/time.ts'
-import type { Authenticator, TokenHolder } from '../../ports/authenticator.ts'
-import type {
-  RegisteredSession,
-  SessionEnd,
-  SessionNews,
-  SessionRegistry,
-} from '../../ports/session-registry.ts'
-import type { ApiConnection } from '../http/api-connection.ts'
-import { SessionOutput, type Budget } from './budget.ts'
+import { MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import type { Authenticator, TokenHolder } from '../../ports/authentication.ts'
+import type { ApiConnection } from '../http/api-client/api-connection.ts'
+import { type Budget, SessionOutput } from './budget.ts'
 import { CLOSE, closeCodeOf } from './close-codes.ts'
 import {
+  type ClientFrame,
   heartbeatText,
   readClientFrame,
-  type ClientFrame,
   type RenewFrame,
   type RequestFrame,
   type ServerFrame,

@@ -1,6 +1,5 @@
 import type { Route } from '../../wire/route.ts'
-import { BuiltPage } from '../http/built-page.ts'
-import { publicFiles, publicPage } from '../http/public-page.ts'
+import { BuiltPage, publicFiles, publicPage } from '../http/pages/built-page.ts'
 
 /**
  * The picture of the tunnels for the browser, at `/tunnels`, and its assets below it. Public, because they

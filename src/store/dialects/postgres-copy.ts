@@ -10,7 +10,7 @@ import {
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
-} from '../raw-database.ts'
+} from '../copy/raw-database.ts'
 import { CHECKED_NUMBERS } from './postgres.ts'
 
 const CONNECT_MS = 10_000

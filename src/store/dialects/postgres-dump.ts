@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parsePostgresUrl } from '../../kernel/postgres-url.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { lowerPriority } from '../background-priority.ts'
-import { killWithParent } from '../child-program.ts'
+import { killWithParent, lowerPriority } from '../files/child-program.ts'
 import { findPostgresProgram } from './postgres-programs.ts'
 
 const ERROR_LENGTH = 1_000

@@ -1,6 +1,6 @@
-import type { SnapshotContents, SnapshotSteps } from '../../ports/snapshots.ts'
-import { CopySections, type CopyListener } from '../copy-sections.ts'
-import { snapshotDamaged } from '../snapshot-damaged.ts'
+import type { SnapshotContents, SnapshotSteps } from '../../ports/database-files.ts'
+import { CopySections, type CopyListener } from '../copy/copy-sections.ts'
+import { snapshotDamaged } from '../files/restore-target.ts'
 import { runPostgresProgram } from './postgres-dump.ts'
 import { findNewestPostgresProgram } from './postgres-programs.ts'
 

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
 import { SECOND } from '../../kernel/time.ts'
-import { startThread } from '../thread.ts'
+import { startThread } from '../files/thread.ts'
 import { storeUnavailable } from '../unavailable.ts'
 
 interface WaitingQuery {

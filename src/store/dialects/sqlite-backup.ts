@@ -5,8 +5,12 @@ import { writeFileSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerPriority, lowerThreadPriority } from '../background-priority.ts'
-import { killWithParent, type CommandLine } from '../child-program.ts'
+import {
+  lowerPriority,
+  lowerThreadPriority,
+  killWithParent,
+  type CommandLine,
+} from '../files/child-program.ts'
 
 interface Task {
   readonly path: string

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { MINUTE } from '../../kernel/time.ts'
-import { startThread } from '../thread.ts'
+import { startThread } from '../files/thread.ts'
 
 // With one order a commit, about the thousand pages after which SQLite itself would checkpoint.
 const COMMITS_PER_CHECKPOINT = 64

@@ -11,7 +11,7 @@ import {
   type LimitNode,
   type QueryResult,
 } from 'kysely'
-import { backoffMs } from '../../kernel/retry.ts'
+import { backoffMs } from '../../kernel/waiting.ts'
 import type { Database } from '../statement.ts'
 import type { Queries, Tx } from '../store.ts'
 import { TurnCost } from '../turns.ts'

@@ -1,6 +1,10 @@
-import type { DatabaseContents, DatabaseFinding, RestoredDatabase } from '../../ports/database-files.ts'
-import type { SnapshotSteps } from '../../ports/snapshots.ts'
-import { snapshotDamaged } from '../snapshot-damaged.ts'
+import type {
+  DatabaseContents,
+  DatabaseFinding,
+  RestoredDatabase,
+  SnapshotSteps,
+} from '../../ports/database-files.ts'
+import { snapshotDamaged } from '../files/restore-target.ts'
 import { hashTablesInThread } from './sqlite-threads.ts'
 import {
   countRows,

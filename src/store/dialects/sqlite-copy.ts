@@ -8,7 +8,7 @@ import {
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
-} from '../raw-database.ts'
+} from '../copy/raw-database.ts'
 
 const LOCK_MS = 10_000
 const BATCH_ROWS = 5_000

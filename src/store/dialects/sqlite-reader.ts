@@ -1,7 +1,7 @@
 // A thread that runs queries, each on a connection of its own.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerThreadPriority } from '../background-priority.ts'
+import { lowerThreadPriority } from '../files/child-program.ts'
 
 interface ReaderOptions {
   readonly path: string

@@ -6,9 +6,14 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { hashFile } from '../file-hash.ts'
-import { databaseInUse, type Restored, type RestoredSnapshot, type RestoreTarget } from '../restore-target.ts'
-import { moveFile } from '../snapshot.ts'
+import { hashFile } from '../files/file-hash.ts'
+import {
+  databaseInUse,
+  type Restored,
+  type RestoredSnapshot,
+  type RestoreTarget,
+} from '../files/restore-target.ts'
+import { moveFile } from '../files/snapshot.ts'
 import { STORE_LIMITS } from '../timeout.ts'
 import { isBusy } from './sqlite-errors.ts'
 import { openSqlite } from './sqlite.ts'

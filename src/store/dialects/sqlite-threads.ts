@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import type { DatabaseContents } from '../../ports/database-files.ts'
-import { resultOf, startThread } from '../thread.ts'
+import { resultOf, startThread } from '../files/thread.ts'
 import { ReaderThread } from './reader-thread.ts'
 
 export interface ReadOptions {

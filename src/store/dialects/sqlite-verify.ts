@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely'
-import type { SnapshotContents, SnapshotSteps } from '../../ports/snapshots.ts'
-import { snapshotDamaged } from '../snapshot-damaged.ts'
+import type { SnapshotContents, SnapshotSteps } from '../../ports/database-files.ts'
+import { snapshotDamaged } from '../files/restore-target.ts'
 import { identifier } from './sqlite-columns.ts'
 import { ReaderThread } from './reader-thread.ts'
 

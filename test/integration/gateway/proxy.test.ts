@@ -449,3 +449,26 @@ test('a client that is still sending gets the answer of an api that does not rea
   const head = ['POST /orders HTTP/1.1', `Authorization: ${authorization}`]
   assert.match(await sendThenRead(world.url, head, Buffer.alloc(8 * 1_048_576, ' ')), /^HTTP\/1\.1 413 /)
 })
+
+for (const [path, limit] of [
+  ['/auth/login', 16_384],
+  ['/payments/callbacks/stripe', 65_536],
+  ['/ping/abc', 262_144],
+] as const) {
+  test(`a body that is too long for POST ${path} does not reach the api`, async (t) => {
+    const { url, api } = await openWorld(t)
+    const post = (bytes: number) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: ' '.repeat(bytes),
+      })
+    const refused = await post(limit + 1)
+    const { code, message } = (await refused.json()) as { code: string; message: string }
+    assert.deepEqual([refused.status, code], [413, 'payload_too_large'])
+    assert.equal(message, `The body is larger than ${limit / 1_024} KiB.`)
+    assert.deepEqual(api.seen, [])
+    await post(limit)
+    assert.equal(api.seen.length, 1)
+  })
+}

@@ -16,9 +16,9 @@ const [ETCD, PATRONI] = [2379, 8008]
 const AS_USER = ['unshare', '-U', '--map-user=1000', '--map-group=1000', '--']
 // Patroni looks in /proc whether its server runs.
 const WITH_OWN_PROCESSES = ['unshare', '-m', 'sh', '-c', 'mount -t proc proc /proc && exec "$@"', 'sh']
-const DISK_SIZE = '400m'
+const DISK_SIZE = '1g'
 // Instead of those that need a directory of the system, passwords, or a disk of a usual size.
-const SETTINGS = ["unix_socket_directories: ''", 'max_wal_size: 128MB']
+const SETTINGS = ["unix_socket_directories: ''", 'max_wal_size: 128MB', 'max_slot_wal_keep_size: 256MB']
 const RULES = ['host all all all trust', 'host replication all all trust']
 const OWN_LINE = /# this host$|^ETCD_(?:NAME|\w+_URLS)=/
 

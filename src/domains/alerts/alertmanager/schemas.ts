@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { requireAllowedText } from '../../../kernel/allowed-text.ts'
+import { requireAllowedText } from '../../../kernel/alerts.ts'
 import { invalidField } from '../../../kernel/errors.ts'
 import { parseTime } from '../../../wire/codec.ts'
 import { Fields, Id, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import type { Page, PagePosition, PageRequest } from '../../../kernel/page.ts'
 import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { Store } from '../../../store/store.ts'

@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../../kernel/alerts.ts'
 import { HOUR } from '../../../kernel/time.ts'
 
 /** The alerts about senders of alerts, for `docs/reference/alerts.md`. */

@@ -1,4 +1,4 @@
-import { redactForbiddenVariables } from '../../../kernel/allowed-text.ts'
+import { redactForbiddenVariables } from '../../../kernel/alerts.ts'
 import { BODY_BYTES, isRunbookUrl, TITLE_LENGTH, type Report, type Severity } from '../model.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { alarmIdOf, labelOf, labelText, type AlertLabels } from './labels.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
-import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../../kernel/alerts.ts'
 import { validationFailed, type AppError } from '../../../kernel/errors.ts'
 import type { ErrorDetail } from '../../../kernel/faults.ts'
 import type { Logger } from '../../../kernel/logger.ts'

@@ -1,4 +1,4 @@
-import { backoffMs, type Backoff } from '../../../kernel/retry.ts'
+import { backoffMs, type Backoff } from '../../../kernel/waiting.ts'
 import { isDueAt } from '../../../kernel/time.ts'
 import type { SendFault } from '../../../ports/notification-channel.ts'
 

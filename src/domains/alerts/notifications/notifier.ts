@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/clock.ts'
-import { counted } from '../../../kernel/counted.ts'
+import { counted } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { hash } from 'node:crypto'
-import { declaredAlarmId, type AlertTable } from '../../../kernel/declared-alerts.ts'
+import { declaredAlarmId, type AlertTable } from '../../../kernel/alerts.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Job } from '../../../kernel/job.ts'
@@ -14,7 +14,7 @@ import type {
   NotificationChannel,
 } from '../../../ports/notification-channel.ts'
 import type { Store, Tx } from '../../../store/store.ts'
-import { queuedWork } from '../../../store/work-queue.ts'
+import { queuedWork } from '../../../store/work/work-queue.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { BODY_BYTES, TITLE_LENGTH } from '../model.ts'
 import { shortened } from './message.ts'

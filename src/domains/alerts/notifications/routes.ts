@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import type { Store } from '../../../store/store.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf, PageQuery } from '../../../wire/page.ts'

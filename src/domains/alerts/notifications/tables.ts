@@ -1,6 +1,6 @@
 import { defineColumns, flag, generated, integer, json, text } from '../../../store/columns.ts'
 import { schemaOf } from '../../../store/schema.ts'
-import { WORK_COLUMNS } from '../../../store/work-queue.ts'
+import { WORK_COLUMNS } from '../../../store/work/work-queue.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'

@@ -1,4 +1,4 @@
-import type { AlertTable } from '../../../kernel/declared-alerts.ts'
+import type { AlertTable } from '../../../kernel/alerts.ts'
 import { DAY, SECOND } from '../../../kernel/time.ts'
 import { weeklySpans, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
 import { labelsOf, matchesLabels, type LabelMatcher } from '../labels.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import { declaredAlarmId } from '../../../kernel/declared-alerts.ts'
+import { declaredAlarmId } from '../../../kernel/alerts.ts'
 import { invalidField, notFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'

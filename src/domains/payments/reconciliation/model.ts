@@ -1,5 +1,5 @@
 import { MINUTE } from '../../../kernel/time.ts'
-import type { BillRow } from '../../../ports/payment-channel.ts'
+import type { BillRow } from '../../../ports/payments.ts'
 
 export const RECONCILIATION_STATUSES = ['running', 'matched', 'differs', 'failed'] as const
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number]

@@ -1,4 +1,4 @@
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import { OLDEST_FIRST } from '../../../kernel/page.ts'
 import { encodeCursor } from '../../../wire/cursor.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'

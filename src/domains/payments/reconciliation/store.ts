@@ -3,7 +3,7 @@ import type { Page, PageOrder, PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { AnyQuery } from '../../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../../store/store.ts'
-import { WorkQueue } from '../../../store/work-queue.ts'
+import { WorkQueue } from '../../../store/work/work-queue.ts'
 import { db, pages, paymentDifferences, paymentReconciliations, statement } from '../tables.ts'
 import type { Difference, DifferenceKind, OwnRow, OwnTimes, Reconciliation, Side } from './model.ts'
 

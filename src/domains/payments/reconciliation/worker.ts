@@ -1,6 +1,6 @@
 import type { Job } from '../../../kernel/job.ts'
 import { DAY, MINUTE, SECOND } from '../../../kernel/time.ts'
-import { Runner } from '../../../store/runner.ts'
+import { Runner } from '../../../store/work/runner.ts'
 import type { RunnerDeps, RunnerScope } from '../worker.ts'
 import type { ReconciliationResult, Reconciliations } from './service.ts'
 import { reconciliationQueue, type ReconciliationRow } from './store.ts'

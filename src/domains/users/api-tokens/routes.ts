@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { hasRole, ROLES, type Identity } from '../../../kernel/identity.ts'
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'

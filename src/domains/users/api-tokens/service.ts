@@ -30,7 +30,7 @@ import {
   touchToken,
 } from './store.ts'
 import { hashToken, newTokenText } from './token-text.ts'
-import { END_REASONS } from '../../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../../ports/session-registry.ts'
 
 export interface ApiTokenDeps {
   readonly store: Store

@@ -1,5 +1,5 @@
 import { knownRoles } from '../../../kernel/identity.ts'
-import { parseIpv4 } from '../../../kernel/ipv4.ts'
+import { parseIpv4 } from '../../../kernel/addresses.ts'
 import type { MirroredUser } from '../../../ports/user-source.ts'
 import { FIRST_GENERATION, type User } from '../model.ts'
 

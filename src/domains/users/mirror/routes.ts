@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { hasRole, ROLES } from '../../../kernel/identity.ts'
-import { JsonText } from '../../../kernel/json-text.ts'
+import { JsonText } from '../../../kernel/text.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'

@@ -9,7 +9,7 @@ import type { UserDeps, Users } from '../service.ts'
 import { deleteUser, hasUsers, lockUser } from '../store.ts'
 import { copyOf, type MirrorState } from './model.ts'
 import { findOtherOfName, listIds, lockState, readState, writeCopy, writeState } from './store.ts'
-import { END_REASONS } from '../../../kernel/end-reasons.ts'
+import { END_REASONS } from '../../../ports/session-registry.ts'
 
 export interface UserCopyDeps {
   readonly store: Store

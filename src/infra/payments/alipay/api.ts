@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../../kernel/clock.ts'
-import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
+import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { formatBeijingTime } from '../beijing-time.ts'
 import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, unusableAnswer } from '../provider-connection.ts'

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
+import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents } from '../cents.ts'
 import { textOf } from '../json.ts'
 import { linesOf } from '../lines.ts'

@@ -11,7 +11,7 @@ import {
   type ProviderPayment,
   type ProviderRefund,
   type ChannelSettings,
-} from '../../../ports/payment-channel.ts'
+} from '../../../ports/payments.ts'
 import { formatBeijingTime, parseBeijingTime } from '../beijing-time.ts'
 import { formatCents, parseCents } from '../cents.ts'
 import { parseMembers, textOf, type Members } from '../json.ts'

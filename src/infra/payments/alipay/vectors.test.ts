@@ -8,7 +8,7 @@ import { TEST_PRIVATE_KEY } from '../../../../programs/mock-pay/test-key.ts'
 import { zip } from '../../../../programs/mock-pay/zip.ts'
 import { openPayWorld } from '../../../../test/support/mock-pay.ts'
 import { temporaryDirectory } from '../../../../test/support/platform.ts'
-import { BadSignature, ChannelError } from '../../../ports/payment-channel.ts'
+import { BadSignature, ChannelError } from '../../../ports/payments.ts'
 import { signedText } from './api.ts'
 import { rowsOfZipOrDetail } from './bill.ts'
 

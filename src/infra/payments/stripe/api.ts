@@ -1,4 +1,4 @@
-import { ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
+import { ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, unusableAnswer, type ProviderAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'

@@ -1,5 +1,5 @@
 import { SECOND } from '../../../kernel/time.ts'
-import { ChannelError, type BillRow } from '../../../ports/payment-channel.ts'
+import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents } from '../cents.ts'
 import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
 import { linesOfFile } from '../lines.ts'

@@ -11,7 +11,7 @@ import {
   type ProviderRefund,
   type RefundReference,
   type ChannelSettings,
-} from '../../../ports/payment-channel.ts'
+} from '../../../ports/payments.ts'
 import { integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { SECOND } from '../../../kernel/time.ts'
-import { BadSignature } from '../../../ports/payment-channel.ts'
+import { BadSignature } from '../../../ports/payments.ts'
 
 // https://docs.stripe.com/webhooks#verify-manually
 const MAXIMUM_AGE_MS = 300 * SECOND

@@ -1,5 +1,5 @@
 import { SECOND } from '../../../kernel/time.ts'
-import type { ProviderPayment, ProviderRefund } from '../../../ports/payment-channel.ts'
+import type { ProviderPayment, ProviderRefund } from '../../../ports/payments.ts'
 import { codeOf, integerOf, objectMembers, textOf, type Members } from '../json.ts'
 
 export const NO_PAYMENT: ProviderPayment = {

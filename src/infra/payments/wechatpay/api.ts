@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, randomBytes, sign, verify, type KeyO
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../../kernel/clock.ts'
 import { SECOND } from '../../../kernel/time.ts'
-import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payment-channel.ts'
+import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, parseMembers, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, type ProviderAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'

@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto'
-import { BadSignature } from '../../../ports/payment-channel.ts'
+import { BadSignature } from '../../../ports/payments.ts'
 import { textOf, type Members } from '../json.ts'
 
 const ALGORITHM = 'AEAD_AES_256_GCM'

@@ -9,7 +9,7 @@ import {
   type ProviderPayment,
   type ProviderRefund,
   type ChannelSettings,
-} from '../../../ports/payment-channel.ts'
+} from '../../../ports/payments.ts'
 import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'

@@ -1,4 +1,0 @@
-/** A number and its noun, whose plural ends in `s`: `1 order`, `2 orders`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

@@ -1,0 +1,216 @@
+import { existsSync } from 'node:fs'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { migrateForCopy, schemaStatus } from '../migrate.ts'
+import { openStore, type DatabaseAddress } from '../open.ts'
+import {
+  keyOf,
+  type CopiedRow,
+  type CopiedTable,
+  type CopyProgress,
+  type CopyTarget,
+  type RawDatabase,
+} from './raw-database.ts'
+import { RowSetHash } from './row-set-hash.ts'
+
+/** What the copy tells while it works. */
+export type CopyObserver = (step: 'copying' | 'comparing', table: string, rows: number) => void
+
+export interface ComparedTable {
+  readonly table: string
+  readonly rows: number
+  readonly targetRows: number
+  readonly isEqual: boolean
+}
+
+const START: CopyProgress = { after: null, isDone: false }
+
+// Of which a served database has a row.
+const SERVED_TABLES = new Set(['alerts', 'leases', 'messages', 'orders', 'users'])
+
+/**
+ * Copies the database at `from`, which has the current schema and is not written meanwhile, to the one at `to`, which is
+ * empty or holds a copy that was cut off: that one goes on. At the end counts and hashes of all tables are compared.
+ * Rejects with `source_in_use`, `target_not_empty`, `copy_running`, or `source_changed`.
+ */
+export async function copyDatabase(
+  from: DatabaseAddress,
+  to: DatabaseAddress,
+  observer: CopyObserver,
+): Promise<ComparedTable[]> {
+  await requireOther(from, to)
+  await using both = new AsyncDisposableStack()
+  const source = opened(both, await openRaw(from))
+  await requireUnserved(source)
+  const hadSchema = await prepareSchema(to)
+  const target = opened(both, await openRaw(to))
+  const tables = await source.tables()
+  if (!(await target.progress())) {
+    if (hadSchema) await requireEmpty(target)
+    await target.begin(tables)
+  }
+  for (const table of tables) await copyTable(source, target, table, observer)
+  const compared = await settle(source, target, tables, observer)
+  await target.finish(await source.lastNumbers())
+  return compared
+}
+
+/** Compares counts and hashes of all tables, and changes nothing. Rejects with `schema_outdated` or `copy_unfinished`. */
+export async function compareDatabases(
+  from: DatabaseAddress,
+  to: DatabaseAddress,
+  observer: CopyObserver,
+): Promise<ComparedTable[]> {
+  await requireOther(from, to)
+  await requireComparable(to)
+  await using both = new AsyncDisposableStack()
+  const [source, target] = [opened(both, await openRaw(from)), opened(both, await openRaw(to))]
+  return await compare(source, target, await source.tables(), observer)
+}
+
+function opened<T extends RawDatabase>(both: AsyncDisposableStack, database: T): T {
+  both.defer(() => database.close())
+  return database
+}
+
+async function openRaw(address: DatabaseAddress): Promise<CopyTarget> {
+  if (address.kind === 'sqlite') {
+    const { openRawSqlite } = await import('../dialects/sqlite-copy.ts')
+    return openRawSqlite(address.path)
+  }
+  const { openRawPostgres } = await import('../dialects/postgres-copy.ts')
+  return openRawPostgres(address.url)
+}
+
+async function requireOther(from: DatabaseAddress, to: DatabaseAddress): Promise<void> {
+  const nameOf = (each: DatabaseAddress) => (each.kind === 'sqlite' ? each.path : each.url.reveal())
+  if (nameOf(from) !== nameOf(to)) return
+  throw new AppError('invalid', 'same_database', 'The target of the copy is the configured database itself.')
+}
+
+/** A process that writes holds a lease, or takes one within seconds. */
+async function requireUnserved(source: RawDatabase): Promise<void> {
+  const [holder] = await source.leaseHolders(systemClock.now())
+  if (holder === undefined) return
+  throw new AppError(
+    'conflict',
+    'source_in_use',
+    `A platform writes to the database (${holder}). Stop it, or start it with read_only = true; after a crash, wait a minute.`,
+  )
+}
+
+/** Whether there was a schema before; then it is current already, or `target_not_empty`. */
+async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
+  const store = await openStore({ database: address, ...SILENT })
+  try {
+    await store.check()
+    const { applied, pending } = await schemaStatus(store, { allowsCopy: true })
+    if (applied.length > 0 && pending.length > 0) throw targetNotEmpty('it has the schema of another release')
+    if (applied.length === 0) await migrateForCopy(store, systemClock)
+    return applied.length > 0
+  } finally {
+    await store.close()
+  }
+}
+
+const SILENT = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+
+async function requireComparable(address: DatabaseAddress): Promise<void> {
+  if (address.kind === 'sqlite' && !existsSync(address.path))
+    throw new AppError('unavailable', 'target_missing', `There is no database at ${address.path}.`)
+  const store = await openStore({ database: address, readOnly: true, ...SILENT })
+  try {
+    await store.check()
+    const { pending } = await schemaStatus(store)
+    if (pending.length === 0) return
+  } finally {
+    await store.close()
+  }
+  throw new AppError('conflict', 'schema_outdated', 'The target does not have the schema of this release.')
+}
+
+async function requireEmpty(target: RawDatabase): Promise<void> {
+  for (const { name } of await target.tables())
+    if (SERVED_TABLES.has(name) && (await target.count(name)) > 0)
+      throw targetNotEmpty(`its table ${name} has rows`)
+}
+
+function targetNotEmpty(why: string): AppError {
+  return new AppError(
+    'conflict',
+    'target_not_empty',
+    `The target of the copy is not empty: ${why}. Name an empty database, or one in which a copy was cut off.`,
+  )
+}
+
+async function copyTable(
+  source: RawDatabase,
+  target: CopyTarget,
+  table: CopiedTable,
+  observer: CopyObserver,
+) {
+  let progress = (await target.progress())?.get(table.name) ?? START
+  for (let copied = 0; !progress.isDone;) {
+    const rows = await source.rows(table, progress.after)
+    const last = rows.at(-1)
+    const next: CopyProgress = last
+      ? { after: keyOf(table, last), isDone: false }
+      : { after: progress.after, isDone: true }
+    await target.add(table, rows, progress, next)
+    progress = next
+    observer('copying', table.name, (copied += rows.length))
+  }
+}
+
+/** Copies again what differs, once: the source was written before it was served read-only. */
+async function settle(
+  source: RawDatabase,
+  target: CopyTarget,
+  tables: readonly CopiedTable[],
+  observer: CopyObserver,
+): Promise<ComparedTable[]> {
+  const compared = await compare(source, target, tables, observer)
+  const differing = tables.filter(({ name }) => compared.some((each) => each.table === name && !each.isEqual))
+  if (differing.length === 0) return compared
+  for (const table of differing) {
+    await target.clear(table.name)
+    await copyTable(source, target, table, observer)
+  }
+  const again = await compare(source, target, tables, observer)
+  const names = again.filter(({ isEqual }) => !isEqual).map(({ table }) => table)
+  if (names.length === 0) return again
+  throw new AppError(
+    'conflict',
+    'source_changed',
+    `The database was written during the copy (${names.join(', ')}). Stop every platform that serves it, or start it with read_only = true; then repeat the command, which goes on.`,
+  )
+}
+
+async function compare(
+  source: RawDatabase,
+  target: RawDatabase,
+  tables: readonly CopiedTable[],
+  observer: CopyObserver,
+): Promise<ComparedTable[]> {
+  const compared: ComparedTable[] = []
+  for (const table of tables) {
+    const [ours, theirs] = [await hashOf(source, table, observer), await hashOf(target, table, observer)]
+    const isEqual = ours.hash === theirs.hash
+    compared.push({ table: table.name, rows: ours.rows, targetRows: theirs.rows, isEqual })
+  }
+  return compared
+}
+
+async function hashOf(database: RawDatabase, table: CopiedTable, observer: CopyObserver) {
+  const hash = new RowSetHash()
+  for (let after: CopiedRow | null = null; ;) {
+    const rows: CopiedRow[] = await database.rows(table, after)
+    const last = rows.at(-1)
+    if (!last) return { rows: hash.rows, hash: hash.digest(table.columns.join()) }
+    for (const row of rows) hash.add(Buffer.from(JSON.stringify(row)))
+    after = keyOf(table, last)
+    observer('comparing', table.name, hash.rows)
+  }
+}

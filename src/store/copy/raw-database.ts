@@ -1,0 +1,72 @@
+import { AppError } from '../../kernel/errors.ts'
+import { COPY_MARK } from '../migrate.ts'
+
+/** The values of a row by the columns of its table. */
+export type CopiedRow = readonly (string | number | null)[]
+
+export interface CopiedTable {
+  readonly name: string
+  /** In alphabetical order. */
+  readonly columns: readonly string[]
+  /** The columns of its primary key. */
+  readonly key: readonly string[]
+}
+
+/** A table without a primary key has one row, whose columns are all there. */
+export function copiedTable(name: string, columns: readonly string[], key: readonly string[]): CopiedTable {
+  return { name, columns, key: key.length > 0 ? key : columns }
+}
+
+/** How far a table is copied. */
+export interface CopyProgress {
+  /** The key of the last row; null before the first one. */
+  readonly after: CopiedRow | null
+  readonly isDone: boolean
+}
+
+/** A database whose tables are read or filled as they are, whatever they mean. */
+export interface RawDatabase {
+  /** Every table but those of the schema and of the copy, by name. */
+  tables(): Promise<CopiedTable[]>
+  count(table: string): Promise<number>
+  /** The next rows in the order of the key; few enough to be kept in memory, none at the end. */
+  rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]>
+  /** The last number that each numbered table gave out. */
+  lastNumbers(): Promise<ReadonlyMap<string, number>>
+  /** The names of the processes that hold a lease at that time. */
+  leaseHolders(now: number): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** A database with the current schema that a copy fills. Each method is one transaction. */
+export interface CopyTarget extends RawDatabase {
+  /** How far an earlier copy came; undefined if none has begun. */
+  progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined>
+  /** Empties every table, removes what refuses rows in this order, and marks the database as unfinished. */
+  begin(tables: readonly CopiedTable[]): Promise<void>
+  /** Adds rows and records the progress. Rejects with `copy_running` if another copy has added rows since `from`. */
+  add(table: CopiedTable, rows: readonly CopiedRow[], from: CopyProgress, to: CopyProgress): Promise<void>
+  /** Empties a table, to be copied again. */
+  clear(table: string): Promise<void>
+  /** Restores what {@link begin} has removed, continues the numbers, and removes the mark. */
+  finish(numbers: ReadonlyMap<string, number>): Promise<void>
+}
+
+/** The values of the key. */
+export function keyOf({ columns, key }: CopiedTable, row: CopiedRow): CopiedRow {
+  return key.map((column) => row[columns.indexOf(column)] ?? null)
+}
+
+export function copyRunning(): AppError {
+  return new AppError(
+    'conflict',
+    'copy_running',
+    'Another copy to the same target is running; wait for its end.',
+  )
+}
+
+/** The tables that are not copied: each database has its own. */
+export const OWN_TABLES: readonly string[] = ['schema_migrations', 'database_copy']
+
+/** The row that keeps programs from serving an unfinished copy. */
+export const UNFINISHED = { name: COPY_MARK, breaking: 1, applied_at: 0 } as const

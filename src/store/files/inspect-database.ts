@@ -1,0 +1,104 @@
+import { CompiledQuery } from 'kysely'
+import type { Clock } from '../../kernel/clock.ts'
+import type { DatabaseContents, RestoredDatabase, SnapshotSteps } from '../../ports/database-files.ts'
+import { schemaStatus, type SchemaStatus } from '../migrate.ts'
+import type { ServerFacts } from '../dialects/postgres-probe.ts'
+import type { DatabaseAddress } from '../open.ts'
+import type { Queries, Store } from '../store.ts'
+import { snapshotFormat, type SnapshotFormatName } from './verify-snapshot.ts'
+
+/** What can be learned of a database without writing to it. */
+export interface DatabaseFacts {
+  readonly schema: SchemaStatus
+  /** The settings on which the durability of a commit depends, by their names. */
+  readonly settings: Readonly<Record<string, string>>
+  /** The server's clock, in epoch milliseconds; a SQLite file has no clock of its own. */
+  readonly clockMs: number | undefined
+}
+
+const SERVER_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding']
+
+/** Reads the facts of the open database at that address. Rejects with `schema_too_new`, as a start would. */
+export async function inspectDatabase(
+  store: Store,
+  database: DatabaseAddress,
+  clock: Clock,
+): Promise<DatabaseFacts> {
+  const schema = await schemaStatus(store)
+  if (database.kind === 'postgres') return { schema, ...(await inspectServer(store.read, clock)) }
+  const { readInThread } = await import('../dialects/sqlite-threads.ts')
+  const query: CompiledQuery<{ journal_mode: string }> = CompiledQuery.raw('pragma journal_mode')
+  const [row] = await readInThread(database.path, query)
+  return { schema, settings: { journal_mode: row?.journal_mode ?? 'unknown' }, clockMs: undefined }
+}
+
+async function inspectServer(
+  { db }: Queries,
+  clock: Clock,
+): Promise<Pick<DatabaseFacts, 'settings' | 'clockMs'>> {
+  const run = async <R>(text: string) => {
+    const query: CompiledQuery<R> = CompiledQuery.raw(text)
+    return (await db.executeQuery(query)).rows
+  }
+  const names = SERVER_SETTINGS.map((name) => `'${name}'`).join(', ')
+  const rows = await run<{ name: string; setting: string }>(
+    `select name, setting from pg_settings where name in (${names}) order by name`,
+  )
+  const sentAt = clock.now()
+  const [row] = await run<{ ms: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
+  )
+  return {
+    settings: Object.fromEntries(rows.map(({ name, setting }) => [name, setting])),
+    // The answer was on its way for half of the time.
+    clockMs: row && row.ms + (clock.now() - sentAt) / 2,
+  }
+}
+
+/** What each server of a list of hosts is, whether or not one of them can be used; empty without a list. */
+export async function inspectServers(database: DatabaseAddress): Promise<readonly ServerFacts[]> {
+  if (database.kind === 'sqlite') return []
+  const { readServers } = await import('../dialects/postgres-probe.ts')
+  return readServers(database.url)
+}
+
+interface FileReader {
+  readonly inspect: (path: string, options: SnapshotSteps) => Promise<DatabaseContents>
+  readonly restored: (path: string, options: SnapshotSteps) => RestoredDatabase
+}
+
+/** What reads the files of each format. */
+const READERS: Readonly<Record<SnapshotFormatName, () => Promise<FileReader>>> = {
+  async sqlite() {
+    const { inspectSqlite, restoredSqlite } = await import('../dialects/sqlite-contents.ts')
+    return { inspect: inspectSqlite, restored: restoredSqlite }
+  },
+  async postgres() {
+    const { inspectArchive, restoredArchive } = await import('../dialects/postgres-contents.ts')
+    return { inspect: inspectArchive, restored: restoredArchive }
+  },
+}
+
+/** Reads a snapshot of any engine from its beginning to its end. Rejects with `snapshot_damaged`. */
+export async function inspectSnapshot(path: string, options: SnapshotSteps = {}): Promise<DatabaseContents> {
+  const { inspect } = await READERS[await snapshotFormat(path)]()
+  return inspect(path, options)
+}
+
+/** The checks of a restored file of any engine. Nothing but this file is opened. */
+export function restoredFile(path: string, options: SnapshotSteps = {}): RestoredDatabase {
+  let opening: Promise<RestoredDatabase> | undefined
+  const file = () => (opening ??= openRestored(path, options))
+  return {
+    opens: async () => (await file()).opens(),
+    integrity: async () => (await file()).integrity(),
+    foreignKeys: async () => (await file()).foreignKeys(),
+    rowCounts: async () => (await file()).rowCounts(),
+    contents: async () => (await file()).contents(),
+  }
+}
+
+async function openRestored(path: string, options: SnapshotSteps): Promise<RestoredDatabase> {
+  const { restored } = await READERS[await snapshotFormat(path)]()
+  return restored(path, options)
+}

@@ -1,0 +1,43 @@
+import { CompiledQuery } from 'kysely'
+import { systemClock } from '../../kernel/clock.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
+import { openStore, type DatabaseAddress } from '../open.ts'
+import { snapshotDamaged } from './restore-target.ts'
+import { storeUnavailable } from '../unavailable.ts'
+
+interface Finding {
+  readonly quick_check: string
+}
+
+const QUICK_CHECK: CompiledQuery<Finding> = CompiledQuery.raw('pragma quick_check(1)')
+
+/**
+ * Checks a database that may be in use, without writing to it: each page of a SQLite file, or that PostgreSQL, which
+ * checks its own pages, answers. Rejects with `snapshot_damaged` or `store_unavailable`.
+ */
+export async function quickCheck(database: DatabaseAddress, signal?: AbortSignal): Promise<string> {
+  if (database.kind === 'sqlite') return checkFile(database.path, signal)
+  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, readOnly: true }
+  const store = await openStore({ database, ...options })
+  try {
+    await store.check()
+    return 'PostgreSQL answers'
+  } finally {
+    await store.close()
+  }
+}
+
+async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
+  const { readInThread } = await import('../dialects/sqlite-threads.ts')
+  const rows = await readInThread(path, QUICK_CHECK, { inBackground: true, signal }).catch(
+    (error: unknown) => {
+      const cause = error instanceof AppError ? error.cause : error
+      throw storeUnavailable(cause, `The database ${path} cannot be read: ${errorMessage(cause)}.`)
+    },
+  )
+  const result = rows[0]?.quick_check
+  if (result === 'ok') return 'quick_check: ok'
+  throw snapshotDamaged(path, `quick_check: ${result}`)
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { isDeadHolder, newHolder } from './holder.ts'
+import { statement } from '../tables.ts'
+import { first, type Store } from '../store.ts'
+
+/** A task that one process at a time carries out, on any database and any number of hosts. */
+export interface Lease {
+  /**
+   * Takes or renews the lease; answers whether this process holds it now. It lasts at least two thirds of `ttlMs` from
+   * now. Writes only when the lease is free or past a third of its time.
+   */
+  hold(): Promise<boolean>
+  /** Lets another process take it at once. */
+  release(): Promise<void>
+}
+
+export interface LeaseOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly name: string
+  /** How long other processes wait for a holder that does not renew, in milliseconds. */
+  readonly ttlMs: number
+}
+
+interface Parameters {
+  name: string
+  holder: string
+  now: number
+  expires: number
+}
+
+const take = statement<Parameters, { holder: string }>((db, value) =>
+  db
+    .insertInto('leases')
+    .values({ name: value('name'), holder: value('holder'), expires_at: value('expires') })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ holder: value('holder'), expires_at: value('expires') })
+        .where((row) =>
+          row.or([row('leases.expires_at', '<=', value('now')), row('leases.holder', '=', value('holder'))]),
+        ),
+    )
+    .returning('holder'),
+)
+
+interface Row {
+  readonly holder: string
+  readonly expires_at: number
+}
+
+const read = statement<{ name: string }, Row>((db, value) =>
+  db.selectFrom('leases').select(['holder', 'expires_at']).where('name', '=', value('name')),
+)
+
+const remove = statement<{ name: string; holder: string }>((db, value) =>
+  db.deleteFrom('leases').where('name', '=', value('name')).where('holder', '=', value('holder')),
+)
+
+// The expiry is compared too: a holder that renews its lease between the look and the removal keeps it.
+const removeUnchanged = statement<Row & { name: string }>((db, value) =>
+  db
+    .deleteFrom('leases')
+    .where('name', '=', value('name'))
+    .where('holder', '=', value('holder'))
+    .where('expires_at', '=', value('expires_at')),
+)
+
+export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
+  const holder = newHolder()
+  // By the monotonic clock: a wall clock that is set back must not prolong a lease that others see as expired.
+  let renewAt = Number.NEGATIVE_INFINITY
+  let lastSeen = { row: '', at: 0 }
+
+  /** A live holder renews its lease: one whose row stays the same is gone, however far ahead its clock was. */
+  const isStale = ({ holder: by, expires_at }: Row) => {
+    const row = `${by} ${expires_at}`
+    if (lastSeen.row !== row) lastSeen = { row, at: clock.monotonic() }
+    return clock.monotonic() - lastSeen.at >= ttlMs
+  }
+
+  const isFree = async () => {
+    const row = await first(store.read, read, { name })
+    if (!row || row.holder === holder || row.expires_at <= clock.now()) return true
+    // A holder whose process has ended never renews, so there is no need to wait for the expiry.
+    if (!isStale(row) && !isDeadHolder(row.holder)) return false
+    return (await store.write((tx) => tx.change(removeUnchanged, { name, ...row }))) === 1
+  }
+
+  return {
+    async hold() {
+      if (clock.monotonic() < renewAt) return true
+      renewAt = Number.NEGATIVE_INFINITY
+      if (!(await isFree())) return false
+      const start = clock.monotonic()
+      const now = clock.now()
+      const taken = await store.write((tx) => tx.run(take, { name, holder, now, expires: now + ttlMs }))
+      if (taken.length > 0) renewAt = start + ttlMs / 3
+      return taken.length > 0
+    },
+    async release() {
+      renewAt = Number.NEGATIVE_INFINITY
+      await store.write((tx) => tx.change(remove, { name, holder }))
+    },
+  }
+}
