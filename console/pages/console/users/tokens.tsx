@@ -59,9 +59,11 @@ export function TokenList({ user, none }: TokenListProps) {
         ))}
       </ul>
       {user.enabled && (
-        <button class="button" type="button" onClick={() => (isCreating.value = true)}>
-          {words.create}
-        </button>
+        <div class="actions">
+          <button class="button" type="button" onClick={() => (isCreating.value = true)}>
+            {words.create}
+          </button>
+        </div>
       )}
       {isCreating.value && (
         <NewToken
