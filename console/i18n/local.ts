@@ -69,6 +69,15 @@ export function localTick(ms: number, spanMs: number): string {
   return (spanMs <= 1.5 * DAY_MS ? clocks : days)().format(ms)
 }
 
+const weekdays = perLanguage(
+  (locale) => new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' }),
+)
+
+/** A day of a week: `Mon 26`. */
+export function localWeekday(ms: number): string {
+  return weekdays().format(ms)
+}
+
 const DAY_MS = 86_400_000
 const YEAR_DAYS = 365.25
 

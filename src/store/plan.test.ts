@@ -134,7 +134,7 @@ const PLANS: readonly (readonly [what: string, query: string, index: RegExp])[] 
   [
     'the number of firing alerts of a weight',
     "select weight from alerts where status = 'firing' and weight = 6 limit 10000",
-    /USING COVERING INDEX alerts_firing \(status=\? AND weight=\?\)$/,
+    /USING COVERING INDEX alerts_(?:firing|by_status_weight) \(status=\? AND weight=\?\)$/,
   ],
   [
     'the steps of the overview',

@@ -115,7 +115,7 @@ test('an alert is told by mail and webhook as its route says, and the API says t
 })
 
 test('the command line tries a receiver, and says where a report goes', async (t) => {
-  const { dataDir, smtp, env } = await world(t)
+  const { scope, dataDir, smtp, env } = await world(t)
   const tried = await runPlatform(['alerts', 'test', 'pager'], { dataDir, env })
   assert.deepEqual([tried.code, tried.stdout], [0, 'delivered: HTTP 204\n'])
   smtp.fail('connect', 421, 'busy')
@@ -126,8 +126,10 @@ test('the command line tries a receiver, and says where a report goes', async (t
   assert.equal(unknown.code, 1)
   assert.match(unknown.stderr, /no receiver "chat"; the configured ones are: pager, mail/)
   writeFileSync(join(dataDir, 'report.json'), JSON.stringify(REPORT))
-  const shown = await runPlatform(['alerts', 'route', join(dataDir, 'report.json')], { dataDir, env })
+  const route = () => runPlatform(['alerts', 'route', join(dataDir, 'report.json')], { dataDir, env })
+  const shown = await route()
   assert.equal(shown.code, 0, shown.stderr)
+  assert.match(shown.stderr, /^platform: Without silences and inhibitions: There is no database at /)
   const { matched, receivers } = JSON.parse(shown.stdout) as {
     matched: string[]
     receivers: { name: string; at: string; because: string }[]
@@ -140,4 +142,14 @@ test('the command line tries a receiver, and says where a report goes', async (t
       ['pager', 'route'],
     ],
   )
+  const platform = scope.use(await servePlatform({ dataDir, env }))
+  const ends_at = new Date(Date.now() + 3_600_000).toISOString()
+  const silence = { matchers: { source: 'platform.*' }, reason: 'Maintenance', ends_at }
+  assert.equal((await platform.call('POST', '/alerts/silences', { body: silence })).status, 201)
+  const silenced = await route()
+  assert.equal(silenced.stderr, '')
+  assert.deepEqual((JSON.parse(silenced.stdout) as { receivers: unknown }).receivers, [
+    { name: 'mail', at: null, because: 'silenced' },
+    { name: 'pager', at: null, because: 'silenced' },
+  ])
 })

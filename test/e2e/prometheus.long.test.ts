@@ -219,6 +219,8 @@ interface AmtoolAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly status: { readonly state: string; readonly silencedBy: readonly string[] }
   readonly receivers: readonly { readonly name: string }[]
+  readonly startsAt: string
+  readonly generatorURL?: string
 }
 interface AmtoolSilence {
   readonly id: string
@@ -251,6 +253,8 @@ test('amtool adds and finds alerts, silences them by regular expressions, and sh
     'severity=critical',
     'instance=web-1',
     '--annotation=summary="Disk"',
+    '--generator-url=http://prometheus.example.org/graph?g0.expr=disk',
+    '--start=2026-01-31T02:00:00Z',
   )
   await amtool('alert', 'add', 'alertname=ShopSlow', 'severity=warning')
   const body = { source: 's', title: 'Reported', level: 'ERROR' }
@@ -262,6 +266,9 @@ test('amtool adds and finds alerts, silences them by regular expressions, and sh
   assert.deepEqual(await namesOf(), ['DiskFull', 'Reported', 'ShopSlow'])
   assert.deepEqual(await namesOf('alertname=~Disk.*', 'severity!=info'), ['DiskFull'])
   assert.deepEqual(await namesOf('severity=error'), ['Reported'])
+  const [disk] = await query<AmtoolAlert>('alert', 'query', 'alertname=DiskFull')
+  assert.equal(disk?.startsAt, '2026-01-31T02:00:00.000Z')
+  assert.equal(disk.generatorURL, 'http://prometheus.example.org/graph?g0.expr=disk')
 
   const id = await amtool(
     'silence',

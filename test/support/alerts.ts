@@ -131,6 +131,8 @@ export function viewOf(alert: Alert | AlertView): AlertView {
     lastAt,
     recoveredAt,
     runbookUrl: alert.runbookUrl,
+    startsAt: alert.startsAt,
+    generatorUrl: alert.generatorUrl,
     labels,
   }
 }

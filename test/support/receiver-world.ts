@@ -1,6 +1,7 @@
 import { alertsDomain, type Report } from '../../src/domains/alerts/index.ts'
 import type { RouteSettings, RoutingSettings } from '../../src/domains/alerts/notifications/notifications.ts'
 import { SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
+import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../../src/kernel/time.ts'
@@ -10,17 +11,20 @@ import type {
   SendOutcome,
 } from '../../src/ports/notification-channel.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
+import type { Store } from '../../src/store/store.ts'
 import { anyAlerts } from './declared-alerts.ts'
 import { eventually } from './eventually.ts'
 import { countedChannel, countedStore, type Activity } from './notification-world.ts'
 import { testStore } from './store.ts'
-import { fakeWaitingClock } from './waiting-clock.ts'
+import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
 export interface ReceiverWorldOptions {
   readonly names: readonly string[]
   readonly routes?: readonly (Partial<RouteSettings> & Pick<RouteSettings, 'receivers'>)[]
   readonly defaultReceivers?: readonly string[]
   readonly needs?: NotificationChannel['needs']
+  /** The channel of a receiver; by default one that records what it gets. */
+  readonly channelOf?: (name: string, clock: FakeWaitingClock) => NotificationChannel
   readonly logger?: Logger
   /** Epoch milliseconds. */
   readonly start?: number
@@ -30,14 +34,14 @@ const FAILURE: SendOutcome = { sent: false, reason: 'away', retryable: true, fau
 
 /** The alerts with receivers that record what they get, on a fake clock. */
 export async function receiverWorld(dialect: DialectName, options: ReceiverWorldOptions) {
-  const { names, routes = [], defaultReceivers = [], needs, logger = silentLogger, start } = options
+  const { names, routes, defaultReceivers, needs, logger = silentLogger, start } = options
   const scope = new AsyncDisposableStack()
   const clock = fakeWaitingClock(start)
   const { store } = scope.use(await testStore(dialect, clock))
   const activity: Activity = { calls: 0 }
   const messages = new Map<string, ChannelMessage[]>(names.map((name) => [name, []]))
   const answers = new Map<string, SendOutcome>()
-  const channelOf = (name: string): NotificationChannel => ({
+  const recordingChannel = (name: string): NotificationChannel => ({
     rate: { burst: 100, everyMs: 100 },
     ...(needs !== undefined && { needs }),
     fits: () => true,
@@ -47,37 +51,13 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
       return answer
     },
   })
-  const routing: RoutingSettings = {
-    routes: routes.map((route, index) => ({
-      name: index + 1,
-      match: {},
-      escalate: [],
-      continue: false,
-      ...route,
-    })),
-    defaultReceivers,
-    minSeverity: 'WARNING',
-    isDamping: true,
-  }
-  const domain = alertsDomain.create({
+  const { channelOf = recordingChannel } = options
+  const domain = createAlertsDomain({
     store: countedStore(store, activity),
     clock,
     logger,
-    metrics: noMetrics,
-    events: { append: async () => undefined },
-    version: '0',
-    userNames: async () => [],
-    declared: anyAlerts,
-    acknowledgeForMs: 4 * HOUR,
-    keepMs: 90 * DAY,
-    webhookStaleAfterMs: DAY,
-    consoleUrl: 'https://shop.example.org',
-    receivers: names.map((name) => ({
-      name,
-      kind: 'generic',
-      channel: countedChannel(channelOf(name), activity),
-    })),
-    routing,
+    channels: new Map(names.map((name) => [name, countedChannel(channelOf(name, clock), activity)])),
+    routing: routingOf(routes, defaultReceivers),
   })
   for (const runner of domain.runners.worker) {
     runner.start()
@@ -86,9 +66,7 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
   const isIdle = () =>
     activity.calls === 0 && clock.waits().filter((wait) => wait === SEND_EVERY_MS).length === names.length
   const idle = () => eventually('the senders are idle', isIdle)
-  const jobs = domain.jobs.worker.filter(({ name }) =>
-    ['alert-escalation', 'alert-receivers', 'alert-time', 'alert-silence-end'].includes(name),
-  )
+  const jobs = timedJobs(domain)
   return {
     ...domain,
     store,
@@ -115,6 +93,59 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
     },
     [Symbol.asyncDispose]: () => scope.disposeAsync(),
   }
+}
+
+interface DomainParts {
+  readonly store: Store
+  readonly clock: WaitingClock
+  readonly logger?: Logger
+  readonly channels: ReadonlyMap<string, NotificationChannel>
+  readonly routing: RoutingSettings
+}
+
+/** The alerts of a process with these receivers. */
+export function createAlertsDomain({ store, clock, logger = silentLogger, channels, routing }: DomainParts) {
+  return alertsDomain.create({
+    store,
+    clock,
+    logger,
+    metrics: noMetrics,
+    events: { append: async () => undefined },
+    version: '0',
+    userNames: async () => [],
+    declared: anyAlerts,
+    acknowledgeForMs: 4 * HOUR,
+    keepMs: 90 * DAY,
+    webhookStaleAfterMs: DAY,
+    consoleUrl: 'https://shop.example.org',
+    receivers: [...channels].map(([name, channel]) => ({ name, kind: 'generic', channel })),
+    routing,
+  })
+}
+
+export function routingOf(
+  routes: ReceiverWorldOptions['routes'] = [],
+  defaultReceivers: readonly string[] = [],
+): RoutingSettings {
+  return {
+    routes: routes.map((route, index) => ({
+      name: index + 1,
+      match: {},
+      escalate: [],
+      continue: false,
+      ...route,
+    })),
+    defaultReceivers,
+    minSeverity: 'WARNING',
+    isDamping: true,
+  }
+}
+
+/** The jobs of the worker that tell of what is due. */
+export function timedJobs({ jobs }: ReturnType<typeof createAlertsDomain>) {
+  return jobs.worker.filter(({ name }) =>
+    ['alert-escalation', 'alert-receivers', 'alert-time', 'alert-silence-end'].includes(name),
+  )
 }
 
 const REPORT: Report = {

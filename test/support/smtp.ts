@@ -101,7 +101,9 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
   }
 }
 
-async function createCertificate(directory: string): Promise<{ key: string; cert: string; file: string }> {
+export async function createCertificate(
+  directory: string,
+): Promise<{ key: string; cert: string; file: string }> {
   const [key, file] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']

@@ -12,6 +12,7 @@ import {
 import type { LoadedConfig } from '../../config/config.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
+import type { Queries } from '../../store/store.ts'
 import { alertSettings } from '../domains.ts'
 import { alertRobot, openReceivers } from '../receivers.ts'
 import { commandDomains } from './command-domains.ts'
@@ -71,9 +72,30 @@ export async function showRoute(
     ? await withStore(loaded, (store) =>
         commandDomains({ config: loaded.config, store }).domains.alerts.explainRoute(target),
       )
-    : routeOfReport(readReport(context, target), alertSettings(loaded.config), systemClock.now())
+    : await routeOfFile(context, target, loaded)
   const text = context.stdout.isTTY === true ? explain(explanation) : encodeAlertRoute(explanation)
   context.stdout.write(`${text}\n`)
+}
+
+/** Without a database the routes alone say where a report goes, as on the computer of somebody who writes them. */
+async function routeOfFile(
+  context: CommandContext,
+  path: string,
+  loaded: LoadedConfig,
+): Promise<RouteExplanation> {
+  const report = readReport(context, path)
+  const explainWith = (queries?: Queries) =>
+    routeOfReport(report, alertSettings(loaded.config), {
+      now: systemClock.now(),
+      ...(queries && { queries }),
+    })
+  const routed = await explainWith()
+  try {
+    return await withStore(loaded, (store) => explainWith(store.read))
+  } catch (error) {
+    context.stderr.write(`platform: Without silences and inhibitions: ${errorMessage(error)}\n`)
+    return routed
+  }
 }
 
 function explain({ matched, receivers }: RouteExplanation): string {

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { HOUR, SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import {
   ALERT_READERS,
@@ -21,7 +21,12 @@ import { Alertmanager, type AlertmanagerDeps } from './alertmanager/service.ts'
 import { ALERT_ERRORS, AlertSchema, encodeAlert, fromReportBody } from './schemas.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import { intakeRoutes } from './intake/routes.ts'
-import { explainAlert, explainReport, type RouteExplanation } from './notifications/explain.ts'
+import {
+  explainAlert,
+  explainReport,
+  readSuppression,
+  type RouteExplanation,
+} from './notifications/explain.ts'
 import { createNotifications, routingOf, type NotificationDeps } from './notifications/notifications.ts'
 import { RECEIVER_ALERTS, type Receivers } from './notifications/receivers.ts'
 import { notificationRoutes } from './notifications/routes.ts'
@@ -57,14 +62,21 @@ export interface AlertsDomainDeps
   readonly webhookStaleAfterMs: number
 }
 
-/** Where a report in the form of `POST /alerts/report` would go now; throws `validation_failed` for a wrong one. */
-export function routeOfReport(
+/**
+ * Where a report in the form of `POST /alerts/report` would go now if its alert were new; throws `validation_failed` for a
+ * wrong one. Without a database no silence and no other alert suppresses it.
+ */
+export async function routeOfReport(
   body: Parameters<typeof fromReportBody>[0],
   settings: Pick<NotificationDeps, 'receivers' | 'routing'>,
-  now: number,
-): RouteExplanation {
+  { now, queries }: { readonly now: number; readonly queries?: Queries },
+): Promise<RouteExplanation> {
   const report = fromReportBody(body)
-  return explainReport({ ...report, weight: weightOf(report) }, routingOf(settings), now)
+  const alert = { ...report, weight: weightOf(report), labels: null }
+  const suppression = queries
+    ? await readSuppression(queries, alert, now)
+    : { silencedBy: undefined, inhibitedBy: undefined }
+  return explainReport(alert, routingOf(settings), { now, ...suppression })
 }
 
 /** Alerts of the platform itself and of its clients (docs/specification.md, Alerts). */
@@ -188,11 +200,15 @@ export function alertCountJob(alerts: Pick<Alerts, 'countByStatus'>, metrics: Me
 
 /** The silence and the alert that suppress the notifications of an alert; read in the transaction of its change. */
 export function createSuppressions(clock: Clock) {
+  // A message may be about hundreds of alerts, which are judged in one transaction.
+  const activeIn = new WeakMap<Tx, ReturnType<typeof listActive>>()
   return {
     /** The active silence that matches the alert. */
     async silencedBy(tx: Tx, alert: Alert) {
       const now = clock.now()
-      return silenceOf(alert, await listActive(tx, now), now)
+      const active = activeIn.get(tx) ?? listActive(tx, now)
+      activeIn.set(tx, active)
+      return silenceOf(alert, await active, now)
     },
 
     /** The alert that inhibits this one. */

@@ -320,7 +320,14 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
     groupId: report.groupId ?? null,
     repeatEveryMs: report.repeatEveryMs ?? null,
     runbookUrl: report.runbookUrl ?? null,
+    startsAt: startOf(alert, report.startsAt ?? at),
+    generatorUrl: report.generatorUrl ?? null,
   }
+}
+
+/** While it fires, the earliest start counts, as in an Alertmanager. */
+function startOf({ weight, startsAt, firstAt }: Alert, given: number): number {
+  return weight > 0 ? Math.min(startsAt ?? firstAt, given) : given
 }
 
 function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
@@ -339,6 +346,8 @@ function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
     lastAt: at,
     recoveredAt: null,
     runbookUrl: report.runbookUrl ?? null,
+    startsAt: report.startsAt ?? at,
+    generatorUrl: report.generatorUrl ?? null,
     createdBy: actor,
     firstWeight: RECOVERED.weight,
     reports: 0,

@@ -71,6 +71,10 @@ export interface AlertView {
   readonly recoveredAt: number | null
   /** What to do about it: an http or https address, as it was reported last; null if none was. */
   readonly runbookUrl: string | null
+  /** Since when it fires, or fired last, as its sender says; null if an older program has stored it. Not in the API. */
+  readonly startsAt: number | null
+  /** Where its sender shows what has raised it; null if it says nothing. Not in the API. */
+  readonly generatorUrl: string | null
   /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
   readonly labels: string | null
 }
@@ -140,6 +144,10 @@ export interface Report {
   readonly repeatEveryMs?: number
   /** An http or https address. */
   readonly runbookUrl?: string
+  /** Since when the alert fires; the default is the time of the first report since it has recovered. */
+  readonly startsAt?: number
+  /** An http or https address of the sender. */
+  readonly generatorUrl?: string
   /** Of an intake, as JSON. */
   readonly labels?: string
 }

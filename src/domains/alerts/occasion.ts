@@ -42,7 +42,10 @@ export interface AlertNotifications {
    * called for rises and recoveries of acknowledged and frozen alerts, and decides whether they are sent.
    */
   notify(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void>
-  /** Called when the texts of a firing alert have changed: a silence or an inhibition may not match it any more. */
+  /**
+   * Called when the texts of a firing alert have changed: a silence or an inhibition may not match it any more, and another
+   * route may.
+   */
   review(tx: Tx, before: Alert, alert: Alert): Promise<void>
   /** Called when an alert was acknowledged: people know it as it is now, and are notified of a rise from there. */
   acknowledged(tx: Tx, alert: Alert): Promise<void>

@@ -57,6 +57,8 @@ onEveryDialect('reporting an alert', (dialect) => {
       recoveredAt: null,
       labels: null,
       runbookUrl: null,
+      startsAt: now,
+      generatorUrl: null,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])
@@ -106,7 +108,8 @@ onEveryDialect('reporting an alert', (dialect) => {
       [closed.status, closed.recoveredAt, closed.count],
       ['recovered', first.firstAt + 1_000, 1],
     )
-    assert.deepEqual(again, { ...first, count: 2, lastAt: first.firstAt + 2_000 })
+    const at = first.firstAt + 2_000
+    assert.deepEqual(again, { ...first, count: 2, lastAt: at, startsAt: at })
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered', 'alert.raised'])
     assert.deepEqual(world.events[1]?.data, closed)
   })

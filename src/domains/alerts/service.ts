@@ -61,6 +61,7 @@ import {
   listTruncated,
   lockAlarm,
   lockAlert,
+  lockAlerts,
   lockFree,
   lockReported,
   saveGroup,
@@ -309,11 +310,13 @@ export class Alerts implements RecoverableAlerts {
   }
 
   async #endSilence(tx: Tx, matched: readonly AlertView[]): Promise<void> {
-    for (const { id } of matched) {
-      const alert = await lockAlert(tx, id)
-      if (alert?.status === 'firing')
+    const alerts = await lockAlerts(
+      tx,
+      matched.map(({ id }) => id),
+    )
+    for (const alert of alerts)
+      if (alert.status === 'firing')
         await this.#deps.notifications.notify(tx, { kind: 'silence_ended' }, alert)
-    }
   }
 
   /** Decides again about the notification of the alert that another one has inhibited, with the source that it had. */

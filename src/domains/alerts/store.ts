@@ -9,10 +9,10 @@ import {
   type PageRequest,
 } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/pages.ts'
+import { contains, eachStatus } from '../../store/pages.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
-import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
+import { first, type Queries, type Reads, type TouchedRow, type Tx } from '../../store/store.ts'
 import {
   dueAt,
   inhibitedIdOf,
@@ -48,6 +48,8 @@ const VIEW = alerts.pick(
   'lastAt',
   'recoveredAt',
   'runbookUrl',
+  'startsAt',
+  'generatorUrl',
   'labels',
 )
 
@@ -93,6 +95,8 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'repeatEveryMs',
         'repeatAt',
         'runbookUrl',
+        'startsAt',
+        'generatorUrl',
         'swings',
         'freeze',
         'dueAt',
@@ -239,15 +243,21 @@ export function shareAlert(tx: Tx, alarmId: string) {
 
 /** Finds alerts by their ids; until the end of the transaction they do not change. */
 export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-  const rows = await db(tx)
-    .selectFrom('alerts')
-    .select(ALERT)
-    .where('id', 'in', ids)
-    // The order in which an intake locks them, which prevents deadlocks.
-    .orderBy('identity')
+  const rows = await inLockOrder(tx, ids)
     .$call(lockRows(tx.capabilities, { share: true }))
     .execute()
   return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
+}
+
+/** Locks those of the alerts that exist until the end of the transaction. */
+export async function lockAlerts(tx: Tx, ids: readonly string[]): Promise<Alert[]> {
+  const rows = await inLockOrder(tx, ids).$call(lockRows(tx.capabilities)).execute()
+  return rows.map((row) => alerts.decode(row))
+}
+
+/** The order in which an intake locks alerts, which prevents deadlocks. */
+function inLockOrder(queries: Queries, ids: readonly string[]) {
+  return db(queries).selectFrom('alerts').select(ALERT).where('id', 'in', ids).orderBy('identity')
 }
 
 /** Those of the alerts with these `alarm_id`s that have not recovered. */
@@ -436,7 +446,7 @@ export function countAlerts(queries: Queries) {
 }
 
 export interface AlertFilter {
-  readonly status?: AlertStatus
+  readonly status?: AlertStatus | readonly AlertStatus[]
   readonly level?: AlertLevel
   readonly severity?: Severity
   readonly source?: string
@@ -453,9 +463,13 @@ export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
   ],
 }
 
-/** Newest first, by the time of the first report, unless the page has another order. */
-export const listAlerts = pages(
-  { table: 'alerts', createdAt: 'first_at', literals: ['severity'], size: sizeOf('title', 'body', 'labels') },
+const readAlerts = pages(
+  {
+    table: 'alerts',
+    createdAt: 'first_at',
+    literals: ['severity'],
+    size: sizeOf('title', 'body', 'labels', 'generator_url'),
+  },
   (on) => on.selectFrom('alerts').select([...VIEW, 'seq']),
   {
     status: (query, status: AlertStatus) => query.where('status', '=', status),
@@ -465,6 +479,11 @@ export const listAlerts = pages(
     text: contains('title', 'source', 'alarm_id', 'server_addr'),
   },
 )
+
+/** Newest first, by the time of the first report, unless the page has another order. */
+export function listAlerts(reads: Reads, filter: AlertFilter, page: PageRequest<'weight' | 'seq'>) {
+  return readAlerts(reads, eachStatus(filter), page)
+}
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

@@ -36,6 +36,8 @@ export const alerts = defineColumns({
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),
   runbookUrl: text().nullable(),
+  startsAt: integer().nullable(),
+  generatorUrl: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
 })

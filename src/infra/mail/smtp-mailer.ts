@@ -95,13 +95,15 @@ function messageId(key: string, from: string): string {
   return `<${createHash('sha256').update(key).digest('hex').slice(0, 40)}@${domain}>`
 }
 
-/** A plain text as HTML. Markup in the text stays text. */
+const LINE_STYLE = 'min-height: 1.4em; margin-bottom: 6px; white-space: pre-wrap'
+
+/** A plain text as HTML, each line on its own: of several alerts each is one. Markup in the text stays text. */
 function toHtml(title: string, text: string): string {
   return [
     '<!doctype html>',
-    '<html><body style="font-family: sans-serif">',
+    '<html><body style="font-family: sans-serif; line-height: 1.4">',
     `<p><strong>${escapeHtml(title)}</strong></p>`,
-    `<p style="white-space: pre-wrap">${withLinks(escapeHtml(text))}</p>`,
+    ...text.split('\n').map((line) => `<div style="${LINE_STYLE}">${withLinks(escapeHtml(line))}</div>`),
     '</body></html>',
   ].join('\n')
 }

@@ -90,6 +90,22 @@ test('an alert is silenced in two clicks, and the silence is ended', async (t) =
   await page.getByText('No silence matches the filters.').waitFor()
 })
 
+test('the week of the silences has the windows of one that repeats, and leads to it', async (t) => {
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+  const repeat = { days, from: '02:00', to: '06:00', time_zone: 'UTC' }
+  const body = { matchers: { source: 'nightly' }, reason: 'each night', repeat }
+  assert.equal((await world.platform.call('POST', '/alerts/silences', { body })).status, 201)
+  const page = await world.open(t, 'silences')
+  const week = page.getByRole('region', { name: 'Silences of the week' })
+  await week.getByRole('button', { name: 'The week after' }).click()
+  const line = week.getByRole('listitem').filter({ hasText: 'each night' })
+  await line.waitFor()
+  assert.ok((await line.locator('.silence-window').count()) >= 7)
+  await assertLooks(page, 'silences-week')
+  await line.getByRole('link', { name: 'each night' }).click()
+  await drawer(page, 'each night').getByText('Next windows').waitFor()
+})
+
 test('a browser whose clock is hours off silences for two hours of the platform, and warns of no end', async (t) => {
   for (const hours of [-8, 8]) {
     const title = `Seen ${hours} hours off`
@@ -124,7 +140,7 @@ test('the reason why an alert was not sent leads to the alert that inhibits it',
     await route.fulfill({ json: { items, next_cursor: null } })
   })
   await page.getByRole('link', { name: 'The pool is nearly empty' }).click()
-  const list = page.getByRole('list', { name: 'Why people were notified, or not' })
+  const list = page.getByRole('list', { name: 'What has happened' })
   await list.getByRole('link').click()
   await drawer(page, 'The pool is empty').waitFor()
 })
@@ -149,7 +165,7 @@ test('the reason why an alert was not sent leads to its silence; one that is gon
   await page.getByText('held back until the acknowledgement lapses').waitFor()
   await page.keyboard.press('Escape')
   await assertLooks(page, 'alerts-silenced-by')
-  await page.getByRole('list', { name: 'Why people were notified, or not' }).getByRole('link').click()
+  await page.getByRole('list', { name: 'What has happened' }).getByRole('link').click()
   await drawer(page, 'a quiet night').getByText('Active').waitFor()
   await page.goto(`${world.platform.url}/console/silences/01900000-0000-7000-8000-000000000000`)
   await page.getByText('There is no silence').first().waitFor()
@@ -191,9 +207,9 @@ test('the reasons are in the language of the reader; one of a robot is shown as 
     await route.fulfill({ json: { items, next_cursor: null } })
   })
   await page.getByRole('link', { name: 'Nobody was notified' }).click()
-  const list = page.getByRole('list', { name: '为何通知（或未通知）' })
+  const list = page.getByRole('list', { name: '发生的事情' })
   await list.getByText(REASONS[0][2]).waitFor()
-  await page.getByText('另有 3 条').click()
+  await page.getByText('另有 1 条').click()
   for (const [, , words] of REASONS) await list.getByText(words).waitFor()
 })
 
@@ -297,8 +313,28 @@ test('the most severe alerts are first, many of one source are a line, and a sel
     .getByRole('link', { name: /^Silenced until / })
     .waitFor()
   await page.getByRole('link', { name: 'Order 12 is late' }).waitFor()
-  await page.getByRole('button', { name: 'Select none' }).click()
+  assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0)
   await assertLooks(page, 'alerts-unfolded')
+})
+
+test('alerts of two sources are silenced by a silence each, and several silences are ended together', async (t) => {
+  for (const source of ['shop.left', 'shop.right'])
+    await reportAlert(`From ${source}`, { source, alarm_id: `from.${source}` })
+  const page = await world.open(t, 'alerts')
+  for (const source of ['shop.left', 'shop.right'])
+    await page.getByRole('checkbox', { name: `From ${source}` }).check()
+  const bar = page.getByRole('group', { name: '2 selected' })
+  await bar.getByRole('button', { name: 'Silence' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Silence' }).click()
+  await toast(page, 'Silences created: 2.').waitFor()
+  assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0)
+  await page.goto(`${world.platform.url}/console/silences?state=active`)
+  const rows = page.getByRole('row').filter({ hasText: /shop[.](left|right)/ })
+  await rows.nth(1).waitFor()
+  for (const index of [0, 1]) await rows.nth(index).getByRole('checkbox').check()
+  await page.getByRole('group', { name: '2 selected' }).getByRole('button', { name: 'End now' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End now' }).click()
+  await rows.first().waitFor({ state: 'detached' })
 })
 
 test('of several alerts those that are refused stay chosen and are named; a double click does nothing else', async (t) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -35,6 +36,15 @@ test('receivers are tested, and an alert shows where it goes', async (t) => {
   await page.getByText(/chat.* has taken the test message/).waitFor()
   await page.getByRole('button', { name: 'Send a test to pager' }).click()
   await page.getByText(/pager.* has not taken the test message/).waitFor()
+  const question = page.getByRole('form', { name: 'Where would this alert go?' })
+  await question.getByLabel('Source').fill('shop.web')
+  await question.getByRole('button', { name: 'Show where it goes' }).click()
+  const answer = page.getByRole('list', { name: 'Where the alert would go now' })
+  await answer.getByText('chat: told at once').waitFor()
+  await answer.getByText('pager: to be told unless').waitFor()
+  const routes = page.getByRole('list', { name: 'Routes' })
+  await routes.getByText('after 15 minutes without an acknowledgement').waitFor()
+  assert.equal(await routes.getByText('(this alert)').count(), 1)
   await assertLooks(page, 'receivers')
 
   const body = { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' }
@@ -69,4 +79,24 @@ test('a webhook is made, tested and rotated; its secret is shown once; the audit
   await audit.getByText('createWebhook').first().waitFor()
   await audit.getByText('testWebhook').first().waitFor()
   await assertLooks(audit, 'audit-webhook')
+})
+
+test('a user makes a token for a program on a page of its own, sees its text once, and revokes it', async (t) => {
+  const page = await world.open(t, 'my-tokens')
+  await page.getByText('No program has a token of yours.').waitFor()
+  await assertLooks(page, 'my-tokens-empty')
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByLabel('What it is for').fill('cash desk')
+  await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click()
+  const token = await page.getByText(/^pat_[0-9A-Za-z]{40}$/).textContent()
+  await assertLooks(page, 'my-tokens-text')
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByText('never used').waitFor()
+  await assertLooks(page, 'my-tokens')
+  const me = () => fetch(`${world.platform.url}/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal((await me()).status, 200)
+  await page.getByRole('button', { name: 'Revoke the token cash desk?' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('No program has a token of yours.').waitFor()
+  assert.equal((await me()).status, 401)
 })

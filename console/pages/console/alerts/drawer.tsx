@@ -23,9 +23,9 @@ import {
   type AlertChange,
   type AlertDecision,
   type SilenceFor,
-  alertDecisions,
-  alertHistory,
+  type AlertMoment,
   alertResource,
+  alertTimeline,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
 import { alertWords } from './words.ts'
@@ -36,12 +36,11 @@ export interface AlertDrawerProps {
   readonly onClose: () => void
 }
 
-// The facts and the history stay in sight below them.
-const MOST_DECISIONS = 3
+// The facts stay in sight below them.
+const MOST_MOMENTS = 6
 
-/** One alert: what can be done about it, why people were notified, and its history. */
+/** One alert: what can be done about it, whom it goes to, and what has happened. */
 export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
-  const { history, decisions, noDecisions: empty } = alertWords()
   const model = useResource(alertResource, id)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ title }) => title} onClose={onClose}>
@@ -50,17 +49,15 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
           <AlertActions alert={alert} model={model} />
           <NamedObjectLink alarmId={alert.alarm_id} />
           <SilenceLink silence={silenceFor(alert)} />
-          <ResourceTimeline
-            title={decisions}
-            source={alertDecisions}
-            id={id}
-            entryOf={decisionEntry}
-            empty={empty}
-            most={MOST_DECISIONS}
-          />
           <AlertRoute id={id} />
+          <ResourceTimeline
+            title={alertWords().timeline}
+            source={alertTimeline}
+            id={id}
+            entryOf={momentEntry}
+            most={MOST_MOMENTS}
+          />
           <AlertFacts alert={alert} />
-          <ResourceTimeline title={history} source={alertHistory} id={id} entryOf={historyEntry} />
           <WhoChanged kind="alert" id={id} version={alert.status} />
         </>
       )}
@@ -106,7 +103,11 @@ function NamedObjectLink({ alarmId }: { readonly alarmId: string | null }) {
   )
 }
 
-function historyEntry({ at, from, to, actor, note, cause }: AlertChange, index: number) {
+function momentEntry(moment: AlertMoment, index: number) {
+  return 'change' in moment ? changeEntry(moment.change, index) : decisionEntry(moment.decision)
+}
+
+function changeEntry({ at, from, to, actor, note, cause }: AlertChange, index: number) {
   const { firstReport, statuses, by } = alertWords()
   return {
     key: `${at} ${index}`,

@@ -8,6 +8,7 @@ import { call, session } from '../platform.ts'
 import { settingsResource } from '../settings/model.ts'
 import type { Silence } from '../silences/model.ts'
 import { listOf, resourceOf } from '../sources.ts'
+import { LISTED_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
 export type Alert = AnswerOf<'getAlert'>
@@ -56,9 +57,6 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
   bundled: 'good',
   failed: 'danger',
 }
-
-/** Those of alerts that are not closed, the most severe first. */
-export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
 const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'text', kind: 'text', match: 'part' },
@@ -141,16 +139,30 @@ export const alertResource = resourceOf('getAlert', PREFIX, (id) => ({ path: { i
   isAbout: (event, id) => alertIn(event)?.id === id,
 })
 
-/** The changes of one alert. */
-export const alertHistory: ResourceSource<AnswerOf<'getAlertHistory'>> = {
-  ...alertResource,
-  read: (id, signal) => call('getAlertHistory', { path: { id }, query: {} }, signal),
-}
+/** What has happened to an alert: a change, or a decision about the notification of a receiver. */
+export type AlertMoment = { readonly change: AlertChange } | { readonly decision: AlertDecision }
 
-/** The decisions about its notifications. */
-export const alertDecisions: ResourceSource<AnswerOf<'listAlertDecisions'>> = {
+// The most that the API answers at once.
+const MOST_MOMENTS = 1_000
+
+/** The changes of one alert and the decisions about its notifications, newest first. */
+export const alertTimeline: ResourceSource<{ readonly items: readonly AlertMoment[] }> = {
   ...alertResource,
-  read: (id, signal) => call('listAlertDecisions', { path: { id }, query: {} }, signal),
+  async read(id, signal) {
+    const request = { path: { id }, query: { limit: MOST_MOMENTS } }
+    const [history, decisions] = await Promise.all([
+      call('getAlertHistory', request, signal),
+      call('listAlertDecisions', request, signal),
+    ])
+    if (!history.ok) return history
+    if (!decisions.ok) return decisions
+    // Of the same moment: a decision is about the change before it.
+    const moments = [
+      ...decisions.value.items.map((decision) => ({ at: decision.at, moment: { decision } })),
+      ...history.value.items.map((change) => ({ at: change.at, moment: { change } })).toReversed(),
+    ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
+    return { ok: true, value: { items: moments.map(({ moment }) => moment) }, etag: null }
+  },
 }
 
 /** How long an acknowledgement lasts; unknown to users who may not read the settings. */

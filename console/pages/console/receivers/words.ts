@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const receiverWords = defineWords({
   en: {
-    title: 'Receivers',
+    ...PAGE_WORDS.en.receivers,
     list: 'Receivers of alerts',
     about:
       'Who gets messages about alerts. They are set up in the configuration ([receivers.…] and [[alerts.routes]]).',
@@ -24,9 +25,26 @@ export const receiverWords = defineWords({
     testOf: (name: string) => `Send a test to ${name}`,
     delivered: (name: string) => `${name} has taken the test message.`,
     notDelivered: (name: string, answer: string) => `${name} has not taken the test message: ${answer}`,
+    routes: {
+      title: 'Routes',
+      about: 'The first route that matches an alert decides who is told of it; the default comes last.',
+      question: 'Where would this alert go?',
+      ask: 'Show where it goes',
+      answerTitle: 'Where the alert would go now',
+      goes: 'told at once',
+      matched: '(this alert)',
+      defaultRoute: 'Default',
+      everyAlert: 'every alert',
+      nobody: 'nobody',
+      from: (severity: string) => `from ${severity} on`,
+      atOnce: 'at once',
+      after: (time: string) => `after ${time} without an acknowledgement`,
+      repeated: (time: string) => `again every ${time} while it fires`,
+      goesOn: 'the next route that matches decides, too',
+    },
   },
   zh: {
-    title: '接收方',
+    ...PAGE_WORDS.zh.receivers,
     list: '告警接收方列表',
     about: '接收告警消息的对象，在配置文件 ([receivers.…] 与 [[alerts.routes]]) 中设置。',
     empty: '未设置任何接收方。',
@@ -47,5 +65,22 @@ export const receiverWords = defineWords({
     testOf: (name) => `向 ${name} 发送测试消息`,
     delivered: (name) => `${name} 已接收测试消息。`,
     notDelivered: (name, answer) => `${name} 未接收测试消息：${answer}`,
+    routes: {
+      title: '路由',
+      about: '第一条匹配告警的路由决定通知谁；最后是默认路由。',
+      question: '此告警会通知谁？',
+      ask: '查看通知对象',
+      answerTitle: '此告警现在会通知',
+      goes: '立即通知',
+      matched: '（此告警）',
+      defaultRoute: '默认',
+      everyAlert: '所有告警',
+      nobody: '无人',
+      from: (severity) => `“${severity}”及以上`,
+      atOnce: '立即',
+      after: (time) => `${time}内无人确认后`,
+      repeated: (time) => `持续告警时每${time}再次通知`,
+      goesOn: '下一条匹配的路由也会生效',
+    },
   },
 })

@@ -22,6 +22,7 @@ import {
   type SilenceWithWindows,
 } from './model.ts'
 import { NewSilence } from './new-silence.tsx'
+import { SilenceWeek } from './week.tsx'
 import { silenceWords } from './words.ts'
 
 const PATH = pathOf({ name: 'silences' })
@@ -38,10 +39,11 @@ export function SilencesPage({ id }: ViewProps) {
       columns={silenceColumns(words)}
       icon="mute"
       bulk={silenceBulk()}
+      summary={<SilenceWeek />}
       id={id}
       newItem={
         session.may('createSilence') && {
-          title: words.newSilence,
+          title: words.newItem,
           dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
         }
       }

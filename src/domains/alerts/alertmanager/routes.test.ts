@@ -18,6 +18,8 @@ interface ShownAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly receivers: readonly object[]
+  readonly startsAt: string
+  readonly generatorURL?: string
   readonly status: {
     readonly state: string
     readonly silencedBy: readonly string[]
@@ -128,6 +130,24 @@ onEveryDialect('the alerts of the interface of Alertmanager', (dialect) => {
     assert.deepEqual(await found('?receiver=ch.*'), ['DiskFull', FAILED.title])
     assert.deepEqual(await found('?receiver=ch'), [])
     assert.equal((await w.send('GET', '/api/v2/alerts?filter=a%3D~(')).status, 400)
+  })
+
+  it('begin when their sender says, and lead to it', async () => {
+    await using w = await startApi(dialect)
+    const start = w.clock.now()
+    const generatorUrl = 'http://prometheus.example.org/graph?g0.expr=up'
+    const shown = async () => {
+      const [alert] = await w.alertsOf()
+      return [Date.parse(alert?.startsAt ?? '') - start, alert?.generatorURL]
+    }
+    await w.report({ ...FAILED, startsAt: start - 60_000, generatorUrl })
+    assert.deepEqual(await shown(), [-60_000, generatorUrl])
+    w.clock.advance(1_000)
+    await w.report({ ...FAILED, startsAt: start, generatorUrl })
+    assert.deepEqual(await shown(), [-60_000, generatorUrl], 'the earliest start counts')
+    await w.report({ ...FAILED, level: 'CLOSE' })
+    await w.report(FAILED)
+    assert.deepEqual(await shown(), [1_000, undefined], 'it has recovered meanwhile')
   })
 
   it('are active, silenced or inhibited', async () => {

@@ -31,10 +31,12 @@ const AlertmanagerAlert = Type.Object({
   labels: LabelsSchema,
   annotations: LabelsSchema,
   receivers: AlertmanagerReceivers,
-  startsAt: Type.String({ format: 'date-time', description: 'Of the first report.' }),
+  startsAt: Type.String({ format: 'date-time', description: 'Since when it fires, as its sender says.' }),
   updatedAt: Type.String({ format: 'date-time', description: 'Of the last report.' }),
   endsAt: Type.String({ format: 'date-time', description: 'In five minutes: it has not ended.' }),
-  generatorURL: Type.String(),
+  generatorURL: Type.Optional(
+    Type.String({ description: 'Where its sender shows what has raised it, an http or https address.' }),
+  ),
   status: Type.Object({
     state: OneOf(['active', 'suppressed'], '`suppressed`: silenced or inhibited.'),
     silencedBy: Type.Array(Type.String(), { description: 'Ids of silences.' }),

@@ -213,7 +213,7 @@ function writeAlert(
   labels: LabelValues,
   { receivers, now, silencedBy, inhibitedBy }: Shown,
 ): string {
-  const { title, body, runbookUrl, firstAt, lastAt } = alert
+  const { title, body, runbookUrl, firstAt, lastAt, startsAt, generatorUrl } = alert
   const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
   return JSON.stringify({
     fingerprint: fingerprintOf(labels),
@@ -224,10 +224,10 @@ function writeAlert(
       ...(runbookUrl !== null && { runbook_url: runbookUrl }),
     },
     receivers: receivers.map((name) => ({ name })),
-    startsAt: toRfc3339(firstAt),
+    startsAt: toRfc3339(startsAt ?? firstAt),
     updatedAt: toRfc3339(lastAt),
     endsAt: toRfc3339(now + ENDS_IN_MS),
-    generatorURL: '',
+    ...(generatorUrl !== null && { generatorURL: generatorUrl }),
     status: { state, silencedBy, inhibitedBy, mutedBy: [] },
   })
 }

@@ -66,7 +66,15 @@ function checkedAlert(given: unknown, path: string): PrometheusAlert {
   const endsAt = timeOf(given['endsAt'], `${path}.endsAt`)
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt)
     throw new InvalidAlert(`${path}.endsAt`, 'invalid', { reason: 'must not be before startsAt' })
-  return { labels, annotations, endsAt, isResolved: false }
+  const generatorUrl = given['generatorURL']
+  return {
+    labels,
+    annotations,
+    startsAt,
+    endsAt,
+    isResolved: false,
+    ...(typeof generatorUrl === 'string' && { generatorUrl }),
+  }
 }
 
 function statusOf(given: unknown, path: string): 'firing' | 'resolved' | undefined {

@@ -31,8 +31,22 @@ test('an alert becomes a report', () => {
       serverAddr: '192.0.2.10:9100',
       level: 'CRITICAL',
       expiresAt: NOW + 5 * MINUTE,
+      startsAt: NOW - 1,
+      generatorUrl: 'http://x',
     },
   )
+})
+
+test('an origin that is no address of a page does not refuse its alert', () => {
+  for (const generatorURL of [
+    '',
+    'no address',
+    'javascript:alert(1)',
+    `http://x/${'x'.repeat(2_048)}`,
+    1,
+    null,
+  ])
+    assert.equal(reportOf({ generatorURL }).generatorUrl, undefined)
 })
 
 test('labels of more than 4 KiB are not kept, and the alert is taken', () => {

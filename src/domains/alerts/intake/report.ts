@@ -8,6 +8,10 @@ export interface PrometheusAlert {
   /** At least one. */
   readonly labels: AlertLabels
   readonly annotations: Readonly<Record<string, string>>
+  /** Since when it fires; undefined for the time of its arrival. */
+  readonly startsAt: number | undefined
+  /** Where its sender shows what has raised it. */
+  readonly generatorUrl?: string
   /** When the alert ends unless it is sent again; in the past: when it ended. */
   readonly endsAt: number | undefined
   /** Whether the sender says that it has ended, whatever the times say. */
@@ -53,7 +57,9 @@ export function toReport(alert: PrometheusAlert, arrival: Arrival): Report {
     body: bodyOf(alert),
     serverAddr: label('instance', ADDRESS_LENGTH) ?? null,
     ...keptLabels(labels),
-    ...runbookOf(annotations),
+    ...addressIn('runbookUrl', annotations['runbook_url']),
+    ...addressIn('generatorUrl', alert.generatorUrl),
+    ...(alert.startsAt !== undefined && { startsAt: alert.startsAt }),
     ...stateOf(alert, arrival),
   }
 }
@@ -63,10 +69,10 @@ function keptLabels(labels: AlertLabels): Pick<Report, 'labels'> {
   return Buffer.byteLength(text) > LABEL_BYTES ? {} : { labels: text }
 }
 
-/** An annotation that is no address is left out, and does not refuse its alert. */
-function runbookOf({ runbook_url: url }: PrometheusAlert['annotations']): Pick<Report, 'runbookUrl'> {
+/** What is no address is left out, and does not refuse its alert. */
+function addressIn(field: 'runbookUrl' | 'generatorUrl', url: string | undefined): Partial<Report> {
   const isAllowed = url !== undefined && isRunbookUrl(url) && redactForbiddenVariables(url) === url
-  return isAllowed ? { runbookUrl: url } : {}
+  return isAllowed ? { [field]: url } : {}
 }
 
 function stateOf(

@@ -5,6 +5,7 @@ import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
 import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
+import { decide, type Facts } from './stages.ts'
 import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
 
 /** Why a receiver is in the way of an alert: it was told, will be, or why it was not. */
@@ -34,19 +35,42 @@ export interface RouteExplanation {
 
 type Routed = Parameters<typeof directTargets>[0]
 
+/** What suppresses the notifications of an alert, if anything does. */
+export type Suppression = Pick<Facts, 'silencedBy' | 'inhibitedBy'>
+
 /** Where a report would go now if its alert were new. */
-export function explainReport(report: Routed, routing: Routing, now: number): RouteExplanation {
+export function explainReport(
+  report: Routed,
+  routing: Routing,
+  { now, ...suppression }: Suppression & { readonly now: number },
+): RouteExplanation {
   const routes = matchedRoutes(report, routing)
   const direct = directTargets(report, routing).map(({ receiver: name, route }): RoutedReceiver => {
-    if (report.weight < route.minWeight) return { name, at: null, because: 'below_level' }
+    const outcome = firstOutcome(report, route, suppression)
+    if (outcome !== 'pending') return { name, at: null, because: outcome }
     const at = tellingTime(route, report.weight, now)
     return { name, at, because: at > now ? 'outside_hours' : 'route' }
   })
   const told = direct.filter(({ at }) => at !== null)
   const later = routes
-    .filter(({ minWeight }) => report.weight >= minWeight)
+    .filter((route) => firstOutcome(report, route, suppression) === 'pending')
     .flatMap((route) => followUps(route, tellingTime(route, report.weight, now), told))
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
+}
+
+/** The decision on the first notification of an alert; one that begins recovered is told nobody. */
+function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression: Suppression): Outcome {
+  const decided = decide({
+    occasion: 'raised',
+    alert: { weight, status: 'firing' },
+    textHash: '',
+    isEnabled: true,
+    minWeight,
+    told: undefined,
+    heldBack: undefined,
+    ...suppression,
+  })
+  return decided?.outcome ?? 'below_level'
 }
 
 function followUps(
@@ -96,23 +120,26 @@ export async function explainAlert(
       because: outcome === undefined || outcome === 'pending' ? 'route' : outcome,
     })
   }
-  const suppressed = await suppressionOf(queries, alert, now)
+  const { silencedBy, inhibitedBy } = await readSuppression(queries, alert, now)
+  const suppressed: RouteReason | undefined = inhibitedBy ? 'inhibited' : silencedBy && 'silenced'
   const later = (await dueOf(queries, alert, { routes, told })).map((each) =>
     suppressed === undefined ? each : { ...each, at: null, because: suppressed },
   )
   return { matched: routes.map(({ name }) => name), receivers: [...told, ...waiting, ...others, ...later] }
 }
 
-/** Why what is due is not told: it waits for the end of that. */
-async function suppressionOf(
+/** What suppresses an alert now; unlike in the transaction of a decision, nothing is locked. */
+export async function readSuppression(
   queries: Queries,
-  alert: AlertView,
+  alert: Parameters<typeof silenceOf>[0],
   now: number,
-): Promise<'silenced' | 'inhibited' | undefined> {
-  if (silenceOf(alert, await listActive(queries, now), now)) return 'silenced'
+): Promise<Suppression> {
   const id = inhibitorIdOf(alert)
-  const inhibitors = id === undefined ? [] : await findOpenAlarms(queries, [id])
-  return inhibitorOf(alert, inhibitors) && 'inhibited'
+  const inhibitor = inhibitorOf(alert, id === undefined ? [] : await findOpenAlarms(queries, [id]))
+  return {
+    silencedBy: silenceOf(alert, await listActive(queries, now), now),
+    inhibitedBy: inhibitor && { id: inhibitor.id, alarmId: inhibitor.alarmId ?? '' },
+  }
 }
 
 /** What is due later, unless somebody acknowledges the alert or it recovers. */

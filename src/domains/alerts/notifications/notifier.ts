@@ -45,10 +45,12 @@ import {
   insertNotification,
   isDecidedInFreeze,
   isDecidedInQuiet,
+  listDampings,
   listDecisions,
   listEpisodes,
   listPendingOf,
   listTold,
+  listToldBy,
   recordKnown,
   refreshPending,
   saveDamping,
@@ -161,14 +163,20 @@ export class Notifier implements AlertNotifications {
     if (routing.receivers.length === 0) return
     const shared = await this.#readShared(tx, alert)
     const ended = await this.#suppressionEnd(tx, before)
+    const judged: Verdict[] = []
     for (const target of targetsOf(alert, knowing(shared), routing)) {
+      if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
-      const kind = END_OF.get(latest?.outcome) ?? ended
-      if (!kind || waitingOf(shared, target).length > 0) continue
-      const decided = decide(await this.#factsOf(tx, kind, alert, { target, shared }))
+      // Another route may decide about it now, whose receivers do not know it.
+      const kind = END_OF.get(latest?.outcome) ?? ended ?? 'raised'
+      const facts = await this.#factsOf(tx, kind, alert, { target, shared })
+      const decided = decide(facts)
       if (decided?.outcome !== 'pending') continue
-      await this.#insert(tx, { kind }, alert, { ...target, decided })
+      const verdict = { ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
+      judged.push(verdict)
+      await this.#insert(tx, { kind }, alert, verdict)
     }
+    await this.#keepEpisodes(tx, alert, judged, 'tell')
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
@@ -191,13 +199,24 @@ export class Notifier implements AlertNotifications {
     const newest = new Map(
       pending.toSorted((a, b) => a.seq - b.seq).map(({ alertId, seq }) => [alertId, seq]),
     )
+    const ids = [...alerts.keys()]
+    if (ids.length === 0) return []
+    const told = await listToldBy(tx, receiver, ids)
+    const quiet = this.#options.routing.isDamping ? await listDampings(tx, ids) : undefined
     const due: Waiting[] = []
     for (const notification of pending) {
       // The notifications of an alert that was pruned meanwhile are gone with it.
       const alert = alerts.get(notification.alertId)
       if (!alert) continue
       const isNewest = newest.get(alert.id) === notification.seq
-      const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert) : undefined
+      const last = told.get(alert.id)
+      const known = {
+        told: new Map<string, Told>(last ? [[receiver, last]] : []),
+        damping: quiet?.get(alert.id),
+      }
+      const current = isNewest
+        ? await this.#stillDue(tx, receiver, notification, { alert, known })
+        : undefined
       if (current) due.push(withAlerts ? this.#withAlert(current, alert) : current)
       else if (!isNewest) await this.#decide(tx, receiver, notification.id, SUPERSEDED)
     }
@@ -276,13 +295,19 @@ export class Notifier implements AlertNotifications {
   }
 
   async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
-    const { routing, suppressions } = this.#options
     return {
       told: await listTold(tx, alert.id),
       pending: await listPendingOf(tx, alert.id),
+      ...(await this.#suppressionOf(tx, alert)),
+      damping: this.#options.routing.isDamping ? await findDamping(tx, alert.id) : undefined,
+    }
+  }
+
+  async #suppressionOf(tx: Tx, alert: Alert): Promise<Pick<Shared, 'silencedBy' | 'inhibitedBy'>> {
+    const { suppressions } = this.#options
+    return {
       silencedBy: await suppressions.silencedBy(tx, alert),
       inhibitedBy: await suppressions.inhibitedBy(tx, alert),
-      damping: routing.isDamping ? await findDamping(tx, alert.id) : undefined,
     }
   }
 
@@ -299,16 +324,14 @@ export class Notifier implements AlertNotifications {
     tx: Tx,
     receiver: string,
     notification: Waiting,
-    alert: Alert,
+    { alert, known }: { readonly alert: Alert; readonly known: Pick<Shared, 'told' | 'damping'> },
   ): Promise<Waiting | undefined> {
     const { routing } = this.#options
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, routing)
-    const shared = await this.#readShared(tx, alert)
     // What an earlier message says counts only until that is known to have arrived.
-    const facts =
-      target &&
-      (await this.#factsOf(tx, occasion, alert, { target, shared: { ...shared, pending: new Map() } }))
+    const shared = { ...known, pending: new Map(), ...(await this.#suppressionOf(tx, alert)) }
+    const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
     const decided = (facts && decide(facts)) ?? SUPERSEDED
     if (decided.outcome !== 'pending') {
       await this.#decide(tx, receiver, id, decided)

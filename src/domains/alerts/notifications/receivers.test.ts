@@ -35,6 +35,20 @@ onEveryDialect('receivers of alerts', (dialect) => {
     )
   })
 
+  it('of another route get an alert that has moved to it, also by its escalation', async () => {
+    await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
+    await w.report({ source: 'shop', level: 'CRITICAL' })
+    await w.pass()
+    await w.report({ source: 'platform.backup' })
+    await w.pass(20 * MINUTE, 20 * MINUTE)
+    assert.deepEqual(w.titles('mail'), ['[CRITICAL] Backup failed'])
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
+    await w.report({ source: 'platform.backup', level: 'CLOSE' })
+    await w.pass()
+    for (const name of CHAT_AND_PAGER.names) assert.equal(w.titles(name).at(-1), '[RECOVERED] Backup failed')
+  })
+
   it('of an escalation get the alert that nobody has acknowledged, and then its end', async () => {
     await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
     const { alert } = await w.report()

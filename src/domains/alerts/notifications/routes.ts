@@ -1,6 +1,8 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import type { Clock } from '../../../kernel/clock.ts'
 import { JsonText } from '../../../kernel/text.ts'
+import { SECOND } from '../../../kernel/time.ts'
+import { WEEKDAYS } from '../../../kernel/weekly.ts'
 import type { Store } from '../../../store/store.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf, PageQuery } from '../../../wire/page.ts'
@@ -17,10 +19,16 @@ import {
   Timestamp,
 } from '../../../wire/schemas.ts'
 import { ALERT_ERRORS } from '../schemas.ts'
-import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
+import { ALERT_OPERATORS, ALERT_READERS, SEVERITIES, severityOf, TITLE_LENGTH, weightOf } from '../model.ts'
 import { DAMPING_OCCASIONS, FREEZE_OCCASIONS, PLAIN_OCCASIONS } from '../occasion.ts'
 import type { Alerts } from '../service.ts'
-import { explainAlert, ROUTE_REASONS, type RouteExplanation } from './explain.ts'
+import {
+  explainAlert,
+  explainReport,
+  readSuppression,
+  ROUTE_REASONS,
+  type RouteExplanation,
+} from './explain.ts'
 import { DECISION_CAUSES, OUTCOMES } from './model.ts'
 import type { Notifier } from './notifier.ts'
 import { BY_NAME, type Receivers } from './receivers.ts'
@@ -48,6 +56,7 @@ export function notificationRoutes({
 }: NotificationRouteDeps): Route[] {
   return [
     ...receiverRoutes(receivers),
+    ...routingRoutes({ routing, store, clock }),
     route({
       method: 'GET',
       path: '/alerts/:id/route',
@@ -84,6 +93,44 @@ export function notificationRoutes({
         const page = parsePage(query)
         const { id } = await alerts.get(params.id)
         return ok(encodePage(await notifier.list(id, page), encodeDecision))
+      },
+    }),
+  ]
+}
+
+function routingRoutes({
+  routing,
+  store,
+  clock,
+}: Pick<NotificationRouteDeps, 'routing' | 'store' | 'clock'>): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/alerts/routes',
+      operation: 'getAlertRoutes',
+      tag: 'Alerts',
+      summary:
+        'The configured routes of alerts, in the order in which they are tried; the default is the last one',
+      access: ALERT_READERS,
+      answers: { 200: { description: 'The routes.', schema: ConfiguredRoutes } },
+      read: () => ok(new JsonText(encodeRoutes(routing))),
+    }),
+    route({
+      method: 'GET',
+      path: '/alerts/route',
+      operation: 'explainAlertRoute',
+      tag: 'Alerts',
+      summary: 'Where an alert would go now if it were new: its routes, and whom they notify when',
+      description: 'Nothing is stored. Silences and inhibitions count as they are now.',
+      access: ALERT_READERS,
+      query: NewAlertQuery,
+      answers: { 200: { description: 'The routes and the receivers.', schema: AlertRouteSchema } },
+      read: async ({ query: { source, title = '', alarm_id, server_addr, level } }) => {
+        const texts = { source, title, alarmId: alarm_id ?? null, serverAddr: server_addr ?? null }
+        const alert = { ...texts, weight: weightOf({ level }), labels: null }
+        const now = clock.now()
+        const suppression = await readSuppression(store.read, alert, now)
+        return ok(new JsonText(encodeAlertRoute(explainReport(alert, routing, { now, ...suppression }))))
       },
     }),
   ]
@@ -195,17 +242,86 @@ const RoutedReceiverSchema = Fields({
   ),
 })
 
+const RouteName = Type.Unsafe<string | number>({
+  type: ['string', 'integer'],
+  description: 'The name of a route, or its number from 1; `default` for the last one.',
+})
+
 const AlertRouteSchema = Fields({
-  matched: Type.Array(
-    Type.Unsafe<string | number>({
-      type: ['string', 'integer'],
-      description: 'The name of a route, or its number from 1; `default` for the last one.',
-    }),
-  ),
+  matched: Type.Array(RouteName),
   receivers: Type.Array(RoutedReceiverSchema),
 })
 
 const encodeRoutedReceiver = encoderOf(RoutedReceiverSchema)
+
+const NewAlertQuery = Fields({
+  source: Text({ minLength: 1, maxLength: 128, examples: ['platform.backup'] }),
+  level: OneOf(SEVERITIES, 'The severity of the alert.'),
+  title: Type.Optional(Text({ maxLength: TITLE_LENGTH, examples: ['Backup failed'] })),
+  alarm_id: Type.Optional(Text({ minLength: 1, maxLength: 128, examples: ['backup.failed'] })),
+  server_addr: Type.Optional(Text({ minLength: 1, maxLength: 256, examples: ['192.0.2.10'] })),
+})
+
+const ReceiverNames = Type.Array(ReceiverName)
+const Seconds = (description: string) => Type.Integer({ minimum: 1, description })
+
+const RouteHours = Fields({
+  days: Type.Array(OneOf(WEEKDAYS)),
+  from: Type.String({ description: '`HH:MM`.', examples: ['08:00'] }),
+  to: Type.String({ description: '`HH:MM`, of the next day if it is before `from`.', examples: ['20:00'] }),
+  time_zone: Type.String({ description: 'Whose clocks count.', examples: ['Europe/Berlin'] }),
+  critical: Type.Boolean({ description: 'Whether CRITICAL waits for them, too.' }),
+})
+
+const RouteSchema = Fields(
+  {
+    name: RouteName,
+    match: Fields(
+      {
+        source: Type.Optional(Type.String()),
+        alarm_id: Type.Optional(Type.String()),
+        server_addr: Type.Optional(Type.String()),
+        title: Type.Optional(Type.String()),
+      },
+      { description: 'Exact texts, or prefixes that end in `*`; all of them must match.' },
+    ),
+    min_severity: Nullable<string>({
+      type: 'string',
+      description: 'Less severe alerts are told to nobody by this route; null for none.',
+    }),
+    receivers: ReceiverNames,
+    repeat_every_seconds: Nullable<number>({
+      type: 'integer',
+      description: 'How long an alert fires until it is told again; null for never.',
+    }),
+    escalate: Type.Array(
+      Fields({ after_seconds: Seconds('Since the first telling.'), receivers: ReceiverNames }),
+      { description: 'Who is told of an alert that nobody has acknowledged.' },
+    ),
+    hours: Nullable<Static<typeof RouteHours>>({
+      ...RouteHours,
+      description: 'Outside of them alerts are kept; null for none.',
+    }),
+    continue: Type.Boolean({ description: 'Whether the next route that matches decides, too.' }),
+  },
+  { $id: 'AlertRoute' },
+)
+
+const ConfiguredRoutes = Fields({ routes: Type.Array(RouteSchema) })
+
+const encodeRoute = encoderOf(RouteSchema)
+
+function encodeRoutes({ routes }: Routing): string {
+  const shown = routes.map(({ matchers, minWeight, repeatEveryMs, escalate, hours, ...route }) => ({
+    ...route,
+    match: matchers,
+    minSeverity: minWeight === 0 ? null : severityOf(minWeight),
+    repeatEverySeconds: repeatEveryMs === undefined ? null : repeatEveryMs / SECOND,
+    escalate: escalate.map(({ afterMs, ...step }) => ({ ...step, afterSeconds: afterMs / SECOND })),
+    hours: hours ?? null,
+  }))
+  return `{"routes":[${shown.map(encodeRoute).join(',')}]}`
+}
 
 export function encodeAlertRoute({ matched, receivers }: RouteExplanation): string {
   return `{"matched":${JSON.stringify(matched)},"receivers":[${receivers.map(encodeRoutedReceiver).join(',')}]}`

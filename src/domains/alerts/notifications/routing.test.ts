@@ -157,19 +157,34 @@ test('an escalation and a repetition are due at their times, once each, whatever
   assert.equal(withTelling(again.episode, { alertId: 'a', route: followed, startedAt: HOUR }), again.episode)
 })
 
+const NOW = { now: 0, silencedBy: undefined, inhibitedBy: undefined }
+
 test('a report goes where its route says, and nothing is due of what is not told', () => {
   const escalate = [{ afterMs: MINUTE, receivers: ['pager'] }]
   const routes = routing(route('a', ['chat'], { minWeight: 4, escalate }))
-  assert.deepEqual(explainReport(ALERT, routes, 0), {
+  assert.deepEqual(explainReport(ALERT, routes, NOW), {
     matched: ['a'],
     receivers: [
       { name: 'chat', at: 0, because: 'route' },
       { name: 'pager', at: MINUTE, because: 'escalation' },
     ],
   })
-  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, 0).receivers, [
+  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, NOW).receivers, [
     { name: 'chat', at: null, because: 'below_level' },
   ])
+  const silencedBy = { id: 's', reason: 'Maintenance' }
+  const inhibitedBy = { id: 'a', alarmId: 'backup.failed.critical' }
+  for (const [weight, suppression, because] of [
+    [4, { silencedBy }, 'silenced'],
+    [4, { inhibitedBy }, 'inhibited'],
+    [4, { silencedBy, inhibitedBy }, 'inhibited'],
+    [3, { silencedBy }, 'below_level'],
+  ] as const)
+    assert.deepEqual(
+      explainReport({ ...ALERT, weight }, routes, { ...NOW, ...suppression }).receivers,
+      [{ name: 'chat', at: null, because }],
+      because,
+    )
 })
 
 test('no more than seven tellings within an hour, and each quiet ends with one digest', () => {

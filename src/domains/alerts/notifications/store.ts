@@ -360,6 +360,21 @@ export async function listTold(
   return new Map(rows.map((row) => [row.receiver, row]))
 }
 
+/** What a receiver was told last of each of the alerts. */
+export async function listToldBy(
+  queries: Queries,
+  receiver: string,
+  alertIds: readonly string[],
+): Promise<ReadonlyMap<string, Told>> {
+  const rows = await db(queries)
+    .selectFrom('alert_told')
+    .select(told.pick('alertId', 'weight', 'status', 'textHash'))
+    .where('receiver', '=', receiver)
+    .where('alert_id', 'in', alertIds)
+    .execute()
+  return new Map(rows.map(({ alertId, ...row }) => [alertId, row]))
+}
+
 /** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
 export async function recordKnown(tx: Tx, known: Known): Promise<void> {
   await tx.change(lower, known)
@@ -433,6 +448,24 @@ export async function findDamping(queries: Queries, alertId: string): Promise<Da
     .where('alert_id', '=', alertId)
     .executeTakeFirst()
   return row && dampings.decode(row)
+}
+
+/** Those of the alerts that have one. */
+export async function listDampings(
+  queries: Queries,
+  alertIds: readonly string[],
+): Promise<ReadonlyMap<string, Damping>> {
+  const rows = await db(queries)
+    .selectFrom('alert_dampings')
+    .select(dampings.pick('alertId', 'tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
+    .where('alert_id', 'in', alertIds)
+    .execute()
+  return new Map(
+    rows.map((row) => {
+      const { alertId, ...damping } = dampings.decode(row)
+      return [alertId, damping]
+    }),
+  )
 }
 
 export async function saveDamping(tx: Tx, alertId: string, damping: Damping): Promise<void> {

@@ -57,6 +57,21 @@ export function silenceRoutes(silences: Silences): Route[] {
     }),
     route({
       method: 'GET',
+      path: '/alerts/calendar',
+      operation: 'getSilenceCalendar',
+      tag: 'Alerts',
+      summary: 'What is silenced in a week, by its beginning',
+      description: 'Each window of a silence that repeats is an item. Of more than 50 silences the newest.',
+      access: SILENCE_READERS,
+      query: CalendarQuery,
+      answers: { 200: { description: 'The windows.', schema: Calendar } },
+      read: async ({ query: { from } }) => {
+        const windows = await silences.calendar(parseTime('from', from))
+        return ok(new JsonText(`{"windows":[${windows.map(encodeWindow).join(',')}]}`))
+      },
+    }),
+    route({
+      method: 'GET',
       path: '/alerts/silences/:id',
       operation: 'getSilence',
       tag: 'Alerts',
@@ -195,6 +210,26 @@ const SilenceQuery = Fields({
   state: Type.Optional(OneOf(SILENCE_STATES, 'Only silences in this state.')),
   ...TimedPageQuery,
 })
+
+const CalendarQuery = Fields({
+  from: Type.String({
+    format: 'date-time',
+    maxLength: 64,
+    description: 'The beginning of the week: RFC 3339 with any offset.',
+    examples: ['2026-01-26T00:00:00Z'],
+  }),
+})
+
+const WindowSchema = Fields({
+  silence_id: Id,
+  reason: Type.String({ description: 'The first 120 characters.', examples: ['Planned maintenance'] }),
+  starts_at: Timestamp,
+  ends_at: Timestamp,
+})
+
+const Calendar = Fields({ windows: Type.Array(WindowSchema) })
+
+const encodeWindow = encoderOf(WindowSchema)
 
 const NewSilenceBody = Fields({
   matchers: GivenMatchers,

@@ -297,6 +297,57 @@ onEveryDialect('the end of a silence', (dialect) => {
   })
 })
 
+onEveryDialect('a silence that a clock has begun which was set back since', (dialect) => {
+  it('holds nothing back, and its alerts are judged again once', async () => {
+    await using world = await alertWorld(dialect)
+    await world.silences.create(wantedIn(world, { matchers: { source: FAILED.source } }), 'anna')
+    await world.report(FAILED)
+    const ends = () => world.noticed.filter(({ kind }) => kind === 'silence_ended').length
+    await settle(world)
+    assert.equal(ends(), 0)
+    for (const expected of [1, 2]) {
+      world.clock.jump(-8 * HOUR)
+      await settle(world)
+      await settle(world)
+      assert.equal(ends(), expected)
+      world.clock.jump(8 * HOUR)
+      await settle(world)
+    }
+    assert.equal(ends(), 2)
+  })
+})
+
+onEveryDialect('the calendar of silences', (dialect) => {
+  it('has the windows of a week that have not ended when it begins, by their beginning', async () => {
+    await using world = await alertWorld(dialect)
+    const now = world.clock.now()
+    const repeat = { days: ['sat', 'sun'], from: '02:00', to: '06:00', timeZone: 'UTC' } as const
+    const matchers = { source: 'shop' }
+    await world.silences.create({ matchers, reason: 'again', repeat }, 'anna')
+    await world.silences.create({ matchers, reason: 'x'.repeat(200), endsAt: now + HOUR }, 'anna')
+    await world.silences.create(
+      { matchers, reason: 'later', startsAt: now + 8 * DAY, endsAt: now + 9 * DAY },
+      'anna',
+    )
+    const shown = async (startsAt: number) =>
+      (await world.silences.calendar(startsAt)).map(({ reason, startsAt: at }) => [
+        reason.slice(0, 5),
+        Math.round((at - now) / HOUR),
+      ])
+    // The clock begins on a Saturday at 02:00.
+    assert.deepEqual(await shown(now), [
+      ['xxxxx', 0],
+      ['again', 0],
+      ['again', 24],
+    ])
+    assert.deepEqual(await shown(now + 2 * DAY), [
+      ['again', 7 * 24],
+      ['later', 8 * 24],
+      ['again', 8 * 24],
+    ])
+  })
+})
+
 onEveryDialect('any sequence of reports, silences and waits', (dialect) => {
   const NAMES = ['a', 'ab', 'b'] as const
   const step = fc.oneof(

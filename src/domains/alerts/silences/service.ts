@@ -5,12 +5,13 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { TimeSpan } from '../../../kernel/weekly.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
 import { WORKER } from '../judgement.ts'
+import { clip } from '../notifications/message.ts'
 import type { AlertView } from '../model.ts'
 import {
   SILENCE_ALERTS,
@@ -36,6 +37,8 @@ import {
   findSilence,
   insertSilence,
   listDueSilences,
+  listEarly,
+  listOverlapping,
   listSilences,
   lockSilence,
   moveWindow,
@@ -45,6 +48,12 @@ import {
 /** A silence with its state at the moment. */
 export interface SilenceView extends Silence {
   readonly state: SilenceState
+}
+
+/** A time in which a silence is active. */
+export interface SilenceWindow extends TimeSpan {
+  readonly silenceId: string
+  readonly reason: string
 }
 
 /** What silences need of the rest of the platform. */
@@ -60,6 +69,11 @@ export interface SilenceDeps {
   }
 }
 
+const WEEK = 7 * DAY
+// Windows take a while to compute, and each shows the reason. One that began before the week may end in it.
+const CALENDAR_SILENCES = 50
+const CALENDAR_WINDOWS = 8
+const CALENDAR_REASON = 120
 /** How long the work on one end may take until another process repeats it. */
 const CLAIM_MS = 5 * MINUTE
 
@@ -67,6 +81,8 @@ const CLAIM_MS = 5 * MINUTE
 export class Silences {
   readonly #deps: SilenceDeps
   readonly #changes: Counter
+  /** The silences of a former clock on which this process has worked. */
+  #settledEarly = new Set<string>()
 
   constructor(deps: SilenceDeps) {
     this.#deps = deps
@@ -120,6 +136,25 @@ export class Silences {
     return [...windowsOf(silence, this.#deps.clock.now()).take(SHOWN_WINDOWS)]
   }
 
+  /** What is silenced in the week from that time on, by its beginning; of very many silences the newest. */
+  async calendar(startsAt: number): Promise<SilenceWindow[]> {
+    const span = { startsAt, endsAt: startsAt + WEEK }
+    const silences = await listOverlapping(this.#deps.store.read, span, CALENDAR_SILENCES)
+    return silences
+      .flatMap((silence) =>
+        windowsOf(silence, span.startsAt)
+          .take(CALENDAR_WINDOWS)
+          .filter((window) => window.startsAt < span.endsAt)
+          .map((window) => ({
+            ...window,
+            silenceId: silence.id,
+            reason: clip(silence.reason, CALENDAR_REASON),
+          }))
+          .toArray(),
+      )
+      .toSorted((one, other) => one.startsAt - other.startsAt)
+  }
+
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
   async end(tx: Tx, id: string, actor: string): Promise<void> {
     const now = this.#deps.clock.now()
@@ -132,11 +167,26 @@ export class Silences {
   /** Works on the silences that have ended: the alerts that still fire may have to be notified now. */
   async settleEnded(signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#deps
+    await this.#settleEarly(signal)
     for (const { dueAt, ...silence } of await listDueSilences(store.read, clock.now())) {
       if (signal.aborted) return
       const until = clock.now() + CLAIM_MS
       if (await store.write((tx) => claimEnd(tx, silence.id, { seen: dueAt, until })))
         await this.#settle(silence, until, signal)
+    }
+  }
+
+  /** A silence that has begun by a clock that was set back since has not begun now: what it has held back may be due. */
+  async #settleEarly(signal: AbortSignal): Promise<void> {
+    const { alerts, clock, store } = this.#deps
+    const now = clock.now()
+    const early = await listEarly(store.read, now + CLOCK_DIFFERENCE_MS)
+    this.#settledEarly = this.#settledEarly.intersection(new Set(early.map(({ id }) => id)))
+    for (const silence of early) {
+      if (signal.aborted || this.#settledEarly.has(silence.id)) continue
+      if (stateOf(silence, now) !== 'active')
+        await alerts.endSilence((alert) => isMatched(silence, alert), signal)
+      this.#settledEarly.add(silence.id)
     }
   }
 

@@ -37,6 +37,24 @@ const active = statement<{ now: number }, StoredSilence>((on, value) =>
     .where('starts_at', '<=', value('now')),
 )
 
+const overlapping = statement<{ from: number; to: number; limit: number }, StoredSilence>((on, value) =>
+  on
+    .selectFrom('alert_silences')
+    .select(SILENCE)
+    .where('ends_at', '>', value('from'))
+    .where('starts_at', '<', value('to'))
+    .orderBy('seq', 'desc')
+    .limit(value('limit')),
+)
+
+const early = statement<{ now: number }, StoredSilence>((on, value) =>
+  on
+    .selectFrom('alert_silences')
+    .select(SILENCE)
+    .where('ends_at', '>', value('now'))
+    .where('created_at', '>', value('now')),
+)
+
 const setEnd = statement<{ id: string; endsAt: number; endedBy: string; dueAt: number }>((on, value) =>
   on
     .updateTable('alert_silences')
@@ -103,6 +121,20 @@ export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefin
 /** Those that are between their start and their end; one that repeats may be outside of its windows. */
 export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
+}
+
+/** Those that were created after that time: by a clock that was set back since. */
+export async function listEarly(queries: Queries, now: number): Promise<Silence[]> {
+  return (await queries.run(early, { now })).map((row) => silences.decode(row))
+}
+
+/** Those that begin before the end of a span and end after its beginning, newest first. */
+export async function listOverlapping(
+  queries: Queries,
+  { startsAt: from, endsAt: to }: TimeSpan,
+  limit: number,
+): Promise<Silence[]> {
+  return (await queries.run(overlapping, { from, to, limit })).map((row) => silences.decode(row))
 }
 
 // Each member is a state; its value is the time now. The window of one that repeats is as new as the work on its last end.
