@@ -136,7 +136,7 @@ function busyFrames(
 const FIRST_VIEW = { unit: 'ms', must: { atMost: 1_000 } }
 const PAGE = { unit: 'ms', must: { atMost: 200 } }
 const FRAMES = { unit: 'frames/s', must: { atLeast: 50 } }
-const WEIGHT = { unit: 'kB', must: { atMost: 150 } }
+const WEIGHT = { unit: 'kB', must: { atMost: 100 } }
 
 function measuresOf(rounds: readonly Round<Sample>[], { orders }: Sizes): Measure[] {
   const of = (name: string, figure = 'milliseconds') =>

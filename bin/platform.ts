@@ -294,6 +294,12 @@ function program(): Command {
       exitCode = await (await auditCommands()).verifyAudit(context, options)
     })
   audit
+    .command('accept')
+    .argument('<seal>', 'the seal that the trail lacks, as log and doctor name it')
+    .description('accept a trail that was cut off or restored: the seal of this host follows it again')
+    .addOption(configFile())
+    .action(async (seal, options) => (await auditCommands()).acceptAudit(context, seal, options))
+  audit
     .command('rotate')
     .description('make a new key for the seals; what the older ones have sealed stays verifiable')
     .addOption(configFile())

@@ -26,6 +26,17 @@ const HEAD: readonly HtmlTagDescriptor[] = [
 /** What every browser of the last two years runs. */
 const TARGET = 'es2023'
 
+/** What is loaded together, first the sign-in. Otherwise each module that several views use would be a file of its own. */
+const GROUPS: readonly Rolldown.CodeSplittingGroup[] = [
+  { name: 'start', tags: ['$initial'], priority: 3 },
+  {
+    name: 'signed-in',
+    test: /console[/](signed-in[.]tsx|sources[.]ts)$|parts[/](page-head|status-badge|resource[/]resource-view)[.]tsx$/,
+    priority: 2,
+  },
+  { name: 'list', test: /parts[/]list[/]list-view[.]tsx$/, priority: 1 },
+]
+
 /** What the build of a page and its development server have in common. */
 export function pageConfig({ name, base }: (typeof PAGES)[number]): InlineConfig {
   return {
@@ -34,9 +45,27 @@ export function pageConfig({ name, base }: (typeof PAGES)[number]): InlineConfig
     configFile: false,
     logLevel: 'warn',
     // Before Vite looks for the files of the page.
-    plugins: [{ name: 'page-head', transformIndexHtml: { order: 'pre', handler: () => [...HEAD] } }],
+    plugins: [
+      { name: 'page-head', transformIndexHtml: { order: 'pre', handler: () => [...HEAD] } },
+      {
+        name: 'preloaded-parts',
+        transformIndexHtml: { order: 'post', handler: (_, { bundle = {} }) => preloads(base, bundle) },
+      },
+    ],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   }
+}
+
+/** Parts that the entry loads at once in any case: the browser learns of them from the document. */
+const PRELOADED = /[/]signed-in-/
+
+function preloads(base: string, bundle: Readonly<Record<string, object>>): HtmlTagDescriptor[] {
+  const files = Object.keys(bundle).filter((file) => PRELOADED.test(file) && file.endsWith('.js'))
+  return files.map((file) => ({
+    tag: 'link',
+    attrs: { rel: 'modulepreload', href: `${base}${file}` },
+    injectTo: 'head',
+  }))
 }
 
 async function buildPages(directory: string): Promise<void> {
@@ -48,8 +77,10 @@ async function buildPages(directory: string): Promise<void> {
         target: TARGET,
         // The pages' policy allows neither data: addresses nor inline scripts.
         assetsInlineLimit: 0,
-        modulePreload: false,
+        // What a part imports is loaded beside it. Every browser of the last two years knows how; the script for older ones is left out.
+        modulePreload: { polyfill: false },
         emptyOutDir: true,
+        rolldownOptions: { output: { codeSplitting: { groups: [...GROUPS] } } },
       },
     })
     requireLight(page.name, built)

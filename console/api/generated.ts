@@ -1,7 +1,5 @@
 // Generated from the OpenAPI document of the platform. Run `node scripts/docs.ts` to write it again.
 
-export { OPERATIONS, type Operations } from '../../clients/typescript/src/generated.ts'
-
 export type FaultCode =
   | 'invalid'
   | 'required'

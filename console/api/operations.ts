@@ -1,4 +1,5 @@
 import type { FieldFault } from '../../clients/typescript/src/errors.ts'
+import { OPERATIONS, type Operations } from '../../clients/typescript/src/generated.ts'
 import type {
   AnswerOf,
   BodyOf,
@@ -8,7 +9,6 @@ import type {
 } from '../../clients/typescript/src/operations.ts'
 import { targetOf, type TargetParameters } from '../../clients/typescript/src/target.ts'
 import { callApi, errorMessage, type Fetch } from './call.ts'
-import { OPERATIONS, type Operations } from './generated.ts'
 
 export type { AnswerOf, BodyOf, FieldFault, OperationName, QueryOf }
 

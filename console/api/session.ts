@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals'
-import { OPERATIONS } from './generated.ts'
+import { OPERATIONS } from '../../clients/typescript/src/generated.ts'
 import type { OperationName } from './operations.ts'
 import { readBearer, type Bearer } from './token.ts'
 

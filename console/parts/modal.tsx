@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface ModalProps {
   readonly label: string
@@ -46,8 +46,8 @@ export function Modal({
   const notice = useContext(ModalNotice)
   const latest = useRef(onLeave)
   latest.current = onLeave
-  useEffect(() => {
-    // "Back" must not leave a question about one page in front of another.
+  useLayoutEffect(() => {
+    // "Back" must not leave a question about one page in front of another, also right after it is asked.
     const leave = () => latest.current()
     addEventListener('popstate', leave)
     return () => removeEventListener('popstate', leave)

@@ -77,11 +77,21 @@ function firstIn(panel: HTMLElement | null): HTMLElement | null | undefined {
 }
 
 const EDGE_PX = 12
+// It stays in front of the page.
+const TOP_BAR_PX = 57
 
-/** A panel below a button at the right edge would leave the window. */
+/** A panel below a button at the right or the lower edge would leave the window. */
 function moveIntoWindow(panel: HTMLElement | null): void {
-  if (!panel) return
+  const button = panel?.parentElement?.getBoundingClientRect()
+  if (!panel || !button) return
   panel.style.translate = ''
+  panel.style.maxHeight = ''
+  delete panel.dataset['side']
+  const below = document.documentElement.clientHeight - button.bottom - EDGE_PX
+  const above = button.top - TOP_BAR_PX - EDGE_PX
+  const isAbove = panel.offsetHeight > below && above > below
+  if (isAbove) panel.dataset['side'] = 'above'
+  if (panel.offsetHeight > Math.max(above, below)) panel.style.maxHeight = `${Math.max(above, below)}px`
   const { left, right } = panel.getBoundingClientRect()
   const over = right + EDGE_PX - document.documentElement.clientWidth
   if (over > 0) panel.style.translate = `${-Math.min(over, Math.max(0, left - EDGE_PX))}px`

@@ -4,9 +4,16 @@ import { partWords } from './part-words.ts'
 
 interface Toast {
   readonly id: number
-  readonly tone: 'good' | 'warning'
+  /** Also the name of its icon. */
+  readonly tone: 'good' | 'warning' | 'inbox'
   readonly text: string
-  readonly undo?: () => void
+  /** What can be done about it. */
+  readonly action?: ToastAction
+}
+
+interface ToastAction {
+  readonly title: string
+  readonly run: () => void
 }
 
 const SHOWN_MS = 6_000
@@ -16,10 +23,20 @@ const toasts = signal<readonly Toast[]>([])
 let lastId = 0
 
 /** Says what was done, for some seconds; `undo` adds a button. A failure stays until it is dismissed. */
-export function showToast(tone: Toast['tone'], text: string, undo?: () => void): void {
-  const id = ++lastId
-  toasts.value = [...toasts.peek(), { id, tone, text, ...(undo && { undo }) }].slice(-MOST_SHOWN)
+export function showToast(tone: 'good' | 'warning', text: string, undo?: () => void): void {
+  const id = addToast({ tone, text, ...(undo && { action: { title: partWords().undo, run: undo } }) })
   if (tone === 'good') setTimeout(() => dismiss(id), SHOWN_MS)
+}
+
+/** Says what has happened elsewhere, until it is dismissed, with a button that leads there. */
+export function showNews(text: string, action: ToastAction): void {
+  addToast({ tone: 'inbox', text, action })
+}
+
+function addToast(toast: Omit<Toast, 'id'>): number {
+  const id = ++lastId
+  toasts.value = [...toasts.peek(), { ...toast, id }].slice(-MOST_SHOWN)
+  return id
 }
 
 function dismiss(id: number): void {
@@ -37,22 +54,22 @@ export function ToastHost() {
   )
 }
 
-function ToastCard({ toast: { id, tone, text, undo } }: { readonly toast: Toast }) {
+function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toast }) {
   const words = partWords()
   return (
     <div class={`toast toast-${tone}`}>
       <Icon name={tone} />
       <span class="toast-text">{text}</span>
-      {undo && (
+      {action && (
         <button
           class="button button-quiet"
           type="button"
           onClick={() => {
             dismiss(id)
-            undo()
+            action.run()
           }}
         >
-          {words.undo}
+          {action.title}
         </button>
       )}
       <button class="button button-icon" type="button" aria-label={words.dismiss} onClick={() => dismiss(id)}>

@@ -19,12 +19,15 @@ import type { CleaningDeps } from './host/cleaning/step.ts'
 import { DryRunShell } from './host/dry-run-shell.ts'
 import { dryRunFileChanges, hostFileChanges } from './host/file-changes.ts'
 import { HostShell } from './host/host-shell.ts'
+import { readTokenFile } from './host/gateway-login.ts'
 import { createNightHost } from './host/night-host.ts'
 import { askRecognition, createPlatformReader, type Recognition } from './host/platform-reader.ts'
 import type { Shell } from './host/shell.ts'
 import { callSigner } from './host/signed-call.ts'
 import type { InstalledProgram } from './install/index.ts'
+import { UNIT_DIRECTORY } from './install/unit-files.ts'
 import { createLogFile } from './log-file.ts'
+import { readIdentities } from './package/identity-file.ts'
 import type { NightDeps, NightReporter, NightSettings, OpenedDrive } from './night/deps.ts'
 import type { BackupState } from './night/state.ts'
 import { FileStateStore, MemoryStateStore } from './night/state-file.ts'
@@ -90,6 +93,35 @@ export function readNight(
     // Each run reports a state that cannot be read.
     return undefined
   }
+}
+
+/** A file of secrets that the routine needs. */
+export interface SecretFile {
+  readonly setting: string
+  readonly path: string
+  /** Throws an error that says what is wrong, without anything of the file. */
+  read(): void
+}
+
+/** The files of secrets that the configuration names. */
+export function secretFilesOf({ backup }: Pick<Config, 'backup'>): SecretFile[] {
+  const { drive, standby, encryption } = backup
+  const files: readonly (readonly [string, string | undefined, (path: string) => unknown])[] = [
+    ['backup.drive.token_file', drive.tokenFile, (path) => new TokenFile(path).read()],
+    ['backup.drive.secrets_file', drive.secretsFile, readDriveSecrets],
+    ['backup.standby.token_file', standby.tokenFile, readTokenFile],
+    ['backup.encryption.identity_file', encryption.identityFile, readIdentities],
+  ]
+  return files.flatMap(([setting, path, read]) =>
+    path === undefined ? [] : [{ setting, path, read: () => void read(path) }],
+  )
+}
+
+/** Whether the state of the routine is gone although its units are installed on this host. */
+export function lostNight(config: Config, unitDirectory = UNIT_DIRECTORY): string | undefined {
+  const { directory } = placesOf(config)
+  const isInstalled = existsSync(join(unitDirectory, 'platform-backup.timer'))
+  return isInstalled && !existsSync(directory) ? directory : undefined
 }
 
 /** Whether the platform takes the alerts of a routine with this configuration. */

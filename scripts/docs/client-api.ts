@@ -65,7 +65,14 @@ function parametersIn({ parameters = [] }: PlacedOperation, place: string): Para
 function parametersType(operation: PlacedOperation, place: string): string {
   const own = parametersIn(operation, place)
   if (own.length === 0) return 'undefined'
-  return `{ ${own.map(({ name, required, schema }) => member(name, schema, required)).join('; ')} }`
+  return `{ ${own.map(parameterMember).join('; ')} }`
+}
+
+/** A list with commas may have one value, which then needs no brackets. */
+function parameterMember({ name, required, schema, explode }: Parameter): string {
+  const isList = explode === false && schema.items !== undefined
+  const one = isList ? `${typeOf(schema.items)} | ` : ''
+  return `readonly ${JSON.stringify(name)}${required ? '' : '?'}: ${one}${typeOf(schema)}`
 }
 
 function bodyType(operation: PlacedOperation): string {

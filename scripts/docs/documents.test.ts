@@ -100,7 +100,8 @@ function linksIn(document: string): Link[] {
 
 function hasTarget({ path, anchor }: Link): boolean {
   if (!statSync(join(ROOT, path), { throwIfNoEntry: false })) return false
-  return anchor === '' || headingsIn(path).map(anchorOf).includes(anchor)
+  const isPlace = () => read(path).includes(`<a id="${anchor}"></a>`)
+  return anchor === '' || headingsIn(path).map(anchorOf).includes(anchor) || isPlace()
 }
 
 function headingsIn(document: string): string[] {

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../../src/app/domains.ts'
 import { FAULTS } from '../../src/kernel/faults.ts'
 import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
-import { code, page, table } from './markdown.ts'
+import { anchored, code, page, table } from './markdown.ts'
 
 const BODY = `An error response has the HTTP status and a body with \`code\`, \`message\` and, for invalid fields,
 \`details\`. Programs should check \`code\`; \`message\` is for people and may change.`
@@ -36,7 +36,7 @@ function specificErrors(): Readonly<Record<string, ErrorCode>> {
 
 function codeTable(codes: Readonly<Record<string, ErrorCode>>): string {
   const rows = Object.entries(codes).map(([name, { status, meaning }]) => [
-    code(name),
+    anchored(name),
     String(status),
     meaning,
   ])

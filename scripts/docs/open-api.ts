@@ -15,6 +15,8 @@ export interface Parameter {
   readonly in: string
   readonly required: boolean
   readonly schema: Schema
+  /** False: the values of a list are in one text, with commas between them. */
+  readonly explode?: boolean
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>

@@ -39,7 +39,7 @@ function specificErrors(operation: PlacedOperation): string {
   return Object.entries(operation.responses)
     .flatMap(([status, { description }]) => codesIn(description).map((name) => ({ status, name })))
     .filter(({ name }) => isSpecific(operation, name))
-    .map(({ status, name }) => `${code(name)} (${status})`)
+    .map(({ status, name }) => `[${code(name)}](errors.md#${name}) (${status})`)
     .join(', ')
 }
 

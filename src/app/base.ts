@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Config, LoadedConfig } from '../config/config.ts'
@@ -24,6 +24,7 @@ import type { Delivery, Outbox } from '../ports/outbox.ts'
 import type { PaymentChannel } from '../ports/payments.ts'
 import { createLease } from '../store/work/lease.ts'
 import { readOnly } from '../store/open.ts'
+import { markProcess } from '../store/work/process-mark.ts'
 import type { Store } from '../store/store.ts'
 import type { Route } from '../wire/route.ts'
 import { openCurrentDatabase } from './database.ts'
@@ -43,6 +44,8 @@ export interface Base {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly store: Store
+  /** Whether the log has said that the database is unavailable. */
+  readonly isDatabaseOut: () => boolean
   readonly bus: Bus
   readonly domains: Domains
   readonly lifecycle: Lifecycle
@@ -66,8 +69,10 @@ export async function openBase(
   resources.use(await openSpans(config, 'platform'))
   exposeProcess(metrics, config)
   exposeDisk(metrics, config)
+  const hadLog = hasLog(config.database)
   const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
   resources.defer(() => database.close())
+  await markProcessOf({ config, logger }, { database, hadLog }, resources)
   const store = config.readOnly ? readOnly(database) : database
   const bus = createNatsBus({
     servers: config.bus.server.urls.reveal(),
@@ -79,7 +84,7 @@ export async function openBase(
   })
   resources.defer(() => bus.close())
   // Read now, so that an unreadable key makes the start fail and not a request.
-  const keys = await openSigningKeys(config, database)
+  const keys = await openSigningKeys(config, database, logger)
   const channels = await openChannels(config, resources)
   const domains = openDomains({ config, logger, metrics, store, bus, keys, channels }, resources)
   const lifecycle = new Lifecycle()
@@ -96,10 +101,38 @@ export async function openBase(
     exposeMetrics: () => expose(),
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
-  return { config, settings, configFile, logger, metrics, store, bus, domains, lifecycle, operations }
+  const isDatabaseOut = () => database.isOut()
+  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains }
+  return { ...parts, lifecycle, operations }
 }
 
-interface BaseParts extends Omit<Base, 'settings' | 'configFile' | 'domains' | 'lifecycle' | 'operations'> {
+/** Whether a process has left a write-ahead log; a command that only reads leaves an empty one. */
+function hasLog(database: Config['database']): boolean {
+  if (database.kind !== 'sqlite') return false
+  const stats = statSync(`${database.path}-wal`, { throwIfNoEntry: false })
+  return stats !== undefined && stats.size > 0
+}
+
+const AFTER_CRASH =
+  'a process of the platform did not stop in order: the worker checks the pages of the database file'
+
+/** Records that this process serves a SQLite file, until it stops in order. */
+async function markProcessOf(
+  { config, logger }: Pick<Base, 'config' | 'logger'>,
+  { database, hadLog }: { readonly database: Store; readonly hadLog: boolean },
+  resources: AsyncDisposableStack,
+): Promise<void> {
+  if (config.readOnly || config.database.kind !== 'sqlite') return
+  // A full disk keeps the process neither from its start nor from its end; its log says so.
+  const mark = await markProcess(database, hadLog).catch(() => undefined)
+  resources.defer(() => mark?.remove().catch(() => undefined))
+  if (mark?.isAfterCrash === true) logger.warn({}, AFTER_CRASH)
+}
+
+interface BaseParts extends Omit<
+  Base,
+  'settings' | 'configFile' | 'isDatabaseOut' | 'domains' | 'lifecycle' | 'operations'
+> {
   readonly keys: RotatedKeys
   readonly channels: ReadonlyMap<string, PaymentChannel>
 }
@@ -171,7 +204,8 @@ function startDispatcher(
 ): Dispatcher {
   const clock = systemClock
   const lease = createLease({ store, clock, name, ttlMs: DELIVERY_LEASE_MS })
-  const dispatcher = new Dispatcher({ bus, outbox, lease, clock, logger, metrics })
+  const named = logger.child({ part: name })
+  const dispatcher = new Dispatcher({ bus, outbox, lease, clock, logger: named, metrics })
   resources.defer(() => dispatcher.close())
   dispatcher.start()
   return dispatcher

@@ -6,11 +6,16 @@ import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { toRfc3339 } from '../kernel/time.ts'
+import { postgresRemedy } from '../store/dialects/postgres-failure.ts'
+import { isDamaged } from '../store/dialects/sqlite-errors.ts'
 import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
 import { lastMigrationAt, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
+import type { MonitoredStore } from '../store/monitor.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
+import { TransactionTimedOut } from '../store/unavailable.ts'
+import { restoreRemedy } from './backup-files.ts'
+import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
 import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {
@@ -27,22 +32,25 @@ export interface DatabaseParts {
  * Opens the configured database without migrating it, and checks that it responds. The caller closes it. Rejects with
  * `store_unavailable`, whose message names the database.
  */
-export async function openDatabase(parts: DatabaseParts): Promise<Store> {
+export async function openDatabase(parts: DatabaseParts): Promise<MonitoredStore> {
   const { config, logger, metrics, readOnly = false } = parts
   const { database } = config
   requireFile(parts)
-  const store = await openStore({ database, readOnly, clock: systemClock, metrics, logger })
+  const options = { database, readOnly, clock: systemClock, metrics, logger }
+  const store = await openStore(options).catch((error: unknown) => {
+    throw explainRefusal(config, error)
+  })
   try {
     await store.check()
     return store
   } catch (error) {
     await store.close()
-    throw unusableDatabase(database, error)
+    throw unusableDatabase(config, error)
   }
 }
 
 /** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
-export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> {
+export async function openCurrentDatabase(parts: DatabaseParts): Promise<MonitoredStore> {
   const { config, logger, mustExist } = parts
   if (mustExist === undefined && !config.readOnly) {
     requireNoLostDatabase(config)
@@ -58,6 +66,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
+      await reportLeftFile(store, parts)
       const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
       // One text: in a list the name after `…-api-tokens` would be taken for a token.
       if (steps.length > 0) logger.info({ steps: steps.join(' ') }, 'migrated the schema')
@@ -67,8 +76,15 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Store> 
     return store
   } catch (error) {
     await store.close()
-    throw error
+    throw explainRefusal(config, error)
   }
+}
+
+/** An administrator who only sets `database.url` would miss everything. */
+async function reportLeftFile(store: Store, { config, logger }: DatabaseParts): Promise<void> {
+  const notice = leftFileNotice(config)
+  if (notice === undefined || (await schemaStatus(store)).applied.length > 0) return
+  logger.error({}, notice)
 }
 
 /** A host that has lost its clock starts in the past; orders would expire late, and tokens would be refused. */
@@ -114,24 +130,44 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
   )
 }
 
-export function unusableDatabase(database: Config['database'], error: unknown): AppError {
+/** Where the database is, and the backups of it. */
+interface DatabasePlaces extends Pick<Config, 'database'>, Partial<Pick<Config, 'dataDir'>> {
+  readonly configFile?: string | undefined
+}
+
+export function unusableDatabase(places: DatabasePlaces, error: unknown): AppError {
   const cause = error instanceof AppError ? (error.cause ?? error) : error
-  const { reason, remedy } = explainDatabaseFailure(database, cause)
+  const { reason, remedy } = explainDatabaseFailure(places, cause)
   return new AppError(
     'unavailable',
     'store_unavailable',
-    `The database ${databaseLocation.format(database)} cannot be used: ${reason}. ${remedy}.`,
+    `The database ${databaseLocation.format(places.database)} cannot be used: ${reason}. ${remedy}.`,
     { cause },
   )
 }
 
+/** The error of what has used the database: if the engine refuses it, such as for a damaged file or a full disk, it says what to do. */
+export function explainRefusal(places: DatabasePlaces, error: unknown): unknown {
+  if (error instanceof TransactionTimedOut) return error
+  // Another code is that of another file, such as a backup.
+  if (error instanceof AppError && error.code !== 'store_unavailable') return error
+  const cause = error instanceof AppError ? error.cause : error
+  const isRefusal = error instanceof AppError ? cause !== undefined : isDamaged(cause)
+  return isRefusal ? unusableDatabase(places, cause) : error
+}
+
 /** Why the database cannot be used, and what to do; both without a full stop. */
 export function explainDatabaseFailure(
-  database: Config['database'],
+  { database, dataDir, configFile }: DatabasePlaces,
   cause: unknown,
 ): { readonly reason: string; readonly remedy: string } {
-  if (database.kind === 'sqlite') return explainSqliteFailure(database.path, cause)
-  return { reason: reasonOf(cause), remedy: 'Start its server, or correct database.url (DATABASE_URL)' }
+  if (database.kind === 'postgres') return { reason: reasonOf(cause), remedy: postgresRemedy(cause) }
+  const failure = explainSqliteFailure(database.path, cause)
+  if (dataDir === undefined || !isDamaged(cause)) return failure
+  return {
+    ...failure,
+    remedy: `Stop the platform, then run: ${restoreRemedy({ database, dataDir, configFile })}`,
+  }
 }
 
 /** A host name with several addresses fails with an AggregateError, whose own message is empty. */

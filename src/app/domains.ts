@@ -49,6 +49,7 @@ import type { RecoverableAlerts } from '../ports/alerts.ts'
 import type { EventSink } from '../ports/events.ts'
 import type { OrderPayments, PaymentChannel } from '../ports/payments.ts'
 import type { Delivery } from '../ports/outbox.ts'
+import { findDamage } from '../store/files/quick-check.ts'
 import { createSnapshots } from '../store/files/snapshot.ts'
 import type { Store } from '../store/store.ts'
 import type { Domain, DomainParts, EventType } from '../wire/domain.ts'
@@ -245,6 +246,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
+    userIdsByNames: (queries, given) => users.users.idsByNames(queries, given),
   })
   const signIn = signInDomain.create({
     ...platform,
@@ -272,6 +274,7 @@ export function createDomains(options: DomainsOptions) {
     directory: join(config.dataDir, 'backups'),
     everyMs: config.data.backupEveryMs,
     keep: config.data.backupKeep,
+    findDamage: damageFinder(config.database),
   })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
@@ -319,6 +322,11 @@ export function createDomains(options: DomainsOptions) {
   return { ...created, commands, webhooks, overview } satisfies Record<DomainName, DomainParts>
 }
 
+/** PostgreSQL checks its own pages. */
+function damageFinder(database: Config['database']) {
+  return database.kind === 'sqlite' ? (signal: AbortSignal) => findDamage(database, signal) : undefined
+}
+
 const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
@@ -347,7 +355,7 @@ export function auditFiles({ dataDir }: Pick<Config, 'dataDir'>): AuditFiles {
       return keys && keysOf(keys)
     },
     readSeal: () => parseSeal(readAuditSeal(dataDir) ?? ''),
-    keepSeal: (seal) => keepAuditSeal(dataDir, formatSeal(seal)),
+    keepSeal: (seal) => keepAuditSeal(dataDir, seal && formatSeal(seal)),
   }
 }
 

@@ -8,6 +8,7 @@ import { silentLogger } from '../kernel/logger.ts'
 import type { Labels, Metrics } from '../kernel/metrics.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { DAY, HOUR, SECOND } from '../kernel/time.ts'
+import { storeUnavailable } from '../store/unavailable.ts'
 import { pauseMs, startJobs } from './jobs.ts'
 
 function surroundings() {
@@ -23,7 +24,7 @@ function surroundings() {
     }),
     gauge: () => ({ set: (_value, labels) => void recorded.push(labels), clear() {} }),
   }
-  return { clock: systemClock, logger, metrics, warnings, recorded, zeros }
+  return { clock: systemClock, logger, metrics, isDatabaseOut: () => false, warnings, recorded, zeros }
 }
 
 const job = (run: Job['run'], everyMs = 1): Job => ({ name: 'sweep', everyMs, run })
@@ -69,6 +70,21 @@ test('a job that fails is logged, counted, and run again', async () => {
     { name: 'sweep', outcome: 'done' },
     { name: 'sweep' },
   ])
+})
+
+test('a job does not repeat what the log says of an unavailable database, and says everything else', async () => {
+  const world = { ...surroundings(), isDatabaseOut: () => true }
+  const errors = [storeUnavailable(undefined), storeUnavailable(undefined), new Error('the disk is full')]
+  const sweep = job(async () => {
+    const error = errors.shift()
+    if (error) throw error
+  })
+  const runner = startJobs([sweep], world)
+  await eventually('the job has succeeded', () =>
+    world.recorded.some((labels) => labels?.['outcome'] === 'done'),
+  )
+  await runner.stop()
+  assert.deepEqual(world.warnings, ['job failed; it will run again'])
 })
 
 test('a failed run is repeated after growing pauses, none longer than the period', () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
+import { AppError } from '../kernel/errors.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -18,6 +19,8 @@ interface JobRunnerDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Whether the log has said that the database is unavailable; the jobs do not repeat it. */
+  readonly isDatabaseOut: () => boolean
 }
 
 const OUTCOMES = ['done', 'failed'] as const
@@ -67,7 +70,7 @@ export function pauseMs({ everyMs }: Pick<Job, 'everyMs'>, failures: number, ran
 }
 
 // The label is not `job`: Prometheus uses that one for its scrape targets.
-function createRecord(jobs: readonly Job[], { clock, logger, metrics }: JobRunnerDeps) {
+function createRecord(jobs: readonly Job[], { clock, logger, metrics, isDatabaseOut }: JobRunnerDeps) {
   const runs = metrics.counter({
     name: 'job_runs_total',
     help: 'Runs of background jobs.',
@@ -96,7 +99,8 @@ function createRecord(jobs: readonly Job[], { clock, logger, metrics }: JobRunne
     } catch (error) {
       for (const gauge of gauges) gauge.clear()
       runs.increment({ name, outcome: 'failed' })
-      logger.warn({ job: name, error }, 'job failed; it will run again')
+      const isKnown = isDatabaseOut() && error instanceof AppError && error.code === 'store_unavailable'
+      logger[isKnown ? 'debug' : 'warn']({ job: name, error }, 'job failed; it will run again')
     }
     seconds.observe((clock.monotonic() - start) / 1_000, { name })
     return hasSucceeded

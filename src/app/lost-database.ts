@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../config/config.ts'
 import { AppError } from '../kernel/errors.ts'
+import { restoreRemedy } from './backup-files.ts'
 
-type Places = Pick<Config, 'database' | 'dataDir'>
+type Places = Parameters<typeof restoreRemedy>[0]
 
 /** What only a platform with a database leaves in its data directory. */
 const COMPANIONS = ['certs', 'backups']
@@ -17,7 +17,7 @@ export function lostDatabaseRemains(places: Places): string[] {
 export function requireNoLostDatabase(places: Places): void {
   const remains = lostDatabaseRemains(places)
   if (remains.length === 0) return
-  const message = `There is no database in ${places.dataDir}, but ${remains.join(', ')}: it was removed, or its disk is not mounted. ${LOST_DATABASE_REMEDY}.`
+  const message = `There is no database in ${places.dataDir}, but ${remains.join(', ')}: it was removed, or its disk is not mounted. ${lostDatabaseRemedy(places)}.`
   throw new AppError('unavailable', 'store_unavailable', message)
 }
 
@@ -28,12 +28,27 @@ export function requireNoLostDatabase(places: Places): void {
 export function loneKeyNotice(places: Places): string | undefined {
   const [key] = besideNoDatabase(places, ['jwt-secret'])
   if (key === undefined) return undefined
-  return `${key} is there, and no database: an empty one is made; if there was one, stop the platform, put it back (platform data restore FILE), and look whether its disk is mounted`
+  return `${key} is there, and no database: an empty one is made; if there was one, stop the platform, put it back: ${restoreRemedy(places)}; and look whether its disk is mounted`
+}
+
+/**
+ * What to tell where an empty database of PostgreSQL is served for the first time and a SQLite file with data is in the data
+ * directory; undefined without one. Without a full stop.
+ */
+export function leftFileNotice({ database, dataDir }: Places): string | undefined {
+  const path = join(dataDir, 'platform.db')
+  if (database.kind === 'sqlite' || !hasContent(path)) return undefined
+  return `database.url names an empty database, and ${path} has one with data, which is not used: ${LEFT_FILE_REMEDY}`
 }
 
 /** Without a full stop. */
-export const LOST_DATABASE_REMEDY =
-  'Put the database back (platform data restore FILE), or create an empty one with "platform db migrate --new"'
+export const LEFT_FILE_REMEDY =
+  'to take its data along, stop the platform, create the database of PostgreSQL anew, remove database.url, and run "platform db copy" (see "From SQLite to PostgreSQL" in docs/guide/operating.md); else move the file away'
+
+/** Without a full stop. */
+export function lostDatabaseRemedy(places: Places): string {
+  return `Put the database back: ${restoreRemedy(places)}; or create an empty one with "platform db migrate --new"`
+}
 
 /** Those of the names that have content in the data directory while the SQLite database is not there. */
 function besideNoDatabase({ database, dataDir }: Places, names: readonly string[]): string[] {

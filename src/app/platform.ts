@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { settingsWithSecrets, type Config, type LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
 import type { AuditKeys } from '../domains/audit/index.ts'
@@ -9,6 +10,7 @@ import { errorMessage } from '../kernel/errors.ts'
 import type { Job } from '../kernel/job.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { openBase, type Base } from './base.ts'
+import { explainRefusal } from './database.ts'
 import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
@@ -40,7 +42,16 @@ const MODULES: Readonly<Record<ModuleName, () => Promise<OpenModule>>> = {
 }
 
 /** Opens what the configured modules need, and starts them. If one fails, closes everything and rejects. */
-export async function startPlatform({
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  try {
+    return await openPlatform(options)
+  } catch (error) {
+    const { config, configFile } = options
+    throw explainRefusal({ ...config, configFile }, error)
+  }
+}
+
+async function openPlatform({
   config,
   settings,
   configFile,
@@ -64,7 +75,9 @@ export async function startPlatform({
     // After all modules have started: a start that fails must not print a password.
     if (config.modules.includes('api')) await createFirstAdmin(context)
     await recordStart(base)
-    runner = startJobs([...jobs], { clock: systemClock, logger, metrics: base.metrics })
+    await warnOfLostAuditKeys(base)
+    const { metrics, isDatabaseOut } = base
+    runner = startJobs([...jobs], { clock: systemClock, logger, metrics, isDatabaseOut })
   }
   base.lifecycle.run()
   const started = resources.move()
@@ -94,6 +107,17 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
   }
+}
+
+/** What a lost key has sealed cannot be verified any more; the worker seals with another one. */
+async function warnOfLostAuditKeys({ config, domains, logger }: Base): Promise<void> {
+  if (!config.modules.includes('worker')) return
+  const lost = await domains.audit.seals.lostKeys()
+  if (lost.length === 0) return
+  logger.warn(
+    { file: join(config.dataDir, 'audit-key'), keys: lost },
+    'the file does not have all keys of the audit trail: what those have sealed cannot be verified; append the lines of your copy',
+  )
 }
 
 async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promise<void> {

@@ -2,10 +2,19 @@ import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readJwtSecret, readOrCreateJwtSecret } from '../config/secrets.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
-import { readSigningKeys, recordSigningKeys } from '../store/signing-key-mark.ts'
-import type { Reads, Store } from '../store/store.ts'
+import { DAY, toRfc3339 } from '../kernel/time.ts'
+import {
+  readReplacedKeys,
+  readSigningKeys,
+  recordReplacedKeys,
+  recordSigningKeys,
+  type ReplacedKeys,
+} from '../store/signing-key-mark.ts'
+import type { Reads, Store, Tx } from '../store/store.ts'
 
 type KeyConfig = Pick<Config, 'auth' | 'dataDir'>
 
@@ -22,24 +31,91 @@ export function jwtSecrets(config: KeyConfig): RotatedKeys {
   )
 }
 
+/** Longer than most tokens are valid; docs/specification.md, Identity */
+const LONGEST_TOKEN_MS = 30 * DAY
+
 /**
  * The keys of a process that serves the database. The first one generates a key unless one is configured; later a key that
- * is gone is `signing_key_missing`, because another one would end every token.
+ * is gone is `signing_key_missing`, because another one would end every token. Another key in its place is an error in the log.
  */
-export async function openSigningKeys(config: KeyConfig & Pick<Config, 'readOnly'>, store: Store) {
+export async function openSigningKeys(
+  config: KeyConfig & Pick<Config, 'readOnly'>,
+  store: Store,
+  logger: Logger,
+): Promise<RotatedKeys> {
   // Before the file is read: another process that starts now makes the file first.
   const known = await readSigningKeys(store.read)
   const keys = known === undefined ? createSigningKeys(config) : requireKeys(config)
-  const names = keys.map(nameOf).join(' ')
-  if (known !== names && !config.readOnly) await store.write((tx) => recordSigningKeys(tx, names))
+  const names = keys.map(nameOf)
+  if (known === names.join(' ') || config.readOnly) return keys
+  const isReplaced = await store.write((tx) => recordKeys(tx, names))
+  if (isReplaced) logger.error({ setting: 'auth.jwt_secret' }, REPLACED_KEY)
   return keys
+}
+
+const REPLACED_KEY =
+  'the signing key is another one than that of the last start: every token of before is refused. If that is not intended, put your copy of the former key back and restart; else issue the tokens of programs anew'
+
+/** Whether keys were replaced. Those of the first time count: what a mistake has put there may be replaced in turn. */
+async function recordKeys(tx: Tx, names: readonly string[]): Promise<boolean> {
+  const served = namesIn(await readSigningKeys(tx))
+  const before = await readReplacedKeys(tx)
+  const now = systemClock.now()
+  const replaced =
+    before && before.until > now ? before : served && { names: served, until: now + LONGEST_TOKEN_MS }
+  const isReplaced = replaced !== undefined && !haveCommon(replaced.names, names)
+  await recordReplacedKeys(tx, isReplaced ? replaced : undefined)
+  await recordSigningKeys(tx, names.join(' '))
+  return isReplaced && served !== undefined && !haveCommon(served, names)
+}
+
+/** What the database knows of the keys with which it is served. */
+export interface KnownKeys {
+  /** The names of the keys of the last start; undefined if none was, or by a program that wrote none. */
+  readonly served: readonly string[] | undefined
+  readonly replaced: ReplacedKeys | undefined
+}
+
+/** The schema must be current. */
+export async function readKnownKeys(reads: Reads): Promise<KnownKeys> {
+  return { served: namesIn(await readSigningKeys(reads)), replaced: await readReplacedKeys(reads) }
+}
+
+/** What is wrong with the keys of the configuration, by what the database knows. */
+export function keyFault(
+  config: KeyConfig,
+  { served, replaced }: KnownKeys,
+  now: number,
+): { readonly result: 'error' | 'warning'; readonly detail: string; readonly remedy: string } | undefined {
+  const names = existingKeys(config)?.map(nameOf)
+  if (!names || !served) return undefined
+  if (!haveCommon(served, names))
+    return {
+      result: 'error',
+      detail: 'is another key than that of the last start, whose tokens the next start refuses',
+      remedy:
+        'if it is the right one, restart the platform, which uses it from then on; else put your copy back',
+    }
+  if (!replaced || replaced.until <= now || haveCommon(replaced.names, names)) return undefined
+  return {
+    result: 'warning',
+    detail: 'has replaced another key: every token of that one is refused',
+    remedy: `put your copy of the former key back and restart, or issue the tokens of programs anew; this finding ends at ${toRfc3339(replaced.until)}`,
+  }
 }
 
 /** Whether the platform that serves the database verifies what these keys sign, as far as the database says. */
 export async function isKeyServed([current]: RotatedKeys, reads: Reads): Promise<boolean> {
-  const names = await readSigningKeys(reads)
-  // A program of before 2.4 wrote none.
-  return names === undefined || !names.startsWith(NAME_PREFIX) || names.split(' ').includes(nameOf(current))
+  return namesIn(await readSigningKeys(reads))?.includes(nameOf(current)) ?? true
+}
+
+/** A program of before 2.4 wrote none. */
+function namesIn(mark: string | undefined): readonly string[] | undefined {
+  return mark?.startsWith(NAME_PREFIX) === true ? mark.split(' ') : undefined
+}
+
+function haveCommon(some: readonly string[], others: readonly string[]): boolean {
+  return some.some((name) => others.includes(name))
 }
 
 /** Tells one key from another to those who read the database, and to nobody what it is. */

@@ -58,6 +58,11 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
   }
 }
 
+/** Whether nothing is in the file, not even a comment. */
+export function isEmptyFile(path: string): boolean {
+  return readFileSync(path, 'utf8').trim() === ''
+}
+
 /** The owner stays, since only the administrator may be meant to change the file. */
 function readableFor(path: string): string {
   const [user, group] = [process.geteuid?.(), process.getegid?.()]

@@ -39,7 +39,9 @@ import { addWebhooks } from './migrations/0035-webhooks.ts'
 import { addAudit } from './migrations/0036-audit.ts'
 import { addTraces } from './migrations/0037-trace.ts'
 import { alertSeverities } from './migrations/0038-alert-severities.ts'
-import { alertOrigins } from './migrations/0039-alert-origins.ts'
+import { ticketMentions } from './migrations/0039-ticket-mentions.ts'
+import { alertOrigins } from './migrations/0040-alert-origins.ts'
+import { orderUpdates } from './migrations/0041-order-updates.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -97,7 +99,9 @@ export const MIGRATIONS: readonly Migration[] = [
   addAudit,
   addTraces,
   alertSeverities,
+  ticketMentions,
   alertOrigins,
+  orderUpdates,
 ]
 
 // Any number that no other program uses for a lock in the same database.

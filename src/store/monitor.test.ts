@@ -9,7 +9,9 @@ import { AppError } from '../kernel/errors.ts'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
 import { noMetrics, type Metrics } from '../kernel/metrics.ts'
 import { monitorStore } from './monitor.ts'
+import { isCheckDue } from './work/process-mark.ts'
 import type { Store, Tx } from './store.ts'
+import { storeUnavailable } from './unavailable.ts'
 
 const REFUSAL = new AppError('unavailable', 'store_unavailable', 'The disk is full.')
 
@@ -18,15 +20,16 @@ const CHANGE = async () => undefined
 /** The store with a switch that makes it refuse changes; its log and its metrics. */
 function breakable(store: Store, clock: Clock = systemClock) {
   const lines: string[] = []
-  const log: Logger['info'] = (_fields, message) => void lines.push(message)
-  const logger: Logger = { ...silentLogger, info: log, warn: log }
+  const fields: object[] = []
+  const log: Logger['info'] = (each, message) => void (fields.push(each), lines.push(message))
+  const logger: Logger = { ...silentLogger, info: log, warn: log, error: log }
   // Every write of the monitor itself is a large one.
-  const state = { refuses: false, refusesLarge: false, writes: 0, changes: 0 }
+  const state = { refuses: false, refusesLarge: false, refusal: REFUSAL, writes: 0, changes: 0 }
   const write: Store['write'] = async (work, options) => {
     state.writes++
     const isLarge = state.changes === 0
     if (!isLarge) state.changes--
-    if (state.refuses || (state.refusesLarge && isLarge)) throw REFUSAL
+    if (state.refuses || (state.refusesLarge && isLarge)) throw state.refusal
     return store.write(work, options)
   }
   const { metrics, values, scrape } = recordedMetrics()
@@ -35,7 +38,7 @@ function breakable(store: Store, clock: Clock = systemClock) {
     state.changes++
     return checked.write(CHANGE)
   }
-  return { checked, state, lines, values, scrape, change }
+  return { checked, state, lines, fields, values, scrape, change }
 }
 
 function recordedMetrics() {
@@ -127,6 +130,31 @@ onEveryDialect('the monitor of a store', (dialect) => {
     ])
   })
 
+  test('an outage that lasts is one error, and its end says how long it was', async () => {
+    await using world = await testStore(dialect)
+    const clock = fakeClock()
+    const { checked, state, lines, fields, change } = breakable(world.store, clock)
+    state.refuses = true
+    assert.equal(checked.isOut(), false)
+    for (const pauseMs of [59_000, 1_000, 30_000, 30_000]) {
+      await assert.rejects(change(), REFUSAL)
+      clock.advance(pauseMs)
+    }
+    assert.equal(checked.isOut(), true)
+    state.refuses = false
+    await checked.check()
+    assert.deepEqual(lines, [
+      'the database is unavailable; changes are answered 503 until it works again',
+      'the database is still unavailable: "platform doctor" says why, and what to do',
+      'the database is available again',
+    ])
+    assert.deepEqual(
+      fields.map((each) => ('seconds' in each ? each.seconds : undefined)),
+      [undefined, 60, 120],
+    )
+    assert.equal(checked.isOut(), false)
+  })
+
   test('an error of a transaction is no outage', async () => {
     await using world = await testStore(dialect)
     const { checked, lines } = breakable(world.store)
@@ -182,6 +210,21 @@ onEveryDialect('the monitor of a store', (dialect) => {
     await scrape()
     assert.equal(values['store_up'], 1)
   })
+})
+
+test('a damaged page is one error and no outage, and has the file checked', async () => {
+  await using world = await testStore('sqlite')
+  const { state, lines, change } = breakable(world.store)
+  const damage = Object.assign(new Error('database disk image is malformed'), { errcode: 11 })
+  state.refusal = storeUnavailable(damage)
+  await change()
+  assert.equal(await isCheckDue(world.store.read), false)
+  state.refuses = true
+  for (let times = 0; times < 2; times++) await assert.rejects(change(), state.refusal)
+  state.refuses = false
+  await change()
+  assert.deepEqual(lines, ['the database file is damaged; "platform doctor" says what to do'])
+  await eventually('the request of a check', () => isCheckDue(world.store.read))
 })
 
 test('the check fails while a disk has room for a page but not for an order', async () => {

@@ -3,8 +3,10 @@ import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { createOutage, type Logger, type Outage } from '../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
-import { SECOND } from '../kernel/time.ts'
+import { MINUTE, SECOND } from '../kernel/time.ts'
 import { bindWork, runInPart } from '../kernel/trace.ts'
+import { isDamaged } from './dialects/sqlite-errors.ts'
+import { requestCheck } from './work/process-mark.ts'
 import { statement } from './tables.ts'
 import type { Store, TransactionCallback, WriteOptions } from './store.ts'
 import { withTimeout } from './timeout.ts'
@@ -16,6 +18,11 @@ export interface MonitorOptions {
   readonly metrics: Metrics
   /** For the answer to a check, in milliseconds. */
   readonly checkMs: number
+}
+
+export interface MonitoredStore extends Store {
+  /** Whether the database is unavailable as far as the last write or check says; then the log has it already. */
+  isOut(): boolean
 }
 
 const OUTCOMES = ['committed', 'rolled_back', 'timed_out', 'unavailable'] as const
@@ -45,6 +52,14 @@ const probe = statement<{ now: number; filler: string }>((db, value) =>
     ),
 )
 
+// docs/specification.md, Health
+const LASTING = {
+  afterMs: MINUTE,
+  message: 'the database is still unavailable: "platform doctor" says why, and what to do',
+}
+
+const DAMAGED = 'the database file is damaged; "platform doctor" says what to do'
+
 const TRANSACTION = { name: 'transaction', kind: 'internal' } as const
 
 /**
@@ -52,10 +67,11 @@ const TRANSACTION = { name: 'transaction', kind: 'internal' } as const
  * every query and takes no change. It writes once after the first write of the process, which may have started on a full
  * disk, and then only after a refused one.
  */
-export function monitorStore(store: Store, options: MonitorOptions): Store {
+export function monitorStore(store: Store, options: MonitorOptions): MonitoredStore {
   const monitor = new StoreMonitor(store, options)
   return {
     ...store,
+    isOut: () => monitor.isOut,
     // A group of writes runs outside of the traces of those that it contains.
     write: (work, writeOptions) => runInPart(TRANSACTION, () => monitor.write(bindWork(work), writeOptions)),
     check: () => monitor.check(),
@@ -70,16 +86,18 @@ class StoreMonitor {
   readonly #commits: Counter
   /** The last write of a size that counts has failed. */
   #refusesWrites = false
+  #isDamaged = false
+  #wantsCheck = false
   /** Undefined before the first write: a process that only reads writes nothing. */
   #isProven: boolean | undefined
   #probedAt = Number.NEGATIVE_INFINITY
   #observedAt = Number.NEGATIVE_INFINITY
 
   constructor(store: Store, options: MonitorOptions) {
-    const { logger, metrics } = options
+    const { clock, logger, metrics } = options
     this.#store = store
     this.#options = options
-    this.#outage = createOutage(logger, { part: 'database' }, MESSAGES)
+    this.#outage = createOutage(logger, { part: 'database' }, MESSAGES, { clock, ...LASTING })
     this.#up = metrics.gauge({
       name: 'store_up',
       help: 'Whether the database can be read and takes changes (1) or not (0).',
@@ -91,6 +109,10 @@ class StoreMonitor {
     })
     for (const outcome of OUTCOMES) this.#count(outcome, 0)
     metrics.onScrape(() => this.#checkForScrape())
+  }
+
+  get isOut(): boolean {
+    return this.#outage.isFailing
   }
 
   async write<T>(work: TransactionCallback<T>, options?: WriteOptions): Promise<T> {
@@ -111,10 +133,18 @@ class StoreMonitor {
       this.#count(outcome)
       if (outcome === 'unavailable') {
         this.#refusesWrites = true
-        this.#observe(error)
+        if (error instanceof AppError && isDamaged(error.cause)) this.#reportDamage(error.cause)
+        else this.#observe(error)
       }
       throw error
     }
+  }
+
+  /** Other pages may work, so it is no outage. Said once; the next probe has the file checked. */
+  #reportDamage(error: unknown): void {
+    if (this.#isDamaged) return
+    this.#isDamaged = this.#wantsCheck = true
+    this.#options.logger.error({ part: 'database', error }, DAMAGED)
   }
 
   #lookForEnd(): void {
@@ -143,7 +173,11 @@ class StoreMonitor {
     this.#probedAt = clock.monotonic()
     // PostgreSQL would compress a text that repeats itself.
     const filler = randomBytes((PROBE_BYTES * 3) / 4).toString('base64')
-    await this.#write((tx) => tx.run(probe, { now: clock.now(), filler }))
+    await this.#write(async (tx) => {
+      if (this.#wantsCheck) await requestCheck(tx)
+      await tx.run(probe, { now: clock.now(), filler })
+    })
+    this.#wantsCheck = false
     this.#refusesWrites = false
     this.#isProven = true
   }

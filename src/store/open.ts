@@ -5,7 +5,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
-import { monitorStore } from './monitor.ts'
+import { monitorStore, type MonitoredStore } from './monitor.ts'
 import type { Store } from './store.ts'
 import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
 
@@ -30,7 +30,7 @@ export async function openStore({
   readOnly = false,
   limits,
   ...rest
-}: StoreOptions): Promise<Store> {
+}: StoreOptions): Promise<MonitoredStore> {
   const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
   const store = await openEngine(database, { ...parts, readOnly })
   return monitorStore(store, { ...rest, checkMs: parts.limits.checkMs })

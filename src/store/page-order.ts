@@ -13,9 +13,29 @@ export function inOrder<DB, TB extends keyof DB, R>(
   capabilities: Capabilities,
   after?: readonly SortValue[],
 ): SelectQueryBuilder<DB, TB, R> {
-  const columnOf = ({ name, type }: SortKey) =>
-    type === 'text' ? capabilities.byBytes(toSnake(name)) : sql.ref<SortValue>(toSnake(name))
-  let ordered = after ? query.where(isBehind(keys, after, columnOf)) : query
+  const columnOf = columnsOf(capabilities, toSnake)
+  return orderedBy(after ? query.where(isBehind(keys, after, columnOf)) : query, keys, columnOf)
+}
+
+/** Orders the rows of a query on selected rows, whose columns have the names of the keys. */
+export function inOrderOfNames<DB, TB extends keyof DB, R>(
+  query: SelectQueryBuilder<DB, TB, R>,
+  { keys }: PageOrder,
+  capabilities: Capabilities,
+): SelectQueryBuilder<DB, TB, R> {
+  return orderedBy(
+    query,
+    keys,
+    columnsOf(capabilities, (name) => name),
+  )
+}
+
+function orderedBy<DB, TB extends keyof DB, R>(
+  query: SelectQueryBuilder<DB, TB, R>,
+  keys: readonly SortKey[],
+  columnOf: ColumnOf,
+): SelectQueryBuilder<DB, TB, R> {
+  let ordered = query
   for (const key of keys)
     ordered = ordered.orderBy(columnOf(key), (item) => {
       const { direction, nullable } = key
@@ -26,6 +46,11 @@ export function inOrder<DB, TB extends keyof DB, R>(
 }
 
 type ColumnOf = (key: SortKey) => RawBuilder<unknown>
+
+function columnsOf({ byBytes }: Capabilities, columnName: (name: string) => string): ColumnOf {
+  return ({ name, type }) =>
+    type === 'text' ? byBytes(columnName(name)) : sql.ref<SortValue>(columnName(name))
+}
 
 /** The condition of the rows after a position: by the first key, or if its value is the same, by the other keys. */
 function isBehind(

@@ -31,7 +31,7 @@ const readThings = pages(
 const readLarge = pages(
   { table: 'things', size: sizeOf('label', 'kind') },
   (on) => on.selectFrom('things').select(things.pick('seq', 'label')),
-  {},
+  { kind: (query, kind: 'round' | 'square') => query.where('kind', '=', kind) },
 )
 
 const FIRST: PageRequest = { limit: 10 }
@@ -64,6 +64,23 @@ onEveryDialect('pages of a table', (dialect) => {
     assert.deepEqual(await seqsOf({ label: 'b' }), [7, 6, 5, 3, 2, 1])
     assert.deepEqual(await seqsOf({ kind: 'round', label: 'b' }), [6, 2])
     assert.deepEqual(await seqsOf({ kind: undefined, label: 'a' }), [8, 4])
+  })
+
+  test('of several filters are in one order, also behind a position and in a time range', async () => {
+    await using w = await world(dialect)
+    const filters = [{ kind: 'round', label: 'a' }, { kind: 'square' }] as const
+    assert.deepEqual(await w.list(filters), { seqs: [8, 7, 5, 4, 3, 1], next: null })
+    const first = await w.list(filters, { limit: 2 })
+    assert.deepEqual(first, { seqs: [8, 7], next: [7] })
+    const after = { list: 'things', order: 'newest', values: [7] }
+    assert.deepEqual(await w.list(filters, { limit: 2, after }), { seqs: [5, 4], next: [4] })
+    const range = { createdFrom: START + 4 * HOUR, createdTo: START + 7 * HOUR }
+    assert.deepEqual((await w.list(filters, range)).seqs, [5, 4])
+    const large = await readLarge(w.store.read, [{ kind: 'round' }, { kind: 'square' }], { limit: 3 })
+    assert.deepEqual(
+      large.items.map(({ seq }) => seq),
+      [8, 7, 6],
+    )
   })
 
   test('do not begin at a position of another list', async () => {

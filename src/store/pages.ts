@@ -10,9 +10,10 @@ import {
   type PageRequest,
   type SortValue,
 } from '../kernel/page.ts'
+import { toSnake } from './columns.ts'
 import { CreatedRanges } from './created-range.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
-import { inOrder } from './page-order.ts'
+import { inOrder, inOrderOfNames } from './page-order.ts'
 import { BATCH_BYTES, countWithin, type RowSize } from './row-sizes.ts'
 import { statement, type Database, type Statement } from './statement.ts'
 import type { Reads } from './store.ts'
@@ -35,12 +36,24 @@ export type FilterOf<C> = {
     : never
 }
 
-/** Reads one page of the rows that match a filter. */
+/**
+ * Reads one page of the rows that match a filter, or one of several. No row may match two of them, and each is searched with
+ * its own index: so several states of a list are as fast as one.
+ */
 export type ReadPage<F, R> = (
   reads: Reads,
-  filter: F,
+  filter: F | readonly F[],
   page: PageRequest<keyof R & string>,
 ) => Promise<Page<R>>
+
+/** The filters of a list of which some states are asked for: one for each of them. */
+export function eachStatus<Status extends string, Others extends object>({
+  status,
+  ...others
+}: Others & { readonly status?: Status | readonly Status[] | undefined }) {
+  if (status === undefined) return [others]
+  return [...new Set([status].flat())].map((each) => ({ ...others, status: each as Status }))
+}
 
 export interface PageOptions<Name extends string, Table = string, Column = string> {
   readonly table: Table
@@ -117,16 +130,18 @@ class PageStatements {
     this.#conditions = { ...conditions, ...(createdAt !== undefined && rangeConditions(createdAt)) }
   }
 
-  async read(reads: Reads, filter: object, page: PageRequest<string>): Promise<Page<Row>> {
+  async read(
+    reads: Reads,
+    filter: object | readonly object[],
+    page: PageRequest<string>,
+  ): Promise<Page<Row>> {
     const { order = NEWEST_FIRST, after, limit } = page
     requireList(after, this.#list)
     const range = await this.#ranges?.find(reads, page)
-    const values = { ...filter, ...range, ...positionValues(after) }
-    const shape = this.#shapeOf(values, order, after)
-    const rows = this.#statements.getOrInsertComputed(shape.key, () =>
-      this.#build(this.#select, shape, values),
-    )
-    const part = this.#size && (await this.#partOf(this.#size, reads, shape, { ...values, limit: limit + 1 }))
+    const shape = this.#shapeOf([filter].flat(), { ...range, ...positionValues(after) }, order, after)
+    const { values } = shape
+    const rows = this.#statements.getOrInsertComputed(shape.key, () => this.#build(this.#select, shape))
+    const part = this.#size && (await this.#partOf(this.#size, reads, shape, limit))
     if (!part) return pageOf(await reads.run(rows, { ...values, limit: limit + 1 }), limit, order, this.#list)
     const items = await reads.run(rows, { ...values, limit: part })
     return { items, next: positionOf(items.at(-1), order, this.#list) }
@@ -137,32 +152,60 @@ class PageStatements {
     size: RawBuilder<number>,
     reads: Reads,
     shape: Shape,
-    values: Values & { readonly limit: number },
+    limit: number,
   ): Promise<number | undefined> {
-    const select: Select = (db) => this.#select(db).clearSelect().select(size.as('bytes'))
-    const statement = this.#sizes.getOrInsertComputed(shape.key, () => this.#build(select, shape, values))
-    const sizes = await reads.run(statement, values)
+    // Rows of several filters are put in order after they were selected.
+    const keys = shape.parts.length > 1 ? shape.order.keys : []
+    const select: Select = (db) =>
+      this.#select(db)
+        .clearSelect()
+        .select([...keys.map(({ name }) => sql.ref(toSnake(name)).as(name)), size.as('bytes')])
+    const statement = this.#sizes.getOrInsertComputed(shape.key, () => this.#build(select, shape))
+    const sizes = await reads.run(statement, { ...shape.values, limit: limit + 1 })
     // As JSON a text takes up to six times its bytes: an answer has at most 8 MiB (docs/specification.md, HTTP API).
     const count = countWithin(sizes, BATCH_BYTES)
-    return count < Math.min(sizes.length, values.limit - 1) ? count : undefined
+    return count < Math.min(sizes.length, limit) ? count : undefined
   }
 
-  #shapeOf(values: Values, order: PageOrder, after: PagePosition | null | undefined): Shape {
-    const given = Object.keys(this.#conditions).filter((name) => values[name] !== undefined)
+  #shapeOf(
+    filters: readonly object[],
+    shared: Values,
+    order: PageOrder,
+    after: PagePosition | null | undefined,
+  ): Shape {
+    const parts = filters.map((filter): Values => ({ ...filter, ...shared }))
     const isNull = after?.values.map((value) => value === null)
-    const members = given.map((name) => (this.#isLiteral(name) ? [name, values[name]] : name))
-    return { key: JSON.stringify([order.name, isNull, members]), given, order, isNull }
+    const members = parts.map((values) =>
+      this.#given(values).map((name) => (this.#isLiteral(name) ? [name, values[name]] : name)),
+    )
+    const values = Object.assign({}, ...parts.map((each, part) => valuesOf(each, part)))
+    return { key: JSON.stringify([order.name, isNull, members]), parts, values, order, isNull }
   }
 
-  #build<R>(select: Select, { given, order, isNull }: Shape, values: Values): Rows<R> {
+  /** The members of a filter that have a value. */
+  #given(values: Values): string[] {
+    return Object.keys(this.#conditions).filter((name) => values[name] !== undefined)
+  }
+
+  #build<R>(select: Select, { parts, order, isNull }: Shape): Rows<R> {
     return statement<Values, R>((db, value, capabilities) => {
-      let query = select(db)
-      for (const name of given) {
-        const operand = this.#isLiteral(name) ? values[name] : value(name)
-        query = this.#conditions[name]?.(query, operand as never, capabilities) ?? query
+      const limit = value('limit') as number
+      const partOf = (values: Values, part: number) => {
+        const valueOf = (name: string) => value(partName(name, part))
+        let query = select(db)
+        for (const name of this.#given(values)) {
+          const operand = this.#isLiteral(name) ? values[name] : valueOf(name)
+          query = this.#conditions[name]?.(query, operand as never, capabilities) ?? query
+        }
+        const position = isNull?.map((each, key) => (each ? null : (valueOf(keyName(key)) as SortValue)))
+        return inOrder(query, order, capabilities, position).limit(limit)
       }
-      const position = isNull?.map((each, index) => (each ? null : (value(keyName(index)) as SortValue)))
-      return inOrder(query, order, capabilities, position).limit(value('limit') as number)
+      const [first, ...others] = parts.map(partOf)
+      if (!first) throw new Error('A list needs a filter, which may be empty.')
+      if (others.length === 0) return first
+      const rowsOf = (query: AnyQuery) => db.selectFrom(query.as('part')).selectAll()
+      const all = others.reduce((union, query) => union.unionAll(rowsOf(query)), rowsOf(first))
+      return inOrderOfNames(db.selectFrom(all.as('parts')).selectAll(), order, capabilities).limit(limit)
     })
   }
 
@@ -174,8 +217,10 @@ class PageStatements {
 /** What the text of a query depends on; queries with the same key have the same text. */
 interface Shape {
   readonly key: string
-  /** The members of the filter that have a value. */
-  readonly given: readonly string[]
+  /** The values of each filter. */
+  readonly parts: readonly Values[]
+  /** Those of all filters, under the names that the query has for them. */
+  readonly values: Values
   readonly order: PageOrder
   /** Which values of the position are null. */
   readonly isNull: readonly boolean[] | undefined
@@ -184,6 +229,16 @@ interface Shape {
 /** The values of a position, under names that no member of a filter has. */
 function positionValues(after: PagePosition | null | undefined): Values {
   return Object.fromEntries((after?.values ?? []).map((value, index) => [keyName(index), value]))
+}
+
+/** The name of a value of one of several filters. */
+function partName(name: string, part: number): string {
+  return part === 0 ? name : `${name} ${part}`
+}
+
+function valuesOf(values: Values, part: number): Values {
+  if (part === 0) return values
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [partName(name, part), value]))
 }
 
 function keyName(index: number): string {

@@ -15,6 +15,15 @@ export class TransactionTimedOut extends AppError {
   }
 }
 
+/** Another program has kept the write lock of a SQLite file for longer than a write waits. */
+export class WriteLockHeld extends Error {
+  override readonly name = 'WriteLockHeld'
+
+  constructor() {
+    super('another process holds the write lock')
+  }
+}
+
 export function transactionTimeout(limitMs: number): TransactionTimedOut {
   return new TransactionTimedOut(
     `The change was undone, because it did not end within ${limitMs} ms; try again.`,

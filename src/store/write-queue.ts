@@ -7,7 +7,7 @@ import { bindTrace } from '../kernel/trace.ts'
 import { callListeners } from './listeners.ts'
 import type { Tx, TransactionCallback, WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
-import { transactionTimeout } from './unavailable.ts'
+import { transactionTimeout, WriteLockHeld } from './unavailable.ts'
 
 /** The transaction statements of an engine with one writer; all are synchronous. */
 export interface GroupConnection {
@@ -205,7 +205,7 @@ export class WriteQueue {
     const { clock, unavailable } = this.#options
     const latest = clock.monotonic() - LOCK_TIMEOUT_MS
     for (const job of group) {
-      if (job.since <= latest) job.fail(unavailable(new Error('another process holds the write lock')))
+      if (job.since <= latest) job.fail(unavailable(new WriteLockHeld()))
     }
     return group.filter(({ since }) => since > latest)
   }

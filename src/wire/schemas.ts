@@ -14,6 +14,19 @@ export function OneOf<const T extends readonly string[]>(values: T, description?
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...(description && { description }) })
 }
 
+/** One of some values in a query, or several with commas between them. */
+export function SeveralOf<const T extends readonly string[]>(values: T, description: string) {
+  return Type.Unsafe<T[number][]>({
+    type: 'array',
+    items: { type: 'string', enum: [...values] },
+    minItems: 1,
+    maxItems: values.length,
+    isCommaList: true,
+    description: `${description} Several have commas between them.`,
+    examples: [values.slice(0, 2)],
+  })
+}
+
 /** A value that may be null. */
 export function Nullable<T>(schema: { readonly type: string; readonly [keyword: string]: unknown }) {
   return Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'] })

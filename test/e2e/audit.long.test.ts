@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -8,6 +8,7 @@ import { runPlatform, servePlatform, temporaryDirectory } from '../support/platf
 
 /** Each command that changes the database or the trail, and what is recorded of it; all others change neither. */
 const RECORDED = [
+  'audit accept',
   'audit rotate',
   'backup selfcheck',
   'data backup',
@@ -96,4 +97,8 @@ test('commands have rows; the trail is sealed, tampering is named, a key is rota
   assert.match((await run(['audit', 'list'])).stdout, /cli\.data\.restore/)
   await sealed()
   assert.equal((await run(['audit', 'verify'])).code, 0)
+  rmSync(join(dataDir, 'audit-key'))
+  await using platform = await servePlatform({ dataDir, modules: 'worker' })
+  const isWarned = platform.logs().some(({ level, keys }) => level === 'warn' && Array.isArray(keys))
+  assert.ok(isWarned, 'a lost key of the audit trail')
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { NIGHT_ALERTS, type NightEvent } from '../../programs/backup/alerts/events.ts'
@@ -13,6 +14,7 @@ import { parseUpload } from '../../src/domains/telemetry/routes.ts'
 import { DAY, HOUR, MINUTE, toRfc3339 } from '../../src/kernel/time.ts'
 import type { OutboxMessage } from '../../src/ports/outbox.ts'
 import type { Callback } from '../../src/ports/payments.ts'
+import { isCheckDue, requestCheck } from '../../src/store/work/process-mark.ts'
 import { bundleOf } from '../support/certificate-world.ts'
 import { MemoryChannel } from '../support/memory-channel.ts'
 import { overviewOn } from '../support/overview.ts'
@@ -319,6 +321,19 @@ const CASES: Readonly<Record<string, Case>> = {
       const { backups } = w.domains['data-backups']
       const [failed] = (await backups.list({ limit: 1 })).items
       await w.store.write((tx) => backups.remove(tx, failed?.id ?? '', 'ada'))
+    },
+  },
+  'data.damaged': {
+    async raise(w) {
+      writeFileSync(join(w.dataDir, 'platform.db'), 'this is no database '.repeat(100))
+      await w.store.write(requestCheck)
+      await w.job('database-check')
+    },
+    async end(w) {
+      rmSync(join(w.dataDir, 'platform.db'))
+      new DatabaseSync(join(w.dataDir, 'platform.db')).close()
+      await w.job('database-check')
+      assert.equal(await isCheckDue(w.store.read), false)
     },
   },
   'command.incomplete:*': { raise: dueExecution('running'), end: afterItsRemoval },

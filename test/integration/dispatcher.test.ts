@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { HOUR } from '../../src/kernel/time.ts'
 import { createLease } from '../../src/store/work/lease.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -266,13 +267,16 @@ onEveryDialect('the dispatcher', (dialect) => {
     await eventually('the lease to be free', () => second.hold())
   })
 
-  test('a failing store delays messages, but loses and reorders none', async () => {
+  test('a failing store delays messages, but loses and reorders none, and is logged once', async () => {
+    const lines: string[] = []
+    const log: Logger['info'] = (_fields, message) => void lines.push(message)
     let faults = 0
     const failing = async () => {
       faults -= 1
       throw new Error('the disk is not available')
     }
     await using world = await openDispatchers(dialect, {
+      logger: { ...silentLogger, warn: log, info: log },
       faulty: (outbox) => ({
         pending: (...query) => (faults > 2 ? failing() : outbox.pending(...query)),
         settle: (settlement) => (faults > 0 ? failing() : outbox.settle(settlement)),
@@ -285,6 +289,11 @@ onEveryDialect('the dispatcher', (dialect) => {
     await allDelivered(first, 20)
     assert.deepEqual(numbersOn('a', bus.arrived), upTo(20))
     assert.equal(bus.arrived.length, 22, 'two settlements failed, so the first message was sent three times')
+    await eventually('the end of the outage', () => lines.length === 2)
+    assert.deepEqual(lines, [
+      'outbox cannot be read or written; messages wait',
+      'outbox can be read and written again',
+    ])
     await writeNumbered(first, ['a'], 20)
     faults = 2
     await allDelivered(first, 40)

@@ -49,6 +49,11 @@ const SOONEST_EXPIRY = {
   order: sortOf({ due: true }),
   after: { order: 'expires_at', values: [9, 9] },
 }
+const FIRST_UPDATE = {
+  limit: 100,
+  order: sortOf({ updatedFrom: 1 }),
+  after: { order: 'updated', values: [9, 9] },
+}
 const OLDEST = { limit: 100, order: OLDEST_FIRST, after: { order: 'oldest', values: [9] } }
 
 type Read = (queries: Queries) => Promise<unknown>
@@ -105,6 +110,16 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) =>
       listOrders(on, { status: 'pending', platform: 'live', expiresFrom: 1, expiresTo: 9 }, SOONEST_EXPIRY),
     /^SEARCH orders USING INDEX orders_due \(status=\? AND expires_at>\? AND expires_at<\?\)$/,
+  ],
+  [
+    'paid orders of a platform by their last change',
+    (on) => listOrders(on, { status: 'paid', platform: 'live', updatedFrom: 1 }, FIRST_UPDATE),
+    /^SEARCH orders USING INDEX orders_by_update \(updated_at>\?\)$/,
+  ],
+  [
+    'orders with one of several statuses',
+    (on) => listOrders(on, { status: ['pending', 'paid'] }, NEWEST),
+    /SEARCH orders USING INDEX orders_by_status \(status=\? AND seq<\?\).*SEARCH orders USING INDEX orders_by_status \(status=\? AND seq<\?\)/,
   ],
   [
     'orders for the archive',
@@ -304,6 +319,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
         new RegExp(`^SEARCH tickets USING INDEX tickets_by_${column} \\(${column}=\\? AND seq<\\?\\)$`),
       ] as const,
   ),
+  [
+    'tickets that mention a user',
+    (on) => listTickets(on, { mentioned: 'x' }, NEWEST),
+    /^SEARCH tickets USING INTEGER PRIMARY KEY \(rowid=\?\); LIST SUBQUERY 1; SEARCH ticket_mentions USING COVERING INDEX /,
+  ],
   [
     'executions that a caller may read',
     (on) => listExecutions(on, { readable: '\n=ada\n' }, NEWEST),

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { AddressRules } from '../../src/infra/webhooks/address-rules.ts'
 import { HttpWebhookCaller } from '../../src/infra/webhooks/webhook-caller.ts'
 import { newWebhookSecret, webhookHeaders } from '../../src/kernel/standard-webhook.ts'
@@ -52,3 +56,31 @@ for (const [language, command, options] of [
     }
   })
 }
+
+test('the library of Standard Webhooks takes what is received with either secret of a rotation, and refuses another one', async () => {
+  const received = Promise.withResolvers<{ body: Buffer; headers: Record<string, string> }>()
+  const receiver = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      received.resolve({ body, headers: request.headers as Record<string, string> })
+      response.writeHead(204).end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const caller = new HttpWebhookCaller(LOOPBACK)
+  const [older, newer] = [newWebhookSecret(), newWebhookSecret()]
+  const event = { type: 'order.paid', data: { note: 'ein „Ä“ und 订单' } }
+  const body = JSON.stringify(event)
+  try {
+    const headers = webhookHeaders([newer, older], Date.now(), { id: 'event-1', body })
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    await caller.call({ url, headers, body }, new AbortController().signal)
+    const taken = await received.promise
+    for (const secret of [older, newer])
+      assert.deepEqual(new Webhook(secret).verify(taken.body, taken.headers), event)
+    const other = new Webhook(newWebhookSecret())
+    assert.throws(() => other.verify(taken.body, taken.headers), WebhookVerificationError)
+  } finally {
+    receiver.close()
+    await caller.close()
+  }
+})

@@ -45,7 +45,7 @@ check_faults() {
   fault 'an unreadable configuration' "chown root:root $config" 'chgrp [0-9]+ /etc/platform/platform\.toml' \
     "run: chgrp [0-9]+ $config" "chgrp platform $config"
   fault 'a lost database' "mkdir --parents $data/backups; echo 'A backup.' > $data/backups/kept.db
-     mv $database /root/lost.db; rm --force $database-*" 'There is no database in .*platform data restore FILE' \
+     mv $database /root/lost.db; rm --force $database-*" "There is no database in .*platform data restore $data/backups/kept\.db" \
     'is gone, but not .*backups' "rm $data/backups/kept.db; mv /root/lost.db $database"
   fault 'a lost key' "mv $data/jwt-secret /root/lost-key" 'the signing key .*jwt-secret is gone.*put your copy' \
     'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"

@@ -4,7 +4,7 @@ import { Dispatcher } from '../../src/infra/bus/dispatcher.ts'
 import type { BusMessage } from '../../src/kernel/bus.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
+import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import type { Outbox } from '../../src/ports/outbox.ts'
@@ -34,6 +34,7 @@ interface DispatcherSiteOptions {
   readonly waitMs?: number
   /** Wraps the outbox to inject faults. */
   readonly faulty?: (outbox: Outbox) => Outbox
+  readonly logger?: Logger
 }
 
 export interface DispatcherWorld extends AsyncDisposable {
@@ -75,9 +76,9 @@ export async function openDispatchers(
 function openSite(
   store: Store,
   bus: MemoryBus,
-  { clock = systemClock, waitMs, faulty = (same) => same }: DispatcherSiteOptions,
+  { clock = systemClock, waitMs, faulty = (same) => same, logger = silentLogger }: DispatcherSiteOptions,
 ): DispatcherSite {
-  const parts = { store, clock, logger: silentLogger, metrics: noMetrics }
+  const parts = { store, clock, logger, metrics: noMetrics }
   const messages: Messages = new Messages({
     ...parts,
     delivery: {

@@ -24,6 +24,7 @@ function ticketsOf(store: Store, clock: Clock) {
     metrics: noMetrics,
     events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
     userExists: async (_queries, userId) => userId === USER_ID,
+    userIdsByNames: async (_queries, given) => given.filter((name) => name === USER_ID),
   })
   return { service, events, tickets: inTransactions(store, service, 'create', 'edit') }
 }

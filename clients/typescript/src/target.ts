@@ -4,14 +4,14 @@ export interface TargetParameters {
   readonly query?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a parameter of a query may be. */
-type Scalar = string | number | boolean
+/** What a parameter of a query may be; a list has commas between its values. */
+type QueryValue = string | number | boolean | readonly string[]
 
 /** The path and the query of a call: `/orders/{order_id}` becomes `/orders/a?limit=1`. */
 export function targetOf(template: string, { path = {}, query = {} }: TargetParameters): string {
   const pathname = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(path[key] ?? ''))
   const search = new URLSearchParams(
-    (Object.entries(query) as [string, Scalar | undefined][]).flatMap(([key, value]) =>
+    (Object.entries(query) as [string, QueryValue | undefined][]).flatMap(([key, value]) =>
       value === undefined ? [] : [[key, String(value)]],
     ),
   ).toString()

@@ -14,15 +14,19 @@ const healthResource = resourceOf('getHealth', '', () => ({}), {
   pauseMs: 2_000,
 })
 
-/** Whether the api delivers messages to the bus; `ok` until that is known. */
-export function useBusState(): BusState {
-  const health: ResourceModel<Health> = useResource(healthResource, '')
-  const stateOf = (value: Health | null) => value?.checks.bus ?? 'ok'
+/** Whether the api delivers messages to the bus. */
+export function useBusHealth(): ResourceModel<Health> {
+  const health = useResource(healthResource, '')
   useQuietReading(health, {
-    isUnsettled: () => stateOf(health.value.peek()) !== 'ok',
+    isUnsettled: () => busStateOf(health.value.peek()) !== 'ok',
     everyMs: EVERY_MS,
     read: () => health.refresh(),
     failure: health.failure,
   })
-  return stateOf(health.value.value)
+  return health
+}
+
+/** `ok` until it is known. */
+export function busStateOf(health: Health | null): BusState {
+  return health?.checks.bus ?? 'ok'
 }

@@ -1,6 +1,6 @@
 import { defineWords } from '../../i18n/language.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { useBusState } from './bus-health.ts'
+import type { BusState } from './bus-health.ts'
 
 const busWords = defineWords({
   en: {
@@ -17,9 +17,8 @@ const busWords = defineWords({
 })
 
 /** What it means that the bus does not accept messages, while it does not. */
-export function BusNotice() {
+export function BusNotice({ state }: { readonly state: BusState }) {
   const words = busWords()
-  const state = useBusState()
   if (state === 'ok') return null
   return (
     <p class="page-notice" role="status">

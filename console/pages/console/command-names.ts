@@ -1,6 +1,7 @@
 import { batch, computed, signal } from '@preact/signals'
 import type { AnswerOf } from '../../api/operations.ts'
 import { call, session } from './platform.ts'
+import { localCommand } from './commands/built-in.ts'
 import { pathOf } from './view.ts'
 
 // The most that the API answers at once.
@@ -14,7 +15,7 @@ let isReading = false
 /** The title of a command; the id of one that the user may not read, or that was removed. */
 export function commandLabel(id: string): string {
   readOnce()
-  return titles.value.get(id) ?? id
+  return localCommand({ id, title: titles.value.get(id) ?? id }).title
 }
 
 /** The ids of the commands that the user may read, ordered by title. */

@@ -3,14 +3,22 @@ import { browserTiming } from '../../api/browser.ts'
 import { pauseAfter } from '../../api/poll.ts'
 import type { ViewProps } from './view.ts'
 
-type PageComponent = (props: ViewProps) => preact.VNode
+type Component<Props> = (props: Props) => preact.VNode
 
 /** A page that is loaded when it is opened, and as soon as the platform can be reached. */
-export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
+export function lazyPage(load: () => Promise<Component<ViewProps>>): Component<ViewProps> {
+  return lazyPart(load)
+}
+
+/** The same for another part; `preload` loads it before it is drawn. */
+export function lazyPart<Props>(
+  load: () => Promise<Component<Props>>,
+): Component<Props> & { readonly preload: () => Promise<unknown> } {
   return lazy(() => loadUntilThere(load))
 }
 
-async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
+/** Repeats what loads a part of the console until the platform can be reached. */
+export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await load()

@@ -8,21 +8,24 @@ import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { useQuietReading } from '../../parts/use-quiet-reading.ts'
-import { decidable } from './executions/model.ts'
+import { decidable } from './executions/requests.ts'
 import { keptDraft } from './menus/kept-draft.ts'
 import { PAGE_GROUPS, type ConsolePage, type PageGroup } from './pages.ts'
 import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
+import { hasUnseenComments, mentioningTickets } from './tickets/mention-notices.ts'
 import { isPathOf, pathOf } from './view.ts'
 
 const navigationWords = defineWords({
   en: {
     awaiting: (count: string) => `${count} await approval`,
+    mentions: (count: string) => `${count} with new comments mention you`,
     draft: 'an unsaved draft',
     groups: { shop: 'Shop', operations: 'Operations', vpn: 'VPN', administration: 'Administration' },
   },
   zh: {
     awaiting: (count) => `${count} 项等待审批`,
+    mentions: (count) => `${count} 个提到您的工单有新评论`,
     draft: '有未保存的草稿',
     groups: { shop: '商店', operations: '运维', vpn: 'VPN', administration: '管理' },
   },
@@ -42,6 +45,7 @@ const EVERY_MS = 30_000
 function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   const words = navigationWords()
   const requests = useResource(decidable, '')
+  const mentioning = useResource(mentioningTickets, '')
   useQuietReading(requests, {
     isUnsettled: () => false,
     everyMs: EVERY_MS,
@@ -54,6 +58,11 @@ function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   if (count > 0) {
     const text = hasMore ? `${localNumber(count)}+` : localNumber(count)
     marks.set('executions', { text, label: words.awaiting(text) })
+  }
+  const unseen = mentioning.value.value?.items.filter(hasUnseenComments).length ?? 0
+  if (unseen > 0) {
+    const text = localNumber(unseen)
+    marks.set('my-work', { text, label: words.mentions(text) })
   }
   if (keptDraft() !== null) marks.set('menus', { text: '•', label: words.draft })
   return marks

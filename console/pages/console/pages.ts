@@ -1,31 +1,8 @@
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
-import { alertWords } from './alerts/words.ts'
-import { auditWords } from './audit/words.ts'
-import { certificateWords } from './certificates/words.ts'
-import { commandPolicyWords } from './command-policy/words.ts'
-import { commandWords } from './commands/words.ts'
-import { dataBackupWords } from './data-backups/words.ts'
-import { executionWords } from './executions/words.ts'
-import { heartbeatWords } from './heartbeats/words.ts'
 import { lazyPage } from './lazy-page.ts'
-import { menuWords } from './menus/words.ts'
-import { myWorkWords } from './my-work/words.ts'
-import { orderWords } from './orders/words.ts'
-import { settingWords } from './settings/words.ts'
-import { paymentWords } from './payments/words.ts'
-import { receiverWords } from './receivers/words.ts'
-import { reconciliationWords } from './reconciliations/words.ts'
-import { overviewWords } from './overview/words.ts'
-import { messageWords } from './messages/words.ts'
-import { silenceWords } from './silences/words.ts'
-import { telemetryWords } from './telemetry/words.ts'
-import { ticketWords } from './tickets/words.ts'
-import { userWords } from './users/words.ts'
+import { pageWords } from './page-words.ts'
 import type { ViewProps } from './view.ts'
-import { vpnAuditWords } from './vpn-audit/words.ts'
-import { vpnSessionWords } from './vpn-sessions/words.ts'
-import { webhookWords } from './webhooks/words.ts'
 
 /** The groups of the navigation, in their order. */
 export const PAGE_GROUPS = ['shop', 'operations', 'vpn', 'administration'] as const
@@ -54,7 +31,7 @@ export interface ConsolePage {
 export const PAGES: readonly ConsolePage[] = [
   {
     name: 'overview',
-    title: () => overviewWords().title,
+    title: () => pageWords().overview.title,
     icon: 'overview',
     operation: 'getOverview',
     key: 'w',
@@ -63,7 +40,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'my-work',
-    title: () => myWorkWords().title,
+    title: () => pageWords().myWork.title,
     icon: 'inbox',
     operation: 'getOverview',
     key: 'q',
@@ -71,20 +48,29 @@ export const PAGES: readonly ConsolePage[] = [
     component: lazyPage(async () => (await import('./my-work/page.tsx')).MyWorkPage),
   },
   {
+    name: 'my-tokens',
+    title: () => pageWords().myTokens.title,
+    icon: 'user',
+    operation: 'listApiTokens',
+    key: 'j',
+    keywords: 'api keys programs access scripts mine 我的 令牌 密钥 程序',
+    component: lazyPage(async () => (await import('./my-tokens/page.tsx')).MyTokensPage),
+  },
+  {
     name: 'orders',
     group: 'shop',
-    title: () => orderWords().title,
+    title: () => pageWords().orders.title,
     icon: 'orders',
     operation: 'listOrders',
     key: 'o',
     keywords: 'sales purchases payments shop 订单 销售 付款',
-    newItem: { title: () => orderWords().newOrder, operation: 'createOrder' },
+    newItem: { title: () => pageWords().orders.newItem, operation: 'createOrder' },
     component: lazyPage(async () => (await import('./orders/page.tsx')).OrdersPage),
   },
   {
     name: 'payments',
     group: 'shop',
-    title: () => paymentWords().title,
+    title: () => pageWords().payments.title,
     icon: 'payments',
     operation: 'listPayments',
     key: 'y',
@@ -94,18 +80,18 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'reconciliations',
     group: 'shop',
-    title: () => reconciliationWords().title,
+    title: () => pageWords().reconciliations.title,
     icon: 'reconciliations',
     operation: 'listReconciliations',
     key: 'l',
     keywords: 'books bills differences payments days 对账 账单 差异',
-    newItem: { title: () => reconciliationWords().reconcile, operation: 'reconcilePayments' },
+    newItem: { title: () => pageWords().reconciliations.newItem, operation: 'reconcilePayments' },
     component: lazyPage(async () => (await import('./reconciliations/page.tsx')).ReconciliationsPage),
   },
   {
     name: 'messages',
     group: 'operations',
-    title: () => messageWords().title,
+    title: () => pageWords().messages.title,
     icon: 'messages',
     operation: 'listMessages',
     key: 'm',
@@ -115,7 +101,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'alerts',
     group: 'operations',
-    title: () => alertWords().title,
+    title: () => pageWords().alerts.title,
     icon: 'alerts',
     operation: 'listAlerts',
     key: 'a',
@@ -125,18 +111,18 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'silences',
     group: 'operations',
-    title: () => silenceWords().title,
+    title: () => pageWords().silences.title,
     icon: 'mute',
     operation: 'listSilences',
     key: 's',
     keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
-    newItem: { title: () => silenceWords().newSilence, operation: 'createSilence' },
+    newItem: { title: () => pageWords().silences.newItem, operation: 'createSilence' },
     component: lazyPage(async () => (await import('./silences/page.tsx')).SilencesPage),
   },
   {
     name: 'receivers',
     group: 'operations',
-    title: () => receiverWords().title,
+    title: () => pageWords().receivers.title,
     icon: 'receivers',
     operation: 'listReceivers',
     key: 'r',
@@ -146,29 +132,29 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'heartbeats',
     group: 'operations',
-    title: () => heartbeatWords().title,
+    title: () => pageWords().heartbeats.title,
     icon: 'heart',
     operation: 'listHeartbeats',
     key: 'h',
     keywords: 'beats cron jobs dead man switch missed monitor 心跳 定时任务 监控',
-    newItem: { title: () => heartbeatWords().newHeartbeat, operation: 'putHeartbeat' },
+    newItem: { title: () => pageWords().heartbeats.newItem, operation: 'putHeartbeat' },
     component: lazyPage(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
   {
     name: 'tickets',
     group: 'operations',
-    title: () => ticketWords().title,
+    title: () => pageWords().tickets.title,
     icon: 'tickets',
     operation: 'listTickets',
     key: 't',
     keywords: 'issues tasks todo board comments support 工单 任务 看板',
-    newItem: { title: () => ticketWords().newTicket, operation: 'createTicket' },
+    newItem: { title: () => pageWords().tickets.newItem, operation: 'createTicket' },
     component: lazyPage(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
   {
     name: 'commands',
     group: 'operations',
-    title: () => commandWords().title,
+    title: () => pageWords().commands.title,
     icon: 'commands',
     operation: 'listCommands',
     key: 'c',
@@ -178,7 +164,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'executions',
     group: 'operations',
-    title: () => executionWords().title,
+    title: () => pageWords().executions.title,
     icon: 'executions',
     operation: 'listExecutions',
     key: 'x',
@@ -188,7 +174,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'command-policy',
     group: 'administration',
-    title: () => commandPolicyWords().title,
+    title: () => pageWords().commandPolicy.title,
     icon: 'policy',
     operation: 'getCommandPolicy',
     key: 'p',
@@ -198,40 +184,40 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'menus',
     group: 'shop',
-    title: () => menuWords().title,
+    title: () => pageWords().menus.title,
     icon: 'menus',
     operation: 'getMenus',
     key: 'n',
     keywords: 'navigation tree categories shop 菜单 导航 分类',
-    newItem: { title: () => menuWords().newNode, operation: 'editMenus' },
+    newItem: { title: () => pageWords().menus.newItem, operation: 'editMenus' },
     component: lazyPage(async () => (await import('./menus/page.tsx')).MenusPage),
   },
   {
     name: 'certificates',
     group: 'administration',
-    title: () => certificateWords().title,
+    title: () => pageWords().certificates.title,
     icon: 'certificates',
     operation: 'listCertificates',
     key: 'k',
     keywords: 'tls ssl https pem expiry 证书 到期',
-    newItem: { title: () => certificateWords().newCertificate, operation: 'registerCertificate' },
+    newItem: { title: () => pageWords().certificates.newItem, operation: 'registerCertificate' },
     component: lazyPage(async () => (await import('./certificates/page.tsx')).CertificatesPage),
   },
   {
     name: 'data-backups',
     group: 'administration',
-    title: () => dataBackupWords().title,
+    title: () => pageWords().dataBackups.title,
     icon: 'dataBackups',
     operation: 'listDataBackups',
     key: 'b',
     keywords: 'snapshots restore export database copy 数据备份 恢复 快照',
-    newItem: { title: () => dataBackupWords().newBackup, operation: 'createDataBackup' },
+    newItem: { title: () => pageWords().dataBackups.newItem, operation: 'createDataBackup' },
     component: lazyPage(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
     name: 'vpn-sessions',
     group: 'vpn',
-    title: () => vpnSessionWords().title,
+    title: () => pageWords().vpnSessions.title,
     icon: 'tunnels',
     operation: 'listVpnSessions',
     key: 'v',
@@ -241,7 +227,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'vpn-audit',
     group: 'vpn',
-    title: () => vpnAuditWords().title,
+    title: () => pageWords().vpnAudit.title,
     icon: 'audit',
     operation: 'listVpnAudit',
     key: 'i',
@@ -251,7 +237,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'audit',
     group: 'administration',
-    title: () => auditWords().title,
+    title: () => pageWords().audit.title,
     icon: 'audit',
     operation: 'listAudit',
     key: 'd',
@@ -261,7 +247,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'telemetry',
     group: 'operations',
-    title: () => telemetryWords().title,
+    title: () => pageWords().telemetry.title,
     icon: 'telemetry',
     operation: 'listTelemetryAgents',
     key: 'e',
@@ -271,29 +257,29 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'webhooks',
     group: 'administration',
-    title: () => webhookWords().title,
+    title: () => pageWords().webhooks.title,
     icon: 'webhook',
     operation: 'listWebhooks',
     key: 'z',
     keywords: 'hooks endpoints deliveries events integrations callbacks 回调 推送 投递',
-    newItem: { title: () => webhookWords().newWebhook, operation: 'createWebhook' },
+    newItem: { title: () => pageWords().webhooks.newItem, operation: 'createWebhook' },
     component: lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage),
   },
   {
     name: 'users',
     group: 'administration',
-    title: () => userWords().title,
+    title: () => pageWords().users.title,
     icon: 'users',
     operation: 'listUsers',
     key: 'u',
     keywords: 'accounts people roles passwords permissions admin 用户 账户 角色 密码 权限',
-    newItem: { title: () => userWords().newUser, operation: 'createUser' },
+    newItem: { title: () => pageWords().users.newItem, operation: 'createUser' },
     component: lazyPage(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {
     name: 'settings',
     group: 'administration',
-    title: () => settingWords().title,
+    title: () => pageWords().settings.title,
     icon: 'settings',
     operation: 'getConfig',
     key: ',',

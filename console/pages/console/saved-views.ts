@@ -25,6 +25,7 @@ const savedViewWords = defineWords({
     activeSilences: 'Active silences',
     openTickets: 'Open tickets',
     myTickets: 'My tickets',
+    mentions: 'Tickets that mention me',
     ticketBoard: 'Board of the tickets',
     approvals: 'Executions that wait for approval',
     failedExecutions: 'Failed executions',
@@ -45,6 +46,7 @@ const savedViewWords = defineWords({
     activeSilences: '生效中的静默',
     openTickets: '待处理的工单',
     myTickets: '我的工单',
+    mentions: '提到我的工单',
     ticketBoard: '工单看板',
     approvals: '等待审批的执行',
     failedExecutions: '失败的执行',
@@ -79,6 +81,7 @@ export const SAVED_VIEWS: readonly SavedView[] = [
   view('activeSilences', 'silences', { state: 'active' }, 'muted snoozed maintenance 静默 屏蔽 维护'),
   view('openTickets', 'tickets', { status: 'open' }, 'todo new issues 待处理 工单'),
   view('myTickets', 'tickets', { assignee: ME }, 'assigned to me 分配给我 我的 工单'),
+  view('mentions', 'tickets', { mentioned: ME }, 'comments names mentioned at 提到 评论 @'),
   view('ticketBoard', 'tickets', { view: 'board' }, 'kanban columns drag 看板 工单'),
   view(
     'approvals',

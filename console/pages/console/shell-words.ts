@@ -44,7 +44,7 @@ export const shellWords = defineWords({
     timeZone: (zone) => `时间按 ${zone} 时区显示。`,
     live: { connecting: '正在连接……', live: '实时', broken: '数据可能已过时，正在重新连接……', off: '非实时' },
     reconnect: '立即重新连接',
-    goTo: (page) => `前往${page}`,
+    goTo: (page) => (/^[A-Za-z]/.test(page) ? `前往 ${page}` : `前往${page}`),
     openPalette: '搜索页面和操作',
     showKeys: '显示键盘快捷键',
     showTour: '显示控制台导览',

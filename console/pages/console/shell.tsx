@@ -1,9 +1,8 @@
 import { useSignal, type Signal } from '@preact/signals'
+import { ErrorBoundary } from 'preact-iso/lazy'
 import { Route, Router, useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
 import type { LiveState } from '../../api/live.ts'
-import { KeyHelp } from '../../parts/actions/keys.tsx'
-import { Palette } from '../../parts/actions/palette.tsx'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
 import { Icon } from '../../parts/icon.tsx'
 import type { LivenessProps, LivenessTone } from '../../parts/liveness.tsx'
@@ -13,30 +12,46 @@ import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { EmptyState } from '../../parts/states.tsx'
 import { TopBar } from '../../parts/top-bar.tsx'
 import { useAlertNotices } from './alerts/alert-notices.tsx'
+import { lazyPart } from './lazy-page.ts'
 import { Navigation } from './navigation.tsx'
 import { PAGES, type ConsolePage } from './pages.ts'
 import { session, live } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { EndWarning } from './sign-in/end-warning.tsx'
 import { signOut } from './sign-out.ts'
-import { suggestObjects, suggestSearches } from './suggestions.ts'
-import { Tour } from './tour.tsx'
+import { useMentionNotices } from './tickets/mention-notices.ts'
 import { useShellActions, type Overlay } from './use-shell-actions.ts'
 import { CONSOLE_PATH, pathOf } from './view.ts'
 
 const TOUR_SEEN = 'platform.tour'
 
+const LazyOverlay = lazyPart(async () => (await import('./overlays.tsx')).OverlayInFront)
+// The first page is there by then.
+const PRELOAD_MS = 2_000
+
+/** Loads what a key may open soon, so that the first letters that are typed there are not lost. */
+function usePreloadedOverlay(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void LazyOverlay.preload(), PRELOAD_MS)
+    return () => clearTimeout(timer)
+  }, [])
+}
+
 /** What is around every page. A page that the roles of the user do not allow does not exist. */
 export function Shell() {
-  const { route } = useLocation()
   // The first visit of this browser begins with the tour.
   const overlay = useSignal<Overlay | null>(readLocal(TOUR_SEEN) === null ? 'tour' : null)
   const pages = PAGES.filter(({ operation }) => session.may(operation))
   const words = shellWords()
-  const close = () => (overlay.value = null)
+  const close = () => {
+    if (overlay.value === 'tour') writeLocal(TOUR_SEEN, 'yes')
+    overlay.value = null
+  }
   useKeyboard()
+  usePreloadedOverlay()
   useShellActions(pages, overlay)
   useAlertNotices()
+  useMentionNotices()
   return (
     <div class="shell">
       <a class="skip-link" href="#content">
@@ -50,22 +65,11 @@ export function Shell() {
         <EndWarning />
         <Views pages={pages} />
       </main>
-      {overlay.value === 'palette' && (
-        <Palette
-          suggest={(text) => [...suggestObjects(text, route), ...suggestSearches(text, route)]}
-          none={words.nothingFound}
-          onClose={close}
-        />
-      )}
-      {overlay.value === 'tour' && (
-        <Tour
-          onClose={() => {
-            writeLocal(TOUR_SEEN, 'yes')
-            close()
-          }}
-        />
-      )}
-      {overlay.value === 'keys' && <KeyHelp onClose={close} />}
+      <ErrorBoundary>
+        {overlay.value !== null && overlay.value !== 'menu' && (
+          <LazyOverlay overlay={overlay.value} pages={pages} onClose={close} />
+        )}
+      </ErrorBoundary>
       {overlay.value === 'menu' && (
         <Modal label={words.menu} kind="side" onClose={close}>
           <Navigation pages={pages} onChoice={close} />

@@ -16,6 +16,13 @@ export function userLabel(id: string): string {
   return (names.get(id) ?? askName(id)).value
 }
 
+/** The name of a user; null until it is read, and for what is no user. */
+export function userName(id: string): string | null {
+  if (!USER_ID.test(id)) return null
+  const name = (names.get(id) ?? askName(id)).value
+  return name === shortId(id) ? null : name
+}
+
 // The most that the API answers at once.
 const MOST_USERS = 1_000
 
@@ -63,9 +70,13 @@ const SHORT_LENGTH = 13
 
 const asked: string[] = []
 
+function shortId(id: string): string {
+  return `${id.slice(0, SHORT_LENGTH)}…`
+}
+
 /** The begin of the id until the name is read, and for a user who was deleted. */
 function askName(id: string): Signal<string> {
-  const name = signal(`${id.slice(0, SHORT_LENGTH)}…`)
+  const name = signal(shortId(id))
   names.set(id, name)
   // Those of one drawing are read together.
   if (asked.push(id) === 1) queueMicrotask(() => void readNames(asked.splice(0)))

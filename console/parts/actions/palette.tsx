@@ -2,12 +2,14 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
-import { availableActions, type Action } from './actions.ts'
+import type { Action } from './actions.ts'
 import { Keys } from './keys.tsx'
 import { writeLocal, readLocal } from '../preferences.ts'
 import { matchActions, recentFirst } from './match.ts'
 
 export interface PaletteProps {
+  /** What can be done now. */
+  readonly actions: () => readonly Action[]
   /** More actions for a text, such as to open the object of that name. */
   readonly suggest: (text: string) => readonly Action[]
   /** Said when nothing matches. */
@@ -28,12 +30,12 @@ function keepUsed(title: string): void {
 }
 
 /** A search through everything that can be done (WAI-ARIA, combobox with a list). */
-export function Palette({ suggest, none, onClose }: PaletteProps) {
+export function Palette({ actions: available, suggest, none, onClose }: PaletteProps) {
   const text = useSignal('')
   const index = useSignal(0)
   const listed = useRef(
     recentFirst(
-      availableActions().filter(({ isKeyOnly }) => !isKeyOnly),
+      available().filter(({ isKeyOnly }) => !isKeyOnly),
       usedTitles(),
     ),
   )

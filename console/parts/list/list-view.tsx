@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
-import { CommandLine } from '../command-line.tsx'
+import { HowToBegin } from '../how-to-begin.tsx'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
 import { ListAndDetail } from '../list-and-detail.tsx'
@@ -163,16 +163,6 @@ function headSort(
     direction: isSorted ? own.direction : 'none',
     onSort: () => sortBy(isSorted ? '' : own.value),
   }
-}
-
-/** Below a list that never had an item. */
-function HowToBegin({ text, command }: NonNullable<ListWords['how']>) {
-  return (
-    <>
-      <p>{text}</p>
-      {command && <CommandLine label={text} command={command.replaceAll('$URL', location.origin)} />}
-    </>
-  )
 }
 
 type PageSelectionProps<Item> = Omit<SelectionBarProps<Item>, 'items'> & { readonly model: ListModel<Item> }

@@ -1,3 +1,4 @@
+import type { Beginning } from '../how-to-begin.tsx'
 import { defineWords } from '../../i18n/language.ts'
 
 /** The words of every list. */
@@ -8,8 +9,8 @@ export interface ListWords {
   readonly noMatch: string
   /** What the box says in which a text is searched. */
   readonly find?: string
-  /** How the list gets its items, and a command that makes one; `$URL` in it is the address of the API. */
-  readonly how?: { readonly text: string; readonly command?: string }
+  /** How the list gets its items. */
+  readonly how?: Beginning
   /** By the names of the API. */
   readonly fields: Readonly<Record<string, string>>
 }

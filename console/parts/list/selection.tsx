@@ -35,7 +35,8 @@ export interface Bulk<Item> {
   readonly titleOf: (item: Item) => string
   readonly actions: readonly BulkAction<Item>[]
   readonly menus?: readonly BulkMenu<Item>[]
-  readonly more?: (chosen: readonly Item[]) => ComponentChildren
+  /** Others, which have a form; `onDone` leaves those chosen for which nothing was done. */
+  readonly more?: (chosen: readonly Item[], onDone: (left: readonly Item[]) => void) => ComponentChildren
 }
 
 /** The keys of the chosen items. */
@@ -96,6 +97,10 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
   const chosen = items.filter((item) => selection.value.has(keyOf(item)))
   const { run, sent, refused } = useBulk(bulk, selection, keyOf)
   if (chosen.length === 0) return null
+  const choose = (left: readonly Item[]) => {
+    selection.value = new Set(left.map(keyOf))
+    focusSelectPage()
+  }
   const isPossible = ({ mayBe = () => true }: BulkAction<Item>) => chosen.some(mayBe)
   const count = words.selected(localNumber(chosen.length))
   return (
@@ -114,15 +119,8 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
       {bulk.menus?.map((menu) => (
         <BulkMenuButton key={menu.title} menu={menu} onChoose={(action) => void run(action, chosen)} />
       ))}
-      {bulk.more?.(chosen)}
-      <button
-        class="button button-quiet"
-        type="button"
-        onClick={() => {
-          selection.value = new Set()
-          focusSelectPage()
-        }}
-      >
+      {bulk.more?.(chosen, choose)}
+      <button class="button button-quiet" type="button" onClick={() => choose([])}>
         {words.selectNone}
       </button>
       {refused.length > 0 && (

@@ -12,7 +12,7 @@ import {
   type InstallDeps,
   type InstallReport,
 } from '../install/index.ts'
-import { RECOGNITION_REMEDY } from '../host/platform-reader.ts'
+import { recognitionRemedy } from '../host/platform-reader.ts'
 import { placesOf, readNight, recognitionOf, type BackupParts } from '../parts.ts'
 import type { CommandResult } from './result.ts'
 
@@ -69,8 +69,7 @@ async function platformProblem({ config, runtime }: BackupParts): Promise<string
   const answer = await recognitionOf(config, runtime.clock)
   if (answer.outcome === 'recognised') return undefined
   const { directory } = placesOf(config)
-  const remedy = answer.outcome === 'refused' ? RECOGNITION_REMEDY : 'start it, or change backup.platform_api'
-  return `the platform at ${config.backup.platformApi} takes no alerts: ${answer.reason}; until then they wait in ${directory}; ${remedy}`
+  return `the platform at ${config.backup.platformApi} takes no alerts: ${answer.reason}; until then they wait in ${directory}; ${recognitionRemedy(answer)}`
 }
 
 function resultOf(report: InstallReport): CommandResult {

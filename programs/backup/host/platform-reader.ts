@@ -42,22 +42,32 @@ export function createPlatformReader(clock: WaitingClock, sign: SignCall = (call
 /** Whether the platform knows who calls: it takes alerts, tickets and heartbeats from nobody else. */
 export type Recognition =
   | { readonly outcome: 'recognised' }
-  | { readonly outcome: 'refused' | 'unreachable'; readonly reason: string }
+  | { readonly outcome: keyof typeof REMEDIES; readonly reason: string }
+
+/** What helps when the routine is not recognised. */
+const REMEDIES = {
+  refused:
+    'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time',
+  failing: 'the platform at this address fails: "platform doctor" says why',
+  unreachable: 'start the platform, or change backup.platform_api',
+} as const
+
+/** What to do, without a full stop. */
+export function recognitionRemedy({ outcome }: Exclude<Recognition, { outcome: 'recognised' }>): string {
+  return REMEDIES[outcome]
+}
 
 /** Never rejects. */
 export async function askRecognition(reader: PlatformReader, platformApi: string): Promise<Recognition> {
   try {
     const { status } = await reader.get(`${platformApi}/auth/me`)
     if (status === 200) return { outcome: 'recognised' }
+    if (status >= 500) return { outcome: 'failing', reason: `answers with HTTP status ${status}` }
     return { outcome: 'refused', reason: `does not recognise this routine (HTTP status ${status})` }
   } catch (error) {
     return { outcome: 'unreachable', reason: errorMessage(error) }
   }
 }
-
-/** What helps against `refused`. */
-export const RECOGNITION_REMEDY =
-  'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time'
 
 /** The items of a list. Rejects when the platform does not answer with one. */
 export async function readItems(reader: PlatformReader, url: string): Promise<readonly JsonObject[]> {

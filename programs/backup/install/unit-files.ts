@@ -6,7 +6,7 @@ import type { TargetRoot } from './target-root.ts'
 import { authorshipOf, type Authorship } from './unit-text.ts'
 import type { Unit } from './units.ts'
 
-const UNIT_DIRECTORY = '/etc/systemd/system'
+export const UNIT_DIRECTORY = '/etc/systemd/system'
 
 const LEFT_NOTES: Readonly<Record<Exclude<FileState, 'absent' | 'unchanged'>, string>> = {
   changed: 'changed by hand',

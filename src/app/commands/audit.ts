@@ -132,6 +132,18 @@ export async function rotateAudit(context: CommandContext, options: ConfigOption
   context.stdout.write(`made a new key in ${dataDir}/audit-key; save the file\n`)
 }
 
+/** `platform audit accept`: after a trail was cut off or replaced, and somebody knows why. */
+export async function acceptAudit(
+  context: CommandContext,
+  seal: string,
+  options: ConfigOptions,
+): Promise<void> {
+  const record = commandRecord(context, 'audit.accept', { kind: 'audit', id: null })
+  const newest = await withAudit(context, options, ({ seals }) => seals.accept(sealOf(seal), record))
+  const kept = newest ? `now keeps ${formatSeal(newest)}` : 'keeps none until the next one'
+  context.stdout.write(`accepted the trail as it is: this host ${kept}; the trail names the missing seal\n`)
+}
+
 async function withAudit<T>(
   context: CommandContext,
   options: ConfigOptions,

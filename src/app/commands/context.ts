@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { loadConfig, type LoadedConfig } from '../../config/config.ts'
+import { loadConfig, type Config, type LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import type { tokenLifetime } from '../../config/schema.ts'
 import type { AuditRecord } from '../../kernel/audit.ts'
@@ -9,7 +9,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
-import { openCurrentDatabase, openDatabase } from '../database.ts'
+import { explainRefusal, openCurrentDatabase, openDatabase } from '../database.ts'
 
 /** The actor of what a command does. */
 export const COMMAND_LINE = 'command-line'
@@ -78,13 +78,14 @@ export async function withDatabase<T>(
   { create = false } = {},
 ): Promise<T> {
   const requirement = create ? {} : { mustExist: databaseSetting(loaded) }
-  return useAndClose(await openDatabase({ config: loaded.config, ...SILENT, ...requirement }), use)
+  const { config } = loaded
+  return useAndClose(config, await openDatabase({ config, ...SILENT, ...requirement }), use)
 }
 
 /** Runs `use` with the configured database, which must exist and is migrated to the current schema. */
 export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
   const parts = { config: loaded.config, ...SILENT, mustExist: databaseSetting(loaded) }
-  return useAndClose(await openCurrentDatabase(parts), use)
+  return useAndClose(loaded.config, await openCurrentDatabase(parts), use)
 }
 
 /** The setting that determines the database, with its source: `data_dir: default`. */
@@ -94,9 +95,11 @@ export function databaseSetting({ settings }: LoadedConfig): string {
   return `${key}: ${sourceOf(key)}`
 }
 
-async function useAndClose<T>(store: Store, use: (store: Store) => Promise<T>): Promise<T> {
+async function useAndClose<T>(config: Config, store: Store, use: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await use(store)
+  } catch (error) {
+    throw explainRefusal(config, error)
   } finally {
     await store.close()
   }

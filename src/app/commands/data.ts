@@ -27,7 +27,8 @@ import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/files/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
-import { keepAuditSeal } from '../../config/secrets.ts'
+import { keepAuditSeal, readAuditSeal } from '../../config/secrets.ts'
+import { backupFiles } from '../backup-files.ts'
 import type { Domains } from '../domains.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
@@ -103,7 +104,12 @@ function describe({ sizeBytes, tables, schemaVersion, sha256 }: DataBackup): str
 /** `platform data list`: prints the backups, the newest last, and the files without a record. */
 export async function printBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
-  const backups = await withBackups(loaded, ({ backups: domain }) => allBackups(domain))
+  const backups = await withBackups(loaded, ({ backups: domain }) => allBackups(domain)).catch(
+    (error: unknown) => {
+      printFiles(context, loaded)
+      throw error
+    },
+  )
   const rows = backups.map((backup) => [
     toRfc3339(backup.createdAt),
     backup.id,
@@ -117,6 +123,14 @@ export async function printBackups(context: CommandContext, options: ConfigOptio
   for (const path of filesIn(loaded))
     if (!known.has(basename(path).replace(/\.\w+$/, '')))
       context.stdout.write(`${path} has no record as a completed backup in this database\n`)
+}
+
+/** The way back must not need the database that is to be restored. */
+function printFiles({ stdout }: CommandContext, { config }: LoadedConfig): void {
+  const rows = backupFiles(config)
+    .toReversed()
+    .map(({ path, bytes, modifiedAt }) => [toRfc3339(Math.round(modifiedAt)), String(bytes), path])
+  if (rows.length > 0) stdout.write(alignColumns([['MODIFIED', 'BYTES', 'FILE'], ...rows]))
 }
 
 function filesIn({ config }: LoadedConfig): string[] {
@@ -247,7 +261,11 @@ export async function restoreBackup(
     context,
     'data.restore',
     { kind: 'database', id: null },
-    changesBetween(undefined, { file: basename(path), sha256: verified.sha256 }),
+    changesBetween(undefined, {
+      file: basename(path),
+      sha256: verified.sha256,
+      former_seal: readAuditSeal(loaded.config.dataDir),
+    }),
   )
   const finish = (tx: Tx) => finishRestore(tx, verified, now, record)
   const replaced = target.replace({ path, sha256: verified.sha256, finish }, stampOf(now))

@@ -53,7 +53,7 @@ function wrongTarget(what: string): AppError {
 function explained(error: unknown, target: DatabaseAddress): AppError {
   if (error instanceof AppError && error.code !== 'store_unavailable')
     return new AppError(error.kind, error.code, `${error.message} (${error.code})`)
-  if (error instanceof AppError) return unusableDatabase(target, error)
+  if (error instanceof AppError) return unusableDatabase({ database: target }, error)
   return new AppError(
     'unavailable',
     'copy_cut_off',

@@ -5,7 +5,7 @@ import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { schemaStatus } from '../../store/migrate.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
+import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
 import { migrateDatabaseFile, wayBack } from '../migration-backup.ts'
 import { createSigningKeys } from '../signing-keys.ts'
 import { commandRecord, configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
@@ -28,6 +28,8 @@ export async function migrateDatabase(context: CommandContext, options: MigrateO
   }
   const parts = { config, clock: systemClock }
   const migrate = async (store: Store) => {
+    const left = (await schemaStatus(store)).applied.length > 0 ? undefined : leftFileNotice(config)
+    if (left !== undefined) context.stderr.write(`platform: ${left}.\n`)
     const migrated = await migrateDatabaseFile(store, parts)
     if (migrated.steps.length > 0) await store.write((tx) => recordSteps(tx, context, migrated.steps))
     return migrated

@@ -13,6 +13,7 @@ import {
   type CommandContext,
   type ConfigOptions,
 } from './context.ts'
+import { releaseStartMemory } from './start-memory.ts'
 
 interface ReconcileOptions extends ConfigOptions {
   readonly channel: string
@@ -46,6 +47,8 @@ export async function reconcilePayments(context: CommandContext, options: Reconc
       const { domains } = commandDomains({ config, store, channels: new Map([[name, channel]]) })
       const { reconciliations } = domains.payments
       const { audit } = domains.audit
+      // A bill of a million rows must leave room for others on a small host.
+      releaseStartMemory()
       const run = await reconciliations.runNow(name, date, file, COMMAND_LINE, (tx, { id }) =>
         audit.record(
           tx,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config, LoadedConfig } from '../../config/config.ts'
+import { isEmptyFile } from '../../config/toml-file.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -19,6 +20,9 @@ const BUS_CONNECT_MS = 2 * SECOND
 /** The first run of each job, and the connection to the bus. */
 const START_WORK_MS = SECOND
 
+const EMPTY_FILE =
+  'the configuration file is empty, so every setting has its default: put your copy back, or remove the file'
+
 /** `platform serve`: runs the modules until SIGTERM or SIGINT. Resolves after an orderly stop. */
 export async function serve(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
@@ -28,6 +32,8 @@ export async function serve(context: CommandContext, options: ConfigOptions): Pr
     const { modules, readOnly: read_only } = config
     const build = { version: VERSION, commit: COMMIT }
     logger.info({ ...build, modules, read_only, config: file ?? 'defaults' }, 'starting')
+    if (file !== undefined && isEmptyFile(resolve(context.cwd, file)))
+      logger.warn({ config: file }, EMPTY_FILE)
     await Promise.race([uncaughtError(logger), serveUntilSignal(context, loaded, logger)])
   } finally {
     flush()

@@ -1,9 +1,11 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
+import type { AuditSeal } from '../../domains/audit/index.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
+import type { KnownKeys } from '../signing-keys.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -28,14 +30,24 @@ export interface Check {
 
 export interface InspectedDatabase extends DatabaseFacts {
   readonly certificates: CertificateCounts
+  /** The names of registered certificates whose file is gone, of the first 1,000. */
+  readonly lostCertificates: readonly string[]
   /** Undefined until the schema is current. */
   readonly mirror: MirrorState | undefined
   /** Whether it was served with a signing key; false until the schema is current. */
   readonly hasSigningKey: boolean
+  /** With which signing keys it was served; undefined until the schema is current. */
+  readonly keys: KnownKeys | undefined
   /** The ids of the keys with which pages of the audit trail were sealed, and which this host does not have. */
   readonly lostAuditKeys: readonly string[]
+  /** A SQLite file in the data directory with users that this database of PostgreSQL does not have. */
+  readonly leftFile: string | undefined
+  /** The newest seal of this host, if the audit trail does not contain it. */
+  readonly missingSeal: AuditSeal | undefined
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
+  /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */
+  readonly lastBackupFault: string | undefined
 }
 
 /** What the checks share. */

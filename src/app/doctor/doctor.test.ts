@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -16,14 +17,20 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
+import { lostNight } from '../../../programs/backup/index.ts'
 import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
-import { testStore } from '../../../test/support/store.ts'
+import { emptyDatabase, testStore } from '../../../test/support/store.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
+import { loadConfig } from '../../config/config.ts'
+import { openCurrentDatabase } from '../database.ts'
 import type { DoctorFinding } from './doctor.ts'
 import { doctorRoute } from './route.ts'
 
@@ -83,8 +90,17 @@ test('a damaged database is an error with the way out', async (t) => {
   const { exitCode, of } = await examine()
   assert.deepEqual(resultsOf(of('database')), ['error'])
   assert.equal(of('database')[0]?.detail, 'file is not a database')
-  assert.match(of('database')[0]?.remedy ?? '', /platform data restore FILE$/)
+  const remedy = async () => (await examine()).of('database')[0]?.remedy ?? ''
+  assert.match(await remedy(), /platform data restore FILE \(there is no file in .*backup restore --latest/)
   assert.equal(exitCode, 1)
+  // `platform data list` needs the database.
+  mkdirSync(join(dataDir, 'backups'))
+  for (const [index, name] of ['older.db', 'newer.db', 'other.dump'].entries()) {
+    const path = join(dataDir, 'backups', name)
+    writeFileSync(path, 'a backup')
+    utimesSync(path, 1_000 + index, 1_000 + index)
+  }
+  assert.match(await remedy(), /data restore \S+newer\.db \(the newest of 2 files in \S+backups\)$/)
 })
 
 test('files that others can write or read are named, with the command that mends them', async (t) => {
@@ -164,6 +180,30 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
 })
 
+test('a platform that was started before its configuration was changed is to be restarted', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '# the defaults\n')
+  let uptime = 3_600
+  const server = createHttpServer((_request, response) =>
+    response.end(
+      JSON.stringify({ status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: uptime }),
+    ),
+  )
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const found = async () =>
+    (await examine({ WORKER_LISTEN_ADDR: address, PLATFORM_CONFIG: file })).of('ports').at(-1)
+  assert.match(JSON.stringify(await found()), /"warning".*was changed after its start.*restart it/)
+  const twoHoursAgo = Date.now() / 1_000 - 7_200
+  utimesSync(file, twoHoursAgo, twoHoursAgo)
+  assert.equal((await found())?.result, 'ok')
+  uptime = 10_000
+  assert.equal((await found())?.result, 'warning')
+})
+
 test('an error in the configuration is the only finding, and exit code 2', async (t) => {
   const { examine } = doctorWorld(t)
   const { exitCode, report } = await examine({ ORDER_EXPIRY: 'soon' })
@@ -234,8 +274,43 @@ test('a night that failed, or is late, and a data backup that was never made are
     (await examine()).of('backup').find(({ subject }) => subject === 'data backup')
   assert.match(JSON.stringify(await dataBackup()), /"ok".*was never made/)
   using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec(`insert into data_backups
+    (id, status, size_bytes, sha256, tables, schema_version, created_at, finished_at, verified_at, requested_by,
+      is_placed, is_alerted, attempts, queued_at)
+    values ('b-1', 'completed', 5, 'x', '{}', 'x', ${Date.now()}, ${Date.now()}, 1, 'ada', 1, 0, 1, 1)`)
+  assert.match(JSON.stringify(await dataBackup()), /"warning".*was last made at .*b-1 has no file/)
+  mkdirSync(join(dataDir, 'backups'))
+  writeFileSync(join(dataDir, 'backups', 'b-1.db'), '12345')
+  assert.match(JSON.stringify(await dataBackup()), /"ok".*was last made at /)
+  database.exec('delete from data_backups')
   database.exec('update schema_migrations set applied_at = 1')
   assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
+})
+
+test('files of the night that are cut off, and its lost state, are named', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const root = join(dirname(dataDir), 'night')
+  mkdirSync(root)
+  const [token, secrets] = [join(root, 'token.json'), join(root, 'secrets')]
+  writeFileSync(token, '{"access_token":"a to', { mode: 0o600 })
+  writeFileSync(secrets, '', { mode: 0o600 })
+  const env = {
+    BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1',
+    BACKUP_INSTALL_ROOT: root,
+    BACKUP_DRIVE_TOKEN_FILE: token,
+    BACKUP_DRIVE_SECRETS_FILE: secrets,
+  }
+  const found = (await examine(env)).of('backup').filter(({ result }) => result === 'error')
+  assert.deepEqual(
+    found.slice(0, 2).map(({ detail }) => detail),
+    ['it must be a JSON object', 'DRIVE_CLIENT_ID is missing; add the line DRIVE_CLIENT_ID=…'],
+  )
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  assert.equal(lostNight(config, root), undefined)
+  writeFileSync(join(root, 'platform-backup.timer'), '')
+  assert.equal(lostNight(config, root), join(root, 'backups'))
+  mkdirSync(join(root, 'backups'))
+  assert.equal(lostNight(config, root), undefined)
 })
 
 test('a database of a newer release is an error that names the way back, which is no damage', async (t) => {
@@ -281,8 +356,27 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [grave] = (await examine()).of('database')
   assert.match(
     `${grave?.result} ${grave?.detail} ${grave?.remedy}`,
-    /^error is gone, .*backups .*data restore FILE/,
+    /^error is gone, .*backups .*data restore \S+one\.db .*db migrate --new/,
   )
+})
+
+test('a registered certificate whose file is gone is an error', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const database = new DatabaseSync(join(dataDir, 'platform.db'))
+  const fingerprint = 'f'.repeat(64)
+  database.exec(`insert into certificates
+    (id, name, fingerprint_sha256, serial, subject, issuer, names, not_before, not_after, key, signature, is_ca,
+      chain, warnings, ends_at, expires_first, created_by, created_at, file_sha256, has_file_alert)
+    values ('c-1', 'shop', '${fingerprint}', '1', 'x', 'x', '[]', 1, 4000000000000, 'x', 'x', 0,
+      '[]', '[]', 4000000000000, 'x', 'ada', 1, 'x', 0)`)
+  database.close()
+  const lost = async () =>
+    (await examine()).of('certificates').find(({ subject }) => subject === join(dataDir, 'certs'))
+  assert.match(String((await lost())?.detail), /^does not have the files of 1 certificate: shop$/)
+  mkdirSync(join(dataDir, 'certs'))
+  writeFileSync(join(dataDir, 'certs', `${fingerprint}.pem`), 'a certificate')
+  assert.equal(await lost(), undefined)
 })
 
 test('a lost key of the audit trail is a warning', async (t) => {
@@ -298,6 +392,48 @@ test('a lost key of the audit trail is a warning', async (t) => {
   const refused = await examine()
   assert.match(String(refused.of('files')[0]?.detail), /^is refused: /)
   assert.equal(refused.of('database')[0]?.result, 'ok')
+})
+
+test('a seal that the trail lacks, and an empty configuration, are named', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  writeFileSync(join(dataDir, 'audit-seal'), `25:${'x'.repeat(22)}\n`)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '\n')
+  const { of } = await examine({ PLATFORM_CONFIG: file })
+  assert.match(
+    JSON.stringify(of('files')),
+    /"error".*the seal 25:x+, which the audit trail does not contain.*run: platform audit accept 25:x+"/,
+  )
+  assert.match(JSON.stringify(of('configuration')), /"warning".*is empty, so every setting has its default/)
+})
+
+test('a SQLite file that an empty PostgreSQL has replaced is named at the start, and by the doctor until it was copied', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const file = new DatabaseSync(join(dataDir, 'platform.db'))
+  const user = `insert into users
+    (id, name, name_key, password_hash, roles, enabled, token_generation, tokens_valid_from, created_at, updated_at)
+    values ('u-1', 'ada', 'ada', '', 'admin', 1, 0, 0, 1, 1)`
+  file.exec(user)
+  file.close()
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const errors: string[] = []
+  const logger = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) }
+  const open = () => openCurrentDatabase({ config, logger, metrics: noMetrics })
+  await (await open()).close()
+  const store = await open()
+  t.after(() => store.close())
+  assert.equal(errors.length, 1)
+  assert.match(errors.join(), /platform\.db has one with data, which is not used: .*"platform db copy"/)
+  const left = async () => (await examine(env)).of('database').find(({ subject }) => subject.endsWith('.db'))
+  assert.equal((await left())?.result, 'warning')
+  await store.write(({ db }) => sql.raw(user).execute(db))
+  assert.equal(await left(), undefined)
 })
 
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {

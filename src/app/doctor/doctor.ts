@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { LoadedConfig } from '../../config/config.ts'
+import { join, resolve } from 'node:path'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import { readMirrorState } from '../../domains/users/index.ts'
 import { inspectBus } from '../../infra/bus/inspect-bus.ts'
@@ -8,11 +8,13 @@ import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { inspectDatabase } from '../../store/files/inspect-database.ts'
+import { hasOtherUsers, inspectDatabase } from '../../store/files/inspect-database.ts'
 import { readSigningKeys } from '../../store/signing-key-mark.ts'
+import type { Store } from '../../store/store.ts'
 import { openDatabase } from '../database.ts'
+import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
-import { eventSubjects } from '../domains.ts'
+import { eventSubjects, type Domains } from '../domains.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
@@ -79,15 +81,46 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
+    const lostCertificates = isCurrent ? await findLostCertificates(config, domains) : []
     const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
     const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
+    const keys = isCurrent ? await readKnownKeys(opened.read) : undefined
+    const missingSeal = isCurrent ? await domains.audit.seals.missingSeal().catch(() => undefined) : undefined
     const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys().catch(() => []) : []
     const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
-    return { ...facts, certificates, mirror, hasSigningKey, lostAuditKeys, lastBackupAt }
+    const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
+    const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
+    const marks = { hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()
   }
+}
+
+const EXAMINED_CERTIFICATES = 1_000
+
+async function findLostCertificates({ dataDir }: Config, domains: Domains): Promise<string[]> {
+  const { items } = await domains.certificates.certificates.list({}, { limit: EXAMINED_CERTIFICATES })
+  return items
+    .filter(({ fingerprintSha256 }) => !existsSync(join(dataDir, 'certs', `${fingerprintSha256}.pem`)))
+    .map(({ name }) => name)
+}
+
+async function backupFault(domains: Domains, id: string): Promise<string | undefined> {
+  try {
+    await domains['data-backups'].backups.file(id)
+    return undefined
+  } catch (error) {
+    return errorMessage(error)
+  }
+}
+
+/** After a copy both databases have the same users. */
+async function findLeftFile({ database, dataDir }: Config, store: Store): Promise<string | undefined> {
+  const path = join(dataDir, 'platform.db')
+  if (database.kind === 'sqlite' || !existsSync(path)) return undefined
+  return (await hasOtherUsers(path, store)) ? path : undefined
 }
 
 function once<T>(call: () => Promise<T>): () => Promise<T> {

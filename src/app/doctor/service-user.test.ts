@@ -27,6 +27,13 @@ test('without such a unit it is the owner of the data directory', async () => {
   assert.equal(await readServiceUser({ ...PLACES, dataDir: '/nowhere' }, host(undefined)), undefined)
 })
 
+test('a numeric user without an entry in the list of users has the group of the data', async () => {
+  const nobody = 'User=4242\n' + UNIT.slice(UNIT.indexOf('ExecStart'))
+  const run: RunProgram = async (name) => (name === 'systemctl' ? nobody : undefined)
+  assert.deepEqual(await readServiceUser(PLACES, run), { uid: 4242, gids: [0] })
+  assert.deepEqual(await readServiceUser({ ...PLACES, dataDir: '/nowhere' }, run), { uid: 4242, gids: [] })
+})
+
 test('a permission comes from the class of the user: owner, group, others', () => {
   const user = { uid: 990, gids: [990, 4] }
   const may = (uid: number, gid: number, mode: number) => mayAccess(user, { uid, gid, mode }, 4)

@@ -28,13 +28,14 @@ export async function readServiceUser(
   { configFile, dataDir }: Places,
   run: RunProgram = runProgram,
 ): Promise<ServiceUser | undefined> {
-  const user = (await userOfUnit(configFile, run)) ?? ownerOf(dataDir)
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  const user = (await userOfUnit(configFile, run)) ?? owner?.uid.toString()
   if (user === undefined) return undefined
   const [uid, groups] = [await run('id', ['-u', user]), await run('id', ['-G', user])]
-  // An owner without an entry in the list of users has no groups.
-  if (uid === undefined || groups === undefined)
-    return /^\d+$/.test(user) ? { uid: Number(user), gids: [] } : undefined
-  return { uid: Number(uid), gids: groups.trim().split(' ').map(Number) }
+  if (uid !== undefined && groups !== undefined)
+    return { uid: Number(uid), gids: groups.trim().split(' ').map(Number) }
+  // Without an entry in the list of users it has the group that the unit or the container gives it, as its data shows.
+  return /^\d+$/.test(user) ? { uid: Number(user), gids: owner ? [owner.gid] : [] } : undefined
 }
 
 /** Whether the user has all of these permissions (4 read, 2 write, 1 execute) by mode, owner and group. */
@@ -54,10 +55,6 @@ async function userOfUnit(configFile: string | undefined, run: RunProgram): Prom
   // The unit of another installation says nothing about this one.
   if (properties?.includes(` ${configFile} `) !== true) return undefined
   return /^User=(.+)$/m.exec(properties)?.[1]
-}
-
-function ownerOf(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.uid.toString()
 }
 
 function runProgram(name: string, args: readonly string[]): Promise<string | undefined> {

@@ -13,6 +13,7 @@ import {
   Nullable,
   NullableTimestamp,
   OneOf,
+  SeveralOf,
   Text,
   Timestamp,
 } from '../../wire/schemas.ts'
@@ -127,7 +128,7 @@ export const ReportBody = Fields({
 const SORTS = ['created_at', 'severity'] as const
 
 export const AlertQuery = Fields({
-  status: Type.Optional(Status),
+  status: Type.Optional(SeveralOf(ALERT_STATUSES, 'Only alerts with this status.')),
   level: Type.Optional(
     Type.String({
       maxLength: 16,

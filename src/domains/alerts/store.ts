@@ -9,10 +9,10 @@ import {
   type PageRequest,
 } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/pages.ts'
+import { contains, eachStatus } from '../../store/pages.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
-import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
+import { first, type Queries, type Reads, type TouchedRow, type Tx } from '../../store/store.ts'
 import {
   dueAt,
   inhibitedIdOf,
@@ -446,7 +446,7 @@ export function countAlerts(queries: Queries) {
 }
 
 export interface AlertFilter {
-  readonly status?: AlertStatus
+  readonly status?: AlertStatus | readonly AlertStatus[]
   readonly level?: AlertLevel
   readonly severity?: Severity
   readonly source?: string
@@ -463,8 +463,7 @@ export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
   ],
 }
 
-/** Newest first, by the time of the first report, unless the page has another order. */
-export const listAlerts = pages(
+const readAlerts = pages(
   {
     table: 'alerts',
     createdAt: 'first_at',
@@ -480,6 +479,11 @@ export const listAlerts = pages(
     text: contains('title', 'source', 'alarm_id', 'server_addr'),
   },
 )
+
+/** Newest first, by the time of the first report, unless the page has another order. */
+export function listAlerts(reads: Reads, filter: AlertFilter, page: PageRequest<'weight' | 'seq'>) {
+  return readAlerts(reads, eachStatus(filter), page)
+}
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

@@ -26,11 +26,12 @@ function memoryFiles() {
   let kept: AuditSeal | undefined
   return {
     rotate: (id: string) => void (keys = [keyOf(id), ...keys]),
+    replace: (id: string) => void (keys = [keyOf(id)]),
     forget: () => void (kept = undefined),
     readOrCreateKeys: () => keys,
     readKeys: () => keys,
     readSeal: () => kept,
-    keepSeal: (seal) => void (kept = seal),
+    keepSeal: (seal: AuditSeal | undefined) => void (kept = seal),
   } satisfies AuditFiles & Record<string, unknown>
 }
 
@@ -53,6 +54,8 @@ async function world(dialect: DialectName) {
     audit,
     seals,
     seal: () => seals.seal(SIGNAL),
+    /** As the worker of another process. */
+    restart: () => sealsOf(store).seal(SIGNAL),
     async add(count: number) {
       await store.write(async (tx) => {
         for (let index = 0; index < count; index++)
@@ -173,6 +176,20 @@ onEveryDialect('the audit trail', (dialect) => {
     assert.deepEqual([near?.fault, near?.seq, near?.other], ['swapped', 2, 5])
   })
 
+  test('a worker that lacks the key of former seals says so once, and seals on', async () => {
+    await using trail = await world(dialect)
+    await trail.add(3)
+    await trail.seal()
+    trail.files.rotate('second')
+    await trail.restart()
+    assert.deepEqual(trail.errors, [])
+    trail.files.replace('foreign')
+    await trail.add(3)
+    assert.equal(await trail.restart(), 6)
+    assert.equal(trail.errors.length, 1)
+    assert.match(trail.errors[0] ?? '', /^the file audit-key does not have the keys of former seals/)
+  })
+
   test('an end that was cut off is found by a seal that somebody has kept, also when the seals are cut off with it', async () => {
     await using trail = await world(dialect)
     await trail.add(15)
@@ -195,7 +212,20 @@ onEveryDialect('the audit trail', (dialect) => {
     await trail.store.write(cut)
     await trail.add(1)
     await trail.seal()
+    const missing = trail.files.readSeal()
+    assert.equal(missing?.total, 25, 'the proof is not overwritten')
     assert.equal(trail.errors.length, 1, 'the worker says so, too')
+    assert.match(trail.errors[0] ?? '', /run: platform audit accept 25:/)
+    await trail.seal()
+    assert.equal(trail.errors.length, 1, 'and does not repeat it')
+    const accept = (seal: AuditSeal) =>
+      trail.seals.accept(seal, systemRecord('cli.audit.accept', { kind: 'audit', id: null }))
+    await assert.rejects(accept(early), { code: 'seal_not_missing' })
+    await accept(missing)
+    assert.equal((await trail.seals.verify()).fault, undefined)
+    assert.equal(await trail.seal(), 22)
+    assert.equal(trail.files.readSeal()?.total, 22, 'the trail goes on')
+    await assert.rejects(accept(missing), /contains the newest seal of this host/)
     assert.equal((await trail.seals.verify([{ total: 25, code: 'x'.repeat(22) }])).fault?.fault, 'cut_off')
     assert.equal((await trail.seals.verify([{ total: 21, code: 'x'.repeat(22) }])).fault?.fault, 'replaced')
   })

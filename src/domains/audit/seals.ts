@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { systemRecord } from '../../kernel/audit.ts'
+import { systemRecord, type AuditRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import { SettledNumbers } from '../../store/settled-numbers.ts'
@@ -34,7 +35,8 @@ export interface AuditFiles {
   readKeys(): AuditKeys | undefined
   /** The newest seal that was made on this host. */
   readSeal(): AuditSeal | undefined
-  keepSeal(seal: AuditSeal): void
+  /** Undefined removes it. */
+  keepSeal(seal: AuditSeal | undefined): void
 }
 
 export interface SealDeps {
@@ -78,6 +80,9 @@ export interface AuditVerdict {
   readonly newest: AuditSeal | undefined
 }
 
+const LOST_KEYS =
+  'the file audit-key does not have the keys of former seals of the audit trail: append the lines of your copy, or of the host whose worker has made them'
+
 const PRUNE = 'pruneAudit'
 
 /** Makes the seals of the trail, compares the trail with them, and removes whole pages that are old. */
@@ -85,6 +90,7 @@ export class AuditSeals {
   readonly #deps: SealDeps
   readonly #settled: SettledNumbers
   #toldCut: string | undefined
+  #hasLookedForKeys = false
 
   constructor(deps: SealDeps) {
     this.#deps = deps
@@ -96,7 +102,8 @@ export class AuditSeals {
     const { store, logger, files } = this.#deps
     const [key] = files.readOrCreateKeys()
     const through = await this.#settled.through()
-    await this.#reportCut()
+    const isCut = await this.#reportCut()
+    await this.#reportLostKeys()
     let newest: SealPage | undefined
     while (!signal.aborted) {
       const page = await this.#sealNext(key, through)
@@ -105,7 +112,8 @@ export class AuditSeals {
     }
     if (newest) {
       const seal = sealOf(newest)
-      files.keepSeal(seal)
+      // The seal that the trail does not contain proves it, until a person has accepted the trail.
+      if (!isCut) files.keepSeal(seal)
       logger.info({ seal: formatSeal(seal) }, 'the audit trail is sealed')
     }
     return newest?.total ?? totalSealed(store.read)
@@ -143,18 +151,45 @@ export class AuditSeals {
     return (await store.write((tx) => putSealPage(tx, page, open))) ? page : undefined
   }
 
-  /** Said once for each seal: a restored database ends before it, too. */
-  async #reportCut(): Promise<void> {
-    const { store, logger, files } = this.#deps
+  /** The newest seal of this host, if the trail does not contain what it stands for: a cut or replaced trail, or a restored one. */
+  async missingSeal(): Promise<AuditSeal | undefined> {
+    const { store, files } = this.#deps
     const seal = files.readSeal()
-    if (!seal || this.#toldCut === formatSeal(seal)) return
-    const fault = await sealFault(store.read, seal)
-    if (!fault) return
-    this.#toldCut = formatSeal(seal)
-    logger.error(
-      { seal: formatSeal(seal), fault: fault.fault },
-      `the audit trail does not contain its newest seal: rows were removed at its end, or the database was replaced; run "platform audit verify --seal ${formatSeal(seal)}"`,
-    )
+    return seal && (await sealFault(store.read, seal)) && seal
+  }
+
+  /**
+   * Ends {@link missingSeal}: from now on this host keeps the newest seal of the trail as it is, and the trail has the missing one.
+   * Rejects with `seal_not_missing` for any other seal.
+   */
+  async accept(seal: AuditSeal, record: AuditRecord): Promise<AuditSeal | undefined> {
+    const { store, trail, files } = this.#deps
+    const missing = await this.missingSeal()
+    if (!missing || formatSeal(missing) !== formatSeal(seal)) throw sealNotMissing(seal, missing)
+    const newest = await this.newest()
+    const kept = newest ? formatSeal(newest) : null
+    const changes = { seal: [formatSeal(missing), kept] } as const
+    await store.write((tx) => trail.record(tx, { ...record, changes }))
+    files.keepSeal(newest)
+    return newest
+  }
+
+  /** Said once for each seal. */
+  async #reportCut(): Promise<boolean> {
+    const seal = await this.missingSeal()
+    if (!seal) return false
+    const text = formatSeal(seal)
+    if (this.#toldCut !== text) this.#deps.logger.error({ seal: text }, missingSealText(seal))
+    this.#toldCut = text
+    return true
+  }
+
+  /** Said once in each process: it goes on with the key that it has. */
+  async #reportLostKeys(): Promise<void> {
+    if (this.#hasLookedForKeys) return
+    const lost = await this.lostKeys()
+    this.#hasLookedForKeys = true
+    if (lost.length > 0) this.#deps.logger.error({ key_ids: lost.join(' ') }, LOST_KEYS)
   }
 
   /** Removes the sealed pages whose newest row is older, and records it; returns whether there may be more. */
@@ -193,6 +228,18 @@ export class AuditSeals {
     }
     return { ...verdict, fault: undefined }
   }
+}
+
+/** What it means that the trail does not contain the seal, and what to do; without a full stop. */
+function missingSealText(seal: AuditSeal): string {
+  const text = formatSeal(seal)
+  return `the audit trail does not contain its newest seal ${text}: rows were removed at its end, or the database was replaced; find out by whom ("platform audit verify", seals in the log and in backups), then run: platform audit accept ${text}`
+}
+
+function sealNotMissing(seal: AuditSeal, missing: AuditSeal | undefined): AppError {
+  const state = missing ? `it lacks ${formatSeal(missing)}` : 'it contains the newest seal of this host'
+  const message = `The seal ${formatSeal(seal)} is not one that the audit trail lacks: ${state}.`
+  return new AppError('conflict', 'seal_not_missing', message)
 }
 
 async function walkOnce(reads: Reads, keys: readonly AuditKey[]) {

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_ALERTS, DATA_BACKUP_EVENTS } from './model.ts'
 import { BackupFiles } from './files.ts'
+import { integrityJobs } from './integrity.ts'
 import {
   BACKUP_OPERATORS,
   DATA_BACKUP_ERRORS,
@@ -49,7 +50,7 @@ export const dataBackupsDomain = defineDomain({
       routes: dataBackupRoutes(backups),
       jobs: {
         api: [backupGaugesJob(backups, metrics)],
-        worker: [backupMaintenanceJob(backups, everyMs)],
+        worker: [backupMaintenanceJob(backups, everyMs), ...integrityJobs(deps)],
       },
       // Also in the api: a request must not wait for a worker that does not run.
       runners: { api: [worker], worker: [worker] },

@@ -115,6 +115,15 @@ export const DATA_BACKUP_ALERTS = {
     whatToDo: 'Remove the cause that the alert names, and make a backup.',
     repeatEveryMs: DAY,
   },
+  'data.damaged': {
+    severities: ['CRITICAL'],
+    raisedBy:
+      'Pages of the SQLite file are damaged; it is checked after a process that did not stop in order, and after an error that says so.',
+    endedBy: 'A later check finds no damage: one an hour while the alert fires, also after a restoration.',
+    whatToDo:
+      'Stop the platform and restore the last backup: `platform doctor` names it. Look for errors of the disk (`dmesg`).',
+    repeatEveryMs: DAY,
+  },
 } as const satisfies AlertTable
 
 /** docs/specification.md, Events */

@@ -59,6 +59,8 @@ export interface DataBackupDeps {
   readonly everyMs?: number | undefined
   /** How many completed backups the worker keeps. */
   readonly keep: number
+  /** What is wrong with the pages of the database; undefined for an engine that checks them itself. */
+  readonly findDamage?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined
 }
 
 interface ServiceOptions extends DataBackupDeps {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import type { Capabilities } from '../../store/dialects/capabilities.ts'
-import type { AnyQuery, FilterOf } from '../../store/pages.ts'
+import { eachStatus, type AnyQuery, type FilterOf } from '../../store/pages.ts'
 import type { Reads } from '../../store/store.ts'
 import type { ListedOrder, OrderStatus } from './model.ts'
 import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
@@ -29,6 +29,8 @@ const CONDITIONS = {
   // An order does not change after its end.
   endedFrom: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '>=', time),
   endedTo: (query: AnyQuery, time: number) => query.where(HAS_ENDED).where('updated_at', '<', time),
+  updatedFrom: (query: AnyQuery, time: number) => query.where('updated_at', '>=', time),
+  updatedTo: (query: AnyQuery, time: number) => query.where('updated_at', '<', time),
   due: (query: AnyQuery, _: true) => isPending(query),
   expiresFrom: (query: AnyQuery, time: number) => isPending(query).where('expires_at', '>=', time),
   expiresTo: (query: AnyQuery, time: number) => isPending(query).where('expires_at', '<', time),
@@ -37,7 +39,7 @@ const CONDITIONS = {
 export interface OrderFilter {
   /** From the archive; by default, the orders that are not in it. */
   readonly archived?: boolean
-  readonly status?: OrderStatus
+  readonly status?: OrderStatus | readonly OrderStatus[]
   readonly platform?: string
   /** The first characters of the id. */
   readonly idPrefix?: string
@@ -45,6 +47,10 @@ export interface OrderFilter {
   readonly endedFrom?: number
   /** Only orders that ended before this time, in epoch milliseconds. */
   readonly endedTo?: number
+  /** Only orders whose last change, or creation, was at this time or later, in epoch milliseconds. */
+  readonly updatedFrom?: number
+  /** Only orders whose last change, or creation, was before this time, in epoch milliseconds. */
+  readonly updatedTo?: number
   /** Only pending orders, by the time at which they expire. */
   readonly due?: true
   /** Only pending orders that expire at this time or later, in epoch milliseconds. */
@@ -66,6 +72,15 @@ const LATEST_END_FIRST: PageOrder<'updatedAt' | 'seq'> = {
   ],
 }
 
+/** An order that changes while the pages are read comes again, behind the others: none is skipped. */
+const FIRST_UPDATE_FIRST: PageOrder<'updatedAt' | 'seq'> = {
+  name: 'updated',
+  keys: [
+    { name: 'updatedAt', type: 'integer', direction: 'asc' },
+    { name: 'seq', type: 'integer', direction: 'asc' },
+  ],
+}
+
 const SOONEST_EXPIRY_FIRST: PageOrder<'expiresAt' | 'seq'> = {
   name: 'expires_at',
   keys: [
@@ -79,14 +94,17 @@ export type OrderPageRequest = PageRequest<SortName>
 
 /** The order in which the orders that match a filter are listed: the one in which an index finds them. */
 export function sortOf(filter: OrderFilter): PageOrder<SortName> {
-  const { idPrefix, endedFrom, endedTo, due, expiresFrom, expiresTo } = filter
+  const { idPrefix, endedFrom, endedTo, updatedFrom, updatedTo, due, expiresFrom, expiresTo } = filter
   if (endedFrom !== undefined || endedTo !== undefined) return LATEST_END_FIRST
   if (due || expiresFrom !== undefined || expiresTo !== undefined) return SOONEST_EXPIRY_FIRST
+  if (updatedFrom !== undefined || updatedTo !== undefined) return FIRST_UPDATE_FIRST
   return idPrefix === undefined ? NEWEST_FIRST : BY_ID
 }
 
+type OneFilter = Omit<OrderFilter, 'status'> & { readonly status?: OrderStatus }
+
 /** The values of {@link CONDITIONS} for a filter. */
-function conditionsOf({ archived: _, ...filter }: OrderFilter): FilterOf<typeof CONDITIONS> {
+function conditionsOf({ archived: _, ...filter }: OneFilter): FilterOf<typeof CONDITIONS> {
   if (sortOf(filter) === NEWEST_FIRST) return filter
   const { status: unindexedStatus, platform: unindexedPlatform, ...range } = filter
   return { ...range, unindexedStatus, unindexedPlatform }
@@ -101,7 +119,8 @@ const pageOfOrders = pages(
 const pageOfArchivedOrders = pages(
   { table: 'archived_orders', createdAt: 'created_at', literals: LITERALS },
   (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
-  CONDITIONS,
+  // The last change of an archived order is its end, which has an index.
+  { ...CONDITIONS, updatedFrom: CONDITIONS.endedFrom, updatedTo: CONDITIONS.endedTo },
 )
 
 /** One page of the orders that match the filter. The page has the order of {@link sortOf}. */
@@ -111,5 +130,5 @@ export function listOrders(
   page: OrderPageRequest,
 ): Promise<Page<ListedOrder>> {
   const readPage = filter.archived ? pageOfArchivedOrders : pageOfOrders
-  return readPage(reads, conditionsOf(filter), page)
+  return readPage(reads, eachStatus(filter).map(conditionsOf), page)
 }

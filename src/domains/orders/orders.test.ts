@@ -218,6 +218,8 @@ onEveryDialect('orders', (dialect) => {
       (await w.orders.list(filter, FIRST_PAGE)).items.map(({ orderId }) => orderId)
     assert.deepEqual(await ids({ status: 'pending' }), ['elsewhere', 'in-pending'])
     assert.deepEqual(await ids({ platform: 'shop' }), ['elsewhere'])
+    assert.deepEqual(await ids({ status: ['paid', 'pending'] }), ['elsewhere', 'in-pending', 'in-paid'])
+    assert.deepEqual(await ids({ status: ['paid', 'expired'], platform: 'shop' }), [])
     assert.deepEqual(await ids({ status: 'paid', platform: 'shop' }), [])
   })
 
@@ -286,6 +288,34 @@ onEveryDialect('orders', (dialect) => {
     assert.deepEqual([second.items.map(({ orderId }) => orderId), second.next], [['e-1'], null])
     await w.service.archiveEnded(0, 10)
     assert.deepEqual(await idsOf({ endedFrom: start, archived: true }), ['e-3', 'c-2', 'e-1'])
+  })
+
+  test('lists find orders by their last change, the earliest first; one that changes comes again, and none is skipped', async () => {
+    await using w = await orderWorld(dialect)
+    const start = w.clock.now()
+    for (const orderId of ['a', 'b', 'c', 'd']) {
+      await w.orders.create({ ...WANTED, orderId }, 'client')
+      w.clock.advance(MINUTE)
+    }
+    await w.orders.move('a', 'paid', 'client')
+    const pageOf = (filter: OrderFilter, limit = 100, after: PagePosition | null = null) =>
+      w.orders.list(filter, { limit, after, order: sortOf(filter) })
+    const idsOf = async (filter: OrderFilter) => (await pageOf(filter)).items.map(({ orderId }) => orderId)
+    const since = { updatedFrom: start }
+    assert.deepEqual(await idsOf(since), ['b', 'c', 'd', 'a'])
+    assert.deepEqual(await idsOf({ updatedFrom: start + 2 * MINUTE }), ['c', 'd', 'a'])
+    assert.deepEqual(await idsOf({ updatedTo: start + 2 * MINUTE }), ['b'])
+    assert.deepEqual(await idsOf({ ...since, status: ['paid', 'completed'] }), ['a'])
+    const first = await pageOf(since, 2)
+    w.clock.advance(MINUTE)
+    await w.orders.move('b', 'expired', 'client')
+    const second = await pageOf(since, 100, first.next)
+    assert.deepEqual(
+      second.items.map(({ orderId }) => orderId),
+      ['d', 'a', 'b'],
+    )
+    await w.service.archiveEnded(0, 10)
+    assert.deepEqual(await idsOf({ ...since, archived: true }), ['b'])
   })
 
   test('lists find pending orders by their expiry, the earliest first, page by page', async () => {

@@ -13,6 +13,7 @@ import {
   NullableTimestamp,
   OneOf,
   PathName,
+  SeveralOf,
   Text,
   Timestamp,
 } from '../../wire/schemas.ts'
@@ -69,7 +70,7 @@ export function orderRoutes(orders: Orders): Route[] {
       tag: 'Orders',
       summary: 'List orders, newest first',
       description:
-        'A list by the beginning of the id, by the expiry or by the time of the end is sorted by it instead.',
+        'A list by the beginning of the id, by the expiry, by the last change or by the time of the end is sorted by it instead.',
       access: ORDER_READERS,
       query: OrderQuery,
       answers: { 200: { description: 'A page of orders.', schema: OrderPage } },
@@ -196,11 +197,14 @@ const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) 
 
 const SORTED_BY_END = 'The list is sorted by that time then, the latest first. Write `+` as `%2B`.'
 
+const SORTED_BY_UPDATE =
+  'The list is sorted by the last change then, the earliest first; an order that changes meanwhile comes again at its end. Write `+` as `%2B`.'
+
 const SORTED_BY_EXPIRY = 'The list is sorted by that time then, the earliest first. Write `+` as `%2B`.'
 const SORTS = ['created_at', 'expires_at'] as const
 
 const OrderQuery = Fields({
-  status: Type.Optional(Status),
+  status: Type.Optional(SeveralOf(ORDER_STATUSES, 'Only orders with this status.')),
   platform: Type.Optional(Platform),
   archived: Type.Optional(
     Type.Boolean({
@@ -221,6 +225,12 @@ const OrderQuery = Fields({
   ended_to: Type.Optional(
     GivenTime(`Only orders that were completed or that expired before this time. ${SORTED_BY_END}`),
   ),
+  updated_from: Type.Optional(
+    GivenTime(`Only orders that were created or changed at this time or later. ${SORTED_BY_UPDATE}`),
+  ),
+  updated_to: Type.Optional(
+    GivenTime(`Only orders that were created or changed last before this time. ${SORTED_BY_UPDATE}`),
+  ),
   expires_from: Type.Optional(
     GivenTime(`Only pending orders that expire at this time or later. ${SORTED_BY_EXPIRY}`),
   ),
@@ -239,6 +249,7 @@ const OrderQuery = Fields({
 /** Throws `validation_failed` for a time that does not exist. */
 function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
   const { status, platform, archived, id_prefix, ended_from, ended_to, expires_from, expires_to } = query
+  const { updated_from, updated_to } = query
   return {
     ...(status && { status }),
     ...(platform && { platform }),
@@ -246,6 +257,8 @@ function fromOrderQuery(query: Static<typeof OrderQuery>): OrderFilter {
     ...(id_prefix && { idPrefix: id_prefix }),
     ...(ended_from !== undefined && { endedFrom: parseTime('ended_from', ended_from) }),
     ...(ended_to !== undefined && { endedTo: parseTime('ended_to', ended_to) }),
+    ...(updated_from !== undefined && { updatedFrom: parseTime('updated_from', updated_from) }),
+    ...(updated_to !== undefined && { updatedTo: parseTime('updated_to', updated_to) }),
     ...(expires_from !== undefined && { expiresFrom: parseTime('expires_from', expires_from) }),
     ...(expires_to !== undefined && { expiresTo: parseTime('expires_to', expires_to) }),
     ...(query.sort === 'expires_at' && { due: true }),

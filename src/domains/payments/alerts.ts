@@ -46,7 +46,7 @@ export const PAYMENT_ALERTS = {
   'payment.bad_signature:*': {
     severities: ['WARNING'],
     raisedBy:
-      'A callback of a channel has a wrong signature, reported once an hour at most; `*` is the channel.',
+      'A callback of a channel has a wrong signature, which each process reports once an hour at most; `*` is the channel.',
     endedBy: '3 hours without another one.',
     whatToDo:
       'Compare the keys of the channel with those of the provider. If they are right, somebody forges callbacks.',

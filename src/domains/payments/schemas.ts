@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { Fields, Nullable, NullableTimestamp, OneOf, SeveralOf, Text, Timestamp } from '../../wire/schemas.ts'
 import { ATTENTIONS, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
 import type { PaymentFilter, PaymentRow } from './store.ts'
 
@@ -71,7 +71,7 @@ export const NewPaymentBody = Fields({
 })
 
 export const PaymentQuery = Fields({
-  status: Type.Optional(Status),
+  status: Type.Optional(SeveralOf(PAYMENT_STATUSES, 'Only payments with this status.')),
   channel: Type.Optional(Channel),
   order_id: Type.Optional(Text({ minLength: 1, maxLength: 1_024 })),
   attention: Type.Optional(

@@ -263,13 +263,19 @@ export class Payments implements OrderPayments {
   /** Applies what the provider has answered to the payment as it is now. */
   async applyStep(tx: Tx, id: string, step: CallOutcome, actor: string): Promise<void> {
     if (step.type === 'unclear') return
+    const payment = await findPayment(tx, id)
+    if (!payment) return
     if (step.type === 'state') {
       const { state, isClose } = step
       const closes = isClose && state.status === 'unknown'
-      return void (await this.#applyState(tx, id, closes ? { ...state, status: 'closed' } : state, actor))
+      return void (await this.#applyState(
+        tx,
+        payment,
+        closes ? { ...state, status: 'closed' } : state,
+        actor,
+      ))
     }
-    const payment = await findPayment(tx, id)
-    if (payment?.status !== 'creating') return
+    if (payment.status !== 'creating') return
     if (step.type === 'refused')
       return void (await this.#move(
         tx,
@@ -429,9 +435,7 @@ export class Payments implements OrderPayments {
     if (!payment) return this.#receiveUnknown(tx, name, callback.number, callback.state, actor)
     // The number of a payment on another channel says nothing about this one.
     if (payment.channel !== name) return 'foreign'
-    const isApplied = await this.#applyState(tx, payment.id, callback.state, actor)
-    if (isApplied) await this.#plan(tx, payment.id)
-    return isApplied ? 'applied' : 'unchanged'
+    return (await this.#applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
   }
 
   /** Money with our mark for a payment that is not here, such as after a restore. */
@@ -466,14 +470,13 @@ export class Payments implements OrderPayments {
     return 'applied'
   }
 
-  /** Applies the provider's state to the payment as it is now; `false` if it changes nothing. */
-  async #applyState(tx: Tx, id: string, state: ProviderPayment, actor: string): Promise<boolean> {
+  /** Applies the provider's state to a payment; `false` if it changes nothing. */
+  async #applyState(tx: Tx, found: PaymentRow, state: ProviderPayment, actor: string): Promise<boolean> {
+    const { status } = state
+    if (status === 'open' || status === 'unknown') return false
     // If another change wins the race, this one is checked again against the new status.
-    for (;;) {
-      const payment = await findPayment(tx, id)
-      const { status } = state
-      if (!payment || status === 'open' || status === 'unknown' || !canMovePayment(payment.status, status))
-        return false
+    for (let payment: PaymentRow | undefined = found; ; payment = await findPayment(tx, found.id)) {
+      if (!payment || !canMovePayment(payment.status, status)) return false
       const isMoved =
         status === 'paid'
           ? await this.#pay(tx, payment, state, actor)
@@ -505,10 +508,10 @@ export class Payments implements OrderPayments {
       paidAt: state.paidAt ?? clock.now(),
       providerId: state.providerId ?? payment.providerId,
     } as const
-    if (!(await movePayment(tx, payment.status, { ...payment, ...paid }))) return false
+    if (!(await this.#compareAndSet(tx, payment.status, { ...payment, ...paid }))) return false
     const attention = await this.#payOrder(tx, payment, state, actor)
     const next = { ...payment, ...paid, attention }
-    if (attention) await movePayment(tx, 'paid', next)
+    if (attention) await this.#compareAndSet(tx, 'paid', next)
     await this.#record(tx, next, 'paid', actor, null)
     if (!attention) return true
     await this.#raiseAttention(tx, next, attention, actor)
@@ -561,9 +564,15 @@ export class Payments implements OrderPayments {
     actor: string,
   ): Promise<boolean> {
     const next = { ...payment, ...change }
-    if (!(await movePayment(tx, payment.status, next))) return false
+    if (!(await this.#compareAndSet(tx, payment.status, next))) return false
     await this.#record(tx, next, next.status, actor, next.status === 'failed' ? next.failedReason : null)
     return true
+  }
+
+  /** Writes what has changed, and when the runner looks at it again; `false` if it has left the status `from`. */
+  #compareAndSet(tx: Tx, from: PaymentStatus, payment: PaymentRow): Promise<boolean> {
+    const dueAt = nextLookAt(payment, this.#options.clock.now(), 1)
+    return movePayment(tx, from, { ...payment, dueAt })
   }
 
   async #record(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
-import type { AnyQuery } from '../../store/pages.ts'
+import { eachStatus, type AnyQuery } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work/work-queue.ts'
 import type { Attention, Payment, PaymentChange, PaymentStatus, Refund, RefundStatus } from './model.ts'
@@ -53,11 +53,15 @@ const otherPaid = statement<{ orderId: string; id: string }, { id: string }>((on
     .limit(1),
 )
 
+// A row with a lease gets its time from the runner that has the lease.
+const dueUnlessLeased = (dueAt: number | null) =>
+  sql<number | null>`case when lease_holder is null then cast(${dueAt} as bigint) else due_at end`
+
 const move = statement<PaymentRow & { from: PaymentStatus }>((on, value) =>
   on
     .updateTable('payments')
-    .set(
-      payments.set(
+    .set({
+      ...payments.set(
         value,
         'status',
         'providerId',
@@ -70,12 +74,12 @@ const move = statement<PaymentRow & { from: PaymentStatus }>((on, value) =>
         'actionUrl',
         'actionExpiresAt',
       ),
-    )
+      due_at: dueUnlessLeased(value('dueAt')),
+    })
     .where('id', '=', value('id'))
     .where('status', '=', value('from')),
 )
 
-// A row with a lease gets its time from the runner that has the lease.
 const setDue = statement<{ id: string; dueAt: number | null }>((on, value) =>
   on
     .updateTable('payments')
@@ -97,7 +101,7 @@ const requestCloseOfOrder = statement<{ orderId: string; now: number }>((on, val
     .updateTable('payments')
     .set({
       is_closing: 1,
-      due_at: sql`case when lease_holder is null then cast(${value('now')} as bigint) else due_at end`,
+      due_at: dueUnlessLeased(value('now')),
     })
     .where('order_id', '=', value('orderId'))
     .where(sql<boolean>`status in ('creating', 'open')`),
@@ -387,7 +391,7 @@ export async function restorePayments(tx: Tx, now: number): Promise<void> {
 }
 
 export interface PaymentFilter {
-  readonly status?: PaymentStatus
+  readonly status?: PaymentStatus | readonly PaymentStatus[]
   readonly channel?: string
   readonly orderId?: string
   readonly attention?: Attention | 'any'
@@ -451,7 +455,7 @@ export function listPayments(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<Page<ListedPayment>> {
-  return readPayments(reads, filter, page)
+  return readPayments(reads, eachStatus(filter), page)
 }
 
 const readRefunds = pages(

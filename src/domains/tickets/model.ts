@@ -1,3 +1,5 @@
+import { isUserName, USER_NAME_CHARACTERS } from '../../kernel/identity.ts'
+
 /** The levels of a ticket, the most urgent first (docs/specification.md, Tickets). */
 export const TICKET_LEVELS = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type TicketLevel = (typeof TICKET_LEVELS)[number]
@@ -125,6 +127,20 @@ export function changesOf(ticket: Ticket, edit: TicketEdit): FieldChanges {
   }
   if (edit.comment !== undefined) changes['comment'] = [null, edit.comment]
   return changes
+}
+
+/** docs/specification.md, Limits */
+const MENTIONS = 20
+
+const MENTION = new RegExp(`(?<![${USER_NAME_CHARACTERS}])@([${USER_NAME_CHARACTERS}]+)`, 'g')
+
+/**
+ * The names that a text may mention by `@name`, at most {@link MENTIONS}. What ends a sentence can also be the end of a name,
+ * so both are in the list.
+ */
+export function mentionedNames(text: string): readonly string[] {
+  const names = [...text.matchAll(MENTION)].map(([, name = '']) => name).slice(0, MENTIONS)
+  return [...new Set(names.flatMap((name) => [name, name.replace(/[.-]+$/, '')]))].filter(isUserName)
 }
 
 export function isEmpty(changes: FieldChanges): boolean {

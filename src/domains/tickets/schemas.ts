@@ -8,6 +8,7 @@ import {
   Nullable,
   NullableTimestamp,
   OneOf,
+  SeveralOf,
   Text,
   Timestamp,
 } from '../../wire/schemas.ts'
@@ -100,10 +101,18 @@ export const TicketEditBody = Type.Object(
 )
 
 export const TicketQuery = Fields({
-  status: Type.Optional(OneOf([...TICKET_STATUSES, 'unclosed'], '`unclosed`: every status but `closed`.')),
+  status: Type.Optional(
+    SeveralOf(
+      [...TICKET_STATUSES, 'unclosed'],
+      'Only tickets with this status; `unclosed`: every one but `closed`.',
+    ),
+  ),
   level: Type.Optional(Level),
   source: Type.Optional(Source),
   assignee: Type.Optional(Type.Unsafe<string>(Assignee)),
+  mentioned: Type.Optional(
+    Type.Unsafe<string>({ ...Assignee, description: 'Id of a user whom a comment mentions by `@name`.' }),
+  ),
   text: Type.Optional(ContainedText('the title or the source')),
   ...TimedPageQuery,
 })

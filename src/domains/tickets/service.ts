@@ -14,6 +14,7 @@ import {
   changesOf,
   creationChanges,
   isEmpty,
+  mentionedNames,
   newTicket,
   SHOWN_COMMENTS,
   TICKET_LEVELS,
@@ -31,6 +32,7 @@ import {
   countUnclosed,
   findKeyHolder,
   findTicket,
+  insertMentions,
   insertTicket,
   insertTicketChange,
   listComments,
@@ -52,6 +54,8 @@ export interface TicketDeps {
   readonly events: EventSink<TicketDetails>
   /** Whether a user has this id. */
   readonly userExists: (queries: Queries, userId: string) => Promise<boolean>
+  /** The ids of those users who have one of these names, ignoring case. */
+  readonly userIdsByNames: (queries: Queries, names: readonly string[]) => Promise<readonly string[]>
 }
 
 /** The tickets: their creation, changes, comments and history. */
@@ -139,6 +143,7 @@ export class Tickets {
     const next = applyEdit(ticket, edit, this.#deps.clock.now())
     await updateTicket(tx, next)
     await holdKey(tx, ticket, next)
+    await this.#recordMentions(tx, id, edit)
     return this.#record(tx, 'updated', next, { actor, changes })
   }
 
@@ -163,6 +168,12 @@ export class Tickets {
     const userId = assignee?.[1] ?? null
     if (userId === null || (await this.#deps.userExists(tx, userId))) return
     throw invalidField('assignee', 'not_a_user')
+  }
+
+  async #recordMentions(tx: Tx, ticketId: string, { comment = '' }: TicketEdit): Promise<void> {
+    const named = mentionedNames(comment)
+    if (named.length === 0) return
+    await insertMentions(tx, ticketId, await this.#deps.userIdsByNames(tx, named))
   }
 
   /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains } from '../../store/pages.ts'
+import { contains, eachStatus } from '../../store/pages.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
@@ -72,6 +72,19 @@ const releaseKey = statement<{ key: string; ticketId: string }>((on, value) =>
     .where('ticket_id', '=', value('ticketId')),
 )
 
+const insertMention = statement<{ userId: string; ticketId: string }>((on, value) =>
+  on
+    .insertInto('ticket_mentions')
+    .columns(['user_id', 'ticket_seq'])
+    .expression((from) =>
+      from
+        .selectFrom('tickets')
+        .select([sql<string>`${value('userId')}`.as('user_id'), 'seq as ticket_seq'])
+        .where('id', '=', value('ticketId')),
+    )
+    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
+)
+
 export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
   await tx.change(insert, ticket)
 }
@@ -98,6 +111,11 @@ export interface ChangeRecord extends TicketChange {
 export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeRecord): Promise<void> {
   const { comment, ...others } = changes
   await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
+}
+
+/** Keeps that a comment of the ticket mentions these users; repeatable. */
+export async function insertMentions(tx: Tx, ticketId: string, userIds: readonly string[]): Promise<void> {
+  for (const userId of userIds) await tx.change(insertMention, { userId, ticketId })
 }
 
 const pageOfComments = pages(
@@ -164,11 +182,15 @@ export function findKeyHolder(queries: Queries, key: string): Promise<TicketRow 
   return first(queries, findByKey, { key })
 }
 
+type TicketFilterStatus = TicketStatus | 'unclosed'
+
 export interface TicketFilter {
-  readonly status?: TicketStatus | 'unclosed'
+  readonly status?: TicketFilterStatus | readonly TicketFilterStatus[]
   readonly level?: TicketLevel
   readonly source?: string
   readonly assignee?: string
+  /** Id of a user whom a comment mentions. */
+  readonly mentioned?: string
   /** Contained in the title or in the source. */
   readonly text?: string
 }
@@ -182,15 +204,31 @@ const readTickets = pages(
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+    mentioned: (query, userId: string) =>
+      query.where('seq', 'in', (own) =>
+        own.selectFrom('ticket_mentions').select('ticket_seq').where('user_id', '=', userId),
+      ),
     text: contains('title', 'source'),
   },
 )
 
 /** Newest first, without descriptions and comments. */
-export function listTickets(on: Reads, { status, ...others }: TicketFilter, page: PageRequest) {
-  // A query has the same form for each value of a filter, and this value has an index of its own.
-  const filter = status === 'unclosed' ? { unclosed: true as const } : { status }
-  return readTickets(on, { ...others, ...filter }, page)
+export function listTickets(on: Reads, { status = [], ...others }: TicketFilter, page: PageRequest) {
+  const statuses = [status].flat()
+  // No ticket may be in two of the filters.
+  const distinct = statuses.includes('unclosed')
+    ? statuses.filter((each) => each === 'unclosed' || each === 'closed')
+    : statuses
+  const filters = eachStatus({ ...others, ...(distinct.length > 0 && { status: distinct }) })
+  return readTickets(on, filters.map(withIndexOfUnclosed), page)
+}
+
+/** A query has the same form for each value of a filter, and this value has an index of its own. */
+function withIndexOfUnclosed<Others extends object>({
+  status,
+  ...others
+}: Others & { readonly status?: TicketFilterStatus }) {
+  return status === 'unclosed' ? { ...others, unclosed: true as const } : { ...others, status }
 }
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */

@@ -37,8 +37,12 @@ export const ticketChanges = defineColumns({
 /** Which unclosed ticket holds a dedup key. */
 const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 
+/** In which tickets a comment mentions a user; by their numbers, which are the order of the list. */
+const ticketMentions = defineColumns({ userId: text(), ticketSeq: integer() })
+
 export const { db, names, pages, statement } = schemaOf({
   tickets,
   ticket_changes: ticketChanges,
   ticket_dedup_keys: ticketDedupKeys,
+  ticket_mentions: ticketMentions,
 })

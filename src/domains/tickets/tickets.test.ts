@@ -125,6 +125,20 @@ onEveryDialect('tickets', (dialect) => {
     )
   })
 
+  test('a comment mentions a user by name, and the list finds the tickets that do', async () => {
+    await using w = await world(dialect)
+    const [one, two] = [await w.ticketIn('open'), await w.ticketIn('open')]
+    for (const comment of [`@${USER_ID}, please look`, `Again: @${USER_ID}.`])
+      await w.tickets.edit(one.id, { comment }, 'bob')
+    await w.tickets.edit(two.id, { comment: `mail to root@${USER_ID} and @nobody` }, 'bob')
+    const mentioned = async (id: string) => (await w.tickets.list({ mentioned: id }, FIRST_PAGE)).items
+    assert.deepEqual(
+      (await mentioned(USER_ID)).map(({ id }) => id),
+      [one.id],
+    )
+    assert.deepEqual(await mentioned('nobody'), [])
+  })
+
   test('a ticket and its event have the newest 50 comments, and a list of its own has all', async () => {
     await using w = await world(dialect)
     const { id } = await w.ticketIn('open')
@@ -221,6 +235,12 @@ onEveryDialect('tickets', (dialect) => {
       'ticket 0',
     ])
     assert.deepEqual(await titles({ status: 'unclosed', source: 'source-1' }), ['ticket 1'])
+    assert.deepEqual(await titles({ status: ['closed', 'in_progress'] }), ['ticket 3'])
+    for (const status of [
+      ['open', 'closed'],
+      ['unclosed', 'open', 'closed'],
+    ] as const)
+      assert.equal((await titles({ status })).length, 6)
     const since = { ...FIRST_PAGE, createdFrom: w.clock.now() + 1 }
     assert.deepEqual(await titles({}, since), [])
     assert.ok(!('description' in last))

@@ -34,6 +34,7 @@ import {
   listUsers,
   lockAccount,
   lockAdmins,
+  readIdsByNames,
   readNames,
   updateAccount,
   type UserName,
@@ -128,6 +129,11 @@ export class Users {
   /** The names of those of these ids that are users. */
   names(ids: readonly string[]): Promise<readonly UserName[]> {
     return readNames(this.#deps.store.read, ids)
+  }
+
+  /** The ids of those users who have one of these names, ignoring case; also in a transaction. */
+  idsByNames(queries: Queries, given: readonly string[]): Promise<readonly string[]> {
+    return readIdsByNames(queries, given)
   }
 
   /** The users that have changed after a revision, in the order of their last changes; all users without one. */

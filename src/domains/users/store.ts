@@ -126,6 +126,15 @@ export function readNames(queries: Queries, ids: readonly string[]): Promise<Use
   return db(queries).selectFrom('users').select(['id', 'name']).where('id', 'in', ids).execute()
 }
 
+export async function readIdsByNames(queries: Queries, given: readonly string[]): Promise<string[]> {
+  const rows = await db(queries)
+    .selectFrom('users')
+    .select('id')
+    .where('name_key', 'in', given.map(nameKey))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function hasUsers(queries: Queries): Promise<boolean> {
   return (await db(queries).selectFrom('users').select('seq').limit(1).execute()).length > 0
 }

@@ -1,7 +1,7 @@
 import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/waiting.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { isRecording, receivedTrace, recordSpan } from '../../kernel/trace.ts'
 import type {
@@ -28,6 +28,10 @@ const BATCH_SIZE = 500
 // New messages of other processes are found by polling; one poll takes a few microseconds.
 const POLL_MS = 100
 const LEASE_RETRY_MS = 500
+const MESSAGES = {
+  fails: 'outbox cannot be read or written; messages wait',
+  worksAgain: 'outbox can be read and written again',
+}
 // A query takes at most 32,766 parameters on SQLite.
 const MAX_EXCLUDED = 10_000
 // Each agent of telemetry has a subject of its own.
@@ -43,7 +47,7 @@ export class Dispatcher implements Delivery {
   readonly #outbox: Outbox
   readonly #lease: DeliveryLease
   readonly #clock: Clock
-  readonly #logger: Logger
+  readonly #outage: Outage
   readonly #results: Counter
   readonly #backoff: SubjectBackoff
   /** The subjects whose last message was delivered, on this connection. */
@@ -62,7 +66,7 @@ export class Dispatcher implements Delivery {
     this.#outbox = outbox
     this.#lease = lease
     this.#clock = clock
-    this.#logger = logger
+    this.#outage = createOutage(logger, {}, MESSAGES)
     this.#backoff = new SubjectBackoff(clock)
     this.#results = metrics.counter({
       name: 'outbox_messages_total',
@@ -124,12 +128,14 @@ export class Dispatcher implements Delivery {
     try {
       // Without a bus this process must not keep the lease from one that is connected.
       if (this.#bus.state !== 'connected') await this.#releaseLease()
-      else if (await this.#takeLease()) {
-        await this.#drain()
-        return POLL_MS
+      else {
+        const isHeld = await this.#takeLease()
+        if (isHeld) await this.#drain()
+        this.#outage.works()
+        if (isHeld) return POLL_MS
       }
     } catch (error) {
-      this.#logger.warn({ error }, 'outbox cannot be read or written; messages wait')
+      this.#outage.fails(error)
     }
     return LEASE_RETRY_MS
   }

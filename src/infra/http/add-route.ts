@@ -30,6 +30,7 @@ import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { csvListOf, wantsCsv, type CsvList } from './csv-response.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
+import { compressedFor, isCompressible, varyBy } from './compression.ts'
 import { sendConstant } from './constant-response.ts'
 import { sendFile } from './file-response.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
@@ -183,13 +184,13 @@ function responder(route: Answered, options: RouteOptions): Respond {
   const answer = answerer(route, options)
   const list = csvListOf(route)
   return async (request, reply) => {
+    if (list) varyBy(reply, 'accept')
     if (list && wantsCsv(request.headers)) return sendCsv(request, reply, list, options)
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    return isConditional(route) && isKnownTo(request, given)
-      ? sendNotModified(reply, given)
-      : sendAnswer(reply, given)
+    if (isConditional(route) && isKnownTo(request, given)) return sendNotModified(reply, given)
+    return sendAnswer(reply, isCompressible(route) ? await compressedFor(request, reply, given) : given)
   }
 }
 

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ConstantContent } from '../../wire/constant-content.ts'
 import type { Answer } from '../../wire/route.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
+import { acceptsGzip, varyBy } from './compression.ts'
 
 /** Bytes that all responses share, which cost no memory of their own. */
 const shared = new WeakSet<object>()
@@ -19,14 +20,14 @@ export function sendConstant(
   { status, headers: given = {} }: Answer,
   content: ConstantContent,
 ): FastifyReply {
-  const isCompressed = acceptsGzip(headers['accept-encoding'])
+  const isCompressed = acceptsGzip(headers)
   reply.headers({
     // The client asks each time whether its copy is still good, unless the answer says more.
     'cache-control': 'no-cache',
     ...given,
     etag: isCompressed ? content.compressedTag : content.entityTag,
-    vary: [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '),
   })
+  varyBy(reply, 'accept-encoding')
   const known = headers['if-none-match']
   const knownTag = [content.entityTag, content.compressedTag].find(
     (tag) => known !== undefined && matchesTag(known, tag, 'weak'),
@@ -36,9 +37,4 @@ export function sendConstant(
   const bytes = isCompressed ? content.compressed : content.bytes
   shared.add(bytes)
   return reply.code(status).type(content.contentType).send(bytes)
-}
-
-/** RFC 9110, section 12.5.3; a weight of 0 refuses the coding. */
-function acceptsGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((each) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(each))
 }

@@ -113,8 +113,8 @@ test('a text that a spreadsheet would run stays text; a negative number stays a 
   )
 })
 
-test('CSV is for a client that would not take JSON', () => {
-  const accepts = ['text/csv', 'text/csv;q=0.9, */*', 'application/json, text/csv', '*/*', '']
+test('CSV is for a client that would rather have it than JSON', () => {
+  const accepts = ['text/csv', 'text/csv, */*;q=0.9', 'text/csv;q=0.9, */*', 'text/csv, application/json', '']
   assert.deepEqual(
     accepts.map((accept) => wantsCsv({ accept })),
     [true, true, false, false, false],

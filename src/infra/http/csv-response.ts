@@ -10,6 +10,7 @@ import {
   type Route,
   type RouteRequest,
 } from '../../wire/route.ts'
+import { preferred } from '../../wire/preferred.ts'
 import type { StreamBody, StreamOutput } from '../../wire/stream.ts'
 
 // Small enough to be encoded between two other requests, and a page of large items ends earlier.
@@ -44,9 +45,9 @@ export function csvListOf(route: Route): CsvList | undefined {
   return { name: `${names.join('-')}.csv`, read: (request) => readCsv(route, fields, request) }
 }
 
-/** Whether a client asks for CSV, and would not take the usual answer. */
-export function wantsCsv({ accept = '' }: IncomingHttpHeaders): boolean {
-  return accept.includes(CSV) && !accept.includes('application/json')
+/** Whether a client would rather have CSV than the usual answer. */
+export function wantsCsv({ accept }: IncomingHttpHeaders): boolean {
+  return preferred(accept, ['application/json', CSV]) === CSV
 }
 
 async function readCsv(

@@ -160,6 +160,9 @@ test('a certificate that ends within 14 days is warned of once a day', async () 
     for (let count = 0; count < 3; count++) certificate.check()
     assert.equal(warnings(), expected)
   }
+  clock.advance(14 * DAY)
+  certificate.check()
+  assert.match(JSON.stringify(logged.at(-1)), /"error".*has ended/)
 })
 
 test('files that cannot be used are named with their setting', () => {

@@ -147,9 +147,8 @@ export class TlsCertificate implements Disposable {
     const end = endOf(this.#context)
     if (end - clock.now() > ENDS_SOON_MS || clock.monotonic() - this.#warnedAt < DAY) return
     this.#warnedAt = clock.monotonic()
-    logger.warn(
-      { setting, ends_at: toRfc3339(end) },
-      'the certificate of this listener ends soon: replace it',
-    )
+    const fields = { setting, ends_at: toRfc3339(end) }
+    if (end > clock.now()) logger.warn(fields, 'the certificate of this listener ends soon: replace it')
+    else logger.error(fields, 'the certificate of this listener has ended, clients refuse it: replace it')
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
-import { Nullable } from '../../wire/schemas.ts'
+import { Fields, Nullable, SeveralOf } from '../../wire/schemas.ts'
 import { compileValidator } from './validation.ts'
 
 const schema = Type.Object({
@@ -39,4 +39,20 @@ test('an unknown or repeated parameter of a query is called so', () => {
     ['limit', 'repeated_parameter'],
     ['limt', 'unknown_parameter'],
   ])
+})
+
+test('a list has commas between its values; what is wrong with one of them is said of the list', () => {
+  const query = Fields({ status: Type.Optional(SeveralOf(['open', 'closed'], 'Of a thing.')) })
+  const validate = compileValidator({ schema: query, method: 'GET', url: '/', httpPart: 'querystring' })
+  assert.deepEqual(validate({ status: 'open' }), { value: { status: ['open'] } })
+  assert.deepEqual(validate({ status: 'open,closed' }), { value: { status: ['open', 'closed'] } })
+  const faultsOf = (status: unknown) => {
+    const answer = validate({ status })
+    assert.ok(typeof answer === 'object' && 'error' in answer && answer.error instanceof AppError)
+    return answer.error.details?.map(({ path, code }) => [path, code])
+  }
+  assert.deepEqual(faultsOf('open,old'), [['status', 'not_in_list']])
+  assert.deepEqual(faultsOf(''), [['status', 'not_in_list']])
+  assert.deepEqual(faultsOf('open,closed,open'), [['status', 'too_many_items']])
+  assert.deepEqual(faultsOf(['open', 'closed']), [['status', 'repeated_parameter']])
 })

@@ -12,7 +12,7 @@ export type Validate = (value: unknown) => unknown
 /** The members of a query or a path are text, so they are converted first. */
 function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): Validate {
   const check = Compile(schema)
-  const types = memberTypes(schema)
+  const types = part === 'body' ? new Map<string, MemberType>() : memberTypes(schema)
   let describe: ReturnType<typeof schemaErrors> | undefined
   return (given) => {
     const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
@@ -21,18 +21,24 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
     const details = describe(value, '').flatMap((error) => detailsOf(schema, error))
     throw invalidPart(
       part,
-      distinct(part === 'query' ? details.map((each) => ofParameter(each, value)) : details),
+      distinct(part === 'query' ? details.map((each) => ofParameter(each, given, types)) : details),
     )
   }
 }
 
-/** The fault of a parameter of a query. */
-function ofParameter(detail: ErrorDetail, query: unknown): ErrorDetail {
+/** The fault of a parameter of a query; that of one value of a list is that of the list. */
+function ofParameter(
+  detail: ErrorDetail,
+  query: unknown,
+  types: ReadonlyMap<string, MemberType>,
+): ErrorDetail {
   const { path, code } = detail
   if (code === 'unknown_field') return fieldFault(path, 'unknown_parameter')
-  if (Array.isArray((query as Record<string, unknown>)[path]) && code !== 'too_many_items')
-    return fieldFault(path, 'repeated_parameter')
-  return withPlusHint(detail, query)
+  const list = path.replace(/\.\d+$/, '')
+  const name = types.get(list)?.isCommaList ? list : path
+  if (Array.isArray((query as Record<string, unknown>)[name]) && code !== 'too_many_items')
+    return fieldFault(name, 'repeated_parameter')
+  return name === path ? withPlusHint(detail, query) : { ...detail, path: name }
 }
 
 /** In a query a plus sign stands for a space, which is the usual mistake in a time with an offset. */
@@ -69,15 +75,20 @@ export function refuseFields(body: unknown): void {
   )
 }
 
-function memberTypes(schema: TSchema): ReadonlyMap<string, string> {
-  const properties = 'properties' in schema ? (schema.properties as Record<string, { type?: string }>) : {}
-  return new Map(Object.entries(properties).map(([name, { type }]) => [name, type ?? '']))
+interface MemberType {
+  readonly type?: string
+  readonly isCommaList?: true
+}
+
+function memberTypes(schema: TSchema): ReadonlyMap<string, MemberType> {
+  const properties = 'properties' in schema ? (schema.properties as Record<string, MemberType>) : {}
+  return new Map(Object.entries(properties))
 }
 
 /** Converts text that is a valid value of the member's type; other text stays as it is and fails the check. */
 function converted(
   given: Record<string, unknown>,
-  types: ReadonlyMap<string, string>,
+  types: ReadonlyMap<string, MemberType>,
 ): Record<string, unknown> {
   // From entries: assigning a member named __proto__ would lose it.
   return Object.fromEntries(
@@ -85,7 +96,9 @@ function converted(
   )
 }
 
-function convertedText(text: unknown, type: string | undefined): unknown {
+function convertedText(text: unknown, { type, isCommaList }: MemberType = {}): unknown {
+  // A list that is repeated is none of texts then, and fails the check.
+  if (isCommaList) return typeof text === 'string' ? text.split(',') : [text]
   if (type === 'integer' && typeof text === 'string' && /^-?\d{1,16}$/.test(text)) return Number(text)
   // A parameter that may be repeated, and is not.
   if (type === 'array' && typeof text === 'string') return [text]

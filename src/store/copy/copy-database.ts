@@ -141,7 +141,7 @@ function targetNotEmpty(why: string): AppError {
   return new AppError(
     'conflict',
     'target_not_empty',
-    `The target of the copy is not empty: ${why}. Name an empty database, or one in which a copy was cut off.`,
+    `The target of the copy is not empty: ${why}. Name an empty database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or one in which a copy was cut off. If a platform was started on it by mistake and nobody needs what is in it, stop that platform, remove the database (DROP DATABASE …; of SQLite its files), and create it again.`,
   )
 }
 

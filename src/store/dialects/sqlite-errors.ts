@@ -3,6 +3,7 @@ import { storeUnavailable } from '../unavailable.ts'
 // https://www.sqlite.org/rescode.html, primary codes
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
+const SQLITE_FULL = 13
 // I/O error, corrupt, full, cannot open, not a database.
 const STORE_FAILURES = new Set([10, 11, 13, 14, 26])
 // Corrupt, not a database.
@@ -24,6 +25,11 @@ export function fromSqliteError(error: unknown): unknown {
 export function isDamaged(error: unknown): boolean {
   const code = primaryCode(error)
   return code !== undefined && DAMAGED.has(code)
+}
+
+/** There was no room for the change, even if there is some now. */
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === SQLITE_FULL
 }
 
 function primaryCode(error: unknown): number | undefined {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
+import { WriteLockHeld } from '../unavailable.ts'
 import { explainSqliteFailure } from './sqlite-failure.ts'
 
 /** What SQLite throws for the file at that path. */
@@ -34,6 +35,14 @@ test('for any other error a backup is not the remedy', () => {
   assert.doesNotMatch(remedy, /restore/)
 })
 
+test('for a lock that another program keeps, that program is to be ended', () => {
+  for (const error of [Object.assign(new Error('database is locked'), { errcode: 5 }), new WriteLockHeld()]) {
+    const { reason, remedy } = explainSqliteFailure('/data/platform.db', error)
+    assert.equal(reason, error.message)
+    assert.match(remedy, /fuser -v \/data\/platform\.db/)
+  }
+})
+
 test('a wrong owner, a read-only file system and a full disk are named, whatever SQLite says', () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'platform.db')
@@ -48,8 +57,12 @@ test('a wrong owner, a read-only file system and a full disk are named, whatever
   assert.match(reason, /^this process runs as the user \d+ and cannot write .*platform\.db, which belongs to/)
   assert.match(remedy, new RegExp(`chown -R \\d+:\\d+ ${directory.path}$`))
   assert.match(explain({ access: failing('EROFS') }).reason, /is on a read-only file system$/)
-  assert.deepEqual(explain({ space: () => ({ blocks: 10, bavail: 0 }) }), {
+  const full = {
     reason: `the disk of ${directory.path} is full`,
-    remedy: 'Make room on it',
-  })
+    remedy: 'Make room on it: "platform doctor" names what can be removed',
+  }
+  assert.deepEqual(explain({ space: () => ({ blocks: 10, bavail: 0 }) }), full)
+  // The change that did not fit was rolled back.
+  const error = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+  assert.deepEqual(explainSqliteFailure(path, error, system), full)
 })

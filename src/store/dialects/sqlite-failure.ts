@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync, type StatsFs } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage } from '../../kernel/errors.ts'
-import { isDamaged } from './sqlite-errors.ts'
+import { WriteLockHeld } from '../unavailable.ts'
+import { isBusy, isDamaged, isFull } from './sqlite-errors.ts'
 
 /** Why a database file cannot be used, and what to do; both without a full stop. */
 export interface SqliteFailure {
@@ -28,7 +29,9 @@ const SEE_KERNEL = 'Look for errors of the disk in the log of the kernel (dmesg)
 export function explainSqliteFailure(path: string, error: unknown, system = FILE_SYSTEM): SqliteFailure {
   const reason = errorMessage(error).replace(/\.$/, '')
   if (isDamaged(error)) return { reason, remedy: RESTORE }
-  return unwritablePlace(path, system) ?? fullDisk(path, system) ?? { reason, remedy: SEE_KERNEL }
+  if (isBusy(error) || error instanceof WriteLockHeld)
+    return { reason, remedy: `End the program that keeps the file locked (fuser -v ${path} names it)` }
+  return unwritablePlace(path, system) ?? fullDisk(path, error, system) ?? { reason, remedy: SEE_KERNEL }
 }
 
 /** The first of the directory and the files of the database that this process cannot write. */
@@ -37,7 +40,10 @@ function unwritablePlace(path: string, system: FileSystem): SqliteFailure | unde
   for (const place of places) {
     const code = accessFailure(place, system)
     if (code === 'EROFS')
-      return { reason: `${place} is on a read-only file system`, remedy: `Make it writable. ${SEE_KERNEL}` }
+      return {
+        reason: `${place} is on a read-only file system`,
+        remedy: `Make it writable (findmnt -T ${place} shows its mount). ${SEE_KERNEL}`,
+      }
     if (code !== undefined) return wrongOwner(place, path)
   }
   return undefined
@@ -60,11 +66,19 @@ function wrongOwner(place: string, path: string): SqliteFailure {
   }
 }
 
-function fullDisk(path: string, { space }: FileSystem): SqliteFailure | undefined {
+function fullDisk(path: string, error: unknown, { space }: FileSystem): SqliteFailure | undefined {
   const directory = dirname(path)
-  if (!existsSync(directory)) return undefined
+  return isFull(error) || isWithoutSpace(directory, space)
+    ? {
+        reason: `the disk of ${directory} is full`,
+        remedy: 'Make room on it: "platform doctor" names what can be removed',
+      }
+    : undefined
+}
+
+function isWithoutSpace(directory: string, space: FileSystem['space']): boolean {
+  if (!existsSync(directory)) return false
   const { blocks, bavail } = space(directory)
   // A file system without blocks, such as /proc, is not full.
-  if (blocks === 0 || bavail > 0) return undefined
-  return { reason: `the disk of ${directory} is full`, remedy: 'Make room on it' }
+  return blocks > 0 && bavail === 0
 }

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseContents, RestoredDatabase, SnapshotSteps } from '../../ports/database-files.ts'
 import { schemaStatus, type SchemaStatus } from '../migrate.ts'
@@ -60,6 +60,19 @@ export async function inspectServers(database: DatabaseAddress): Promise<readonl
   if (database.kind === 'sqlite') return []
   const { readServers } = await import('../dialects/postgres-probe.ts')
   return readServers(database.url)
+}
+
+const OLDEST_USER: CompiledQuery<{ id: string }> = CompiledQuery.raw(
+  'select id from users order by created_at, id limit 1',
+)
+
+/** Whether a SQLite file has a first user that the database does not have: the one is no copy of the other. */
+export async function hasOtherUsers(path: string, { read: { db } }: Store): Promise<boolean> {
+  const { readInThread } = await import('../dialects/sqlite-threads.ts')
+  const [user] = await readInThread(path, OLDEST_USER).catch(() => [])
+  if (!user) return false
+  const { rows } = await sql<{ id: string }>`select id from users where id = ${user.id}`.execute(db)
+  return rows.length === 0
 }
 
 interface FileReader {

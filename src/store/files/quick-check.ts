@@ -6,6 +6,7 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
 import { snapshotDamaged } from './restore-target.ts'
 import { storeUnavailable } from '../unavailable.ts'
+import { isDamaged } from '../dialects/sqlite-errors.ts'
 
 interface Finding {
   readonly quick_check: string
@@ -29,6 +30,22 @@ export async function quickCheck(database: DatabaseAddress, signal?: AbortSignal
   }
 }
 
+/** What is wrong with the pages of a database; undefined if nothing is. Rejects if it cannot be read. */
+export async function findDamage(
+  database: DatabaseAddress,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    await quickCheck(database, signal)
+    return undefined
+  } catch (error) {
+    signal.throwIfAborted()
+    const { code, cause, message } = error instanceof AppError ? error : storeUnavailable(error)
+    if (code === 'snapshot_damaged' || isDamaged(cause)) return message
+    throw error
+  }
+}
+
 async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
   const { readInThread } = await import('../dialects/sqlite-threads.ts')
   const rows = await readInThread(path, QUICK_CHECK, { inBackground: true, signal }).catch(
@@ -37,7 +54,8 @@ async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
       throw storeUnavailable(cause, `The database ${path} cannot be read: ${errorMessage(cause)}.`)
     },
   )
-  const result = rows[0]?.quick_check
+  // It begins with a line that names the only database.
+  const result = rows[0]?.quick_check.split('\n').at(-1)
   if (result === 'ok') return 'quick_check: ok'
   throw snapshotDamaged(path, `quick_check: ${result}`)
 }

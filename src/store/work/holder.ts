@@ -5,8 +5,22 @@ import { hasEnded } from '../../kernel/process.ts'
 
 /** A new name for a holder of leases in this process; it names the process, so that others can see its end. */
 export function newHolder(): string {
-  return `${HOST_ID}/${process.pid}/${newId()}`
+  const holder = `${HOST_ID}/${process.pid}/${newId()}`
+  OWN.add(holder)
+  return holder
 }
+
+/**
+ * Whether the process of a holder has ended that can only have been on this host, such as one of a SQLite file: it has, too, if
+ * it was before the last boot, or has had the number of this process.
+ */
+export function hasEndedHere(holder: string): boolean {
+  if (OWN.has(holder)) return false
+  const [host, processId] = holder.split('/')
+  return host !== HOST_ID || Number(processId) === process.pid || isDeadHolder(holder)
+}
+
+const OWN = new Set<string>()
 
 /** Whether the holder's process has ended. Only known on the same host: a holder elsewhere counts as alive. */
 export function isDeadHolder(holder: string): boolean {

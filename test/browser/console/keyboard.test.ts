@@ -248,6 +248,7 @@ test('an object leads to what belongs to it', async (t) => {
 
 test('the browser notifies of new alerts from a chosen severity on, and its tab says how many are unseen', async (t) => {
   const page = await world.open(t, 'alerts', { permissions: ['notifications'] })
+  await page.getByText('Live', { exact: true }).waitFor()
   await page.evaluate(() => {
     Object.defineProperty(document, 'hidden', {
       get: () => document.documentElement.dataset['hidden'] === 'yes',
@@ -264,7 +265,6 @@ test('the browser notifies of new alerts from a chosen severity on, and its tab 
     }
     Object.assign(globalThis, { Notification: Notice })
   })
-  await page.getByText('Live', { exact: true }).waitFor()
   await page.getByLabel('Notify this browser').selectOption('From High')
   for (const [title, level] of [
     ['Not told', 'WARNING'],

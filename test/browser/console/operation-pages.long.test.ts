@@ -105,7 +105,7 @@ test('an old backup is to be checked, and the overview says what to do first', a
   await card.getByText('60 days ago · No automatic backup is set (data.backup_every).').waitFor()
   await card.getByText('Check').waitFor()
   await page.getByText('No chat robot is set up (alerts.robot.url), so nobody is notified').waitFor()
-  await page.getByRole('link', { name: 'see to the data backup' }).click()
+  await page.getByRole('link', { name: 'See to the data backup' }).click()
   await page.waitForURL('**/data-backups')
 })
 
@@ -139,7 +139,7 @@ test('alerts that are acknowledged are still counted, and the most severe one co
   const card = page.getByRole('listitem').filter({ hasText: 'Firing alerts' })
   await card.getByText('1 critical', { exact: true }).waitFor()
   await page
-    .getByRole('link', { name: /^see to the alert “/ })
+    .getByRole('link', { name: /^See to the alert “/ })
     .getByText('<script>')
     .waitFor()
   await assertLooks(page, 'overview-first')
@@ -161,7 +161,7 @@ test('the first step is a most severe alert, also when many newer ones are less 
   })
   await page.getByRole('link', { name: 'Overview' }).click()
   await page
-    .getByRole('link', { name: /^see to the alert “/ })
+    .getByRole('link', { name: /^See to the alert “/ })
     .getByText('<script>')
     .waitFor()
 })

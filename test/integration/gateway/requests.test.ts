@@ -18,7 +18,13 @@ test('a request goes to the api as the holder of the session', async (t) => {
     id: 'a-1',
     method: 'PUT',
     path: '/orders/1?x=%20',
-    headers: { 'Idempotency-Key': 'k', 'X-Request-Id': 'mine', traceparent: TRACEPARENT, tracestate: 'v=1' },
+    headers: {
+      'Idempotency-Key': 'k',
+      'X-Request-Id': 'mine',
+      'Accept-Encoding': 'gzip',
+      traceparent: TRACEPARENT,
+      tracestate: 'v=1',
+    },
     body: { status: 'paid', nested: [null, 1.5, 'ä'] },
   })
   await session.frame('response', { id: 'a-1' })
@@ -34,6 +40,8 @@ test('a request goes to the api as the holder of the session', async (t) => {
       key: seen?.headers['idempotency-key'],
       type: seen?.headers['content-type'],
       host: seen?.headers.host,
+      // The answer is read as text.
+      coding: seen?.headers['accept-encoding'],
     },
     {
       id: 'id-of-ada',
@@ -43,6 +51,7 @@ test('a request goes to the api as the holder of the session', async (t) => {
       key: 'k',
       type: 'application/json',
       host: new URL(api.url).host,
+      coding: undefined,
     },
   )
   const { traceparent, tracestate } = seen?.headers ?? {}

@@ -32,7 +32,7 @@ const MEANINGS: readonly {
 }[] = [
   {
     field:
-      /\.(at|expires_at|expires_before|created_from|created_to|ended_from|ended_to|expires_from|expires_to)$/,
+      /\.(at|expires_at|expires_before|created_from|created_to|ended_from|ended_to|updated_from|updated_to|expires_from|expires_to)$/,
     good: ['2026-01-31T02:00:00Z', '1970-01-01T00:00:00.001z', '2096-02-29T23:58:60.123456789+23:59'],
     bad: NO_TIMES,
   },
@@ -270,7 +270,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
 
   const goodFor = (name: string) =>
     `${name}=${encodeURIComponent(sampleOf(place).query?.[name] ?? goodOf(place, name))}`
-  for (const { name, schema } of known) {
+  for (const { name, schema, explode } of known) {
     const others = known.filter((each) => each.required === true && each.name !== name)
     const needed = others.map((each) => `${goodFor(each.name)}&`).join('')
     test(`accepts every valid ${name}, and rejects and names every invalid one`, async () => {
@@ -278,7 +278,7 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
         await judge(withQuery(`${needed}${name}=${encodeURIComponent(String(each.value))}`), name, each)
     })
 
-    const isRepeatable = schema.type === 'array'
+    const isRepeatable = schema.type === 'array' && explode !== false
     test(`${isRepeatable ? 'accepts' : 'refuses'} ${name} twice`, async () => {
       const good = goodFor(name)
       assertAccepted(await api.send(withQuery(needed + good)), good)

@@ -29,6 +29,8 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
   readonly schema: Schema
+  /** False: the values of a list are in one text, with commas between them. */
+  readonly explode?: boolean
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 

@@ -119,7 +119,7 @@ const BOUNDS: Readonly<Record<string, Partial<Schema>>> = {
   'reportAlert.level': { minimum: 0, maximum: 5 },
   'reportAlert.weight': { minimum: 0, maximum: 6 },
   'listMessages.status': { enum: ['pending', 'delivered', 'dead'] },
-  'listAlerts.status': { enum: ['firing', 'acknowledged', 'recovered', 'frozen'] },
+  'listAlerts.status': { items: { type: 'string', enum: ['firing', 'acknowledged', 'recovered', 'frozen'] } },
 }
 
 test('the bounds in the OpenAPI document are those of the specification', () => {

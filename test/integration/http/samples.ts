@@ -199,6 +199,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
       level: 'high',
       source: 'platform.backup',
       assignee: randomUUID(),
+      mentioned: randomUUID(),
       text: 'shop',
     },
   }),

@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks'
 import { eventObject } from '../../../api/event-stream.ts'
 import { defineWords } from '../../../i18n/language.ts'
 import { writeLocal, readLocal } from '../../../parts/preferences.ts'
-import { markTab } from '../../../parts/tab-title.ts'
 import { showToast } from '../../../parts/toast.tsx'
+import { notify } from '../notify.ts'
 import { live, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
-import { LISTED_SEVERITIES, type Alert } from './model.ts'
-import { alertWords } from './words.ts'
+import type { Alert } from './model.ts'
+import { LISTED_SEVERITIES, SEVERITY_WORDS } from './severities.ts'
 
 const noticeWords = defineWords({
   en: {
@@ -26,6 +26,8 @@ const noticeWords = defineWords({
     refused: '浏览器不允许此页面发送通知。请在浏览器设置中允许，然后重新选择。',
   },
 })
+
+const severityWords = defineWords(SEVERITY_WORDS)
 
 const KEY = 'platform.alert-notices'
 
@@ -50,7 +52,7 @@ async function chooseLeast(severity: Severity | null): Promise<void> {
 /** From which severity on the browser notifies of new alerts: a choice of this browser. */
 export function AlertNoticeChoice() {
   const { label, never, from } = noticeWords()
-  const { severities } = alertWords()
+  const severities = severityWords()
   return (
     <label class="setting-choice">
       {label}
@@ -74,47 +76,28 @@ export function AlertNoticeChoice() {
 
 const RAISED = 'alert.raised'
 const alertIn = eventObject<Alert>('severity')
-let unseen = 0
 
-/** Notifies of new alerts, and marks the tab until its user sees it again. */
+/** Notifies of new alerts. */
 export function useAlertNotices(): void {
   const { route } = useLocation()
   useEffect(() => {
     if (!session.may('listAlerts')) return undefined
-    const onSeen = () => {
-      if (document.hidden) return
-      unseen = 0
-      markTab(unseen)
-    }
-    const unsubscribe = live.subscribe({
+    return live.subscribe({
       prefix: 'alert.',
       onEvent(event) {
         const alert = alertIn(event)
         if (event.subject !== RAISED || !alert || !isNoticed(alert)) return
-        if (document.hidden) markTab(++unseen)
-        showNotice(alert, () => route(`${pathOf({ name: 'alerts' })}/${encodeURIComponent(alert.id)}`))
+        const { id, severity, title, source } = alert
+        const open = () => route(`${pathOf({ name: 'alerts' })}/${encodeURIComponent(id)}`)
+        notify({ id, title: `${severityWords()[severity]}: ${title}`, body: source, open })
       },
       onGap() {},
       onReturn() {},
     })
-    document.addEventListener('visibilitychange', onSeen)
-    return () => {
-      unsubscribe()
-      document.removeEventListener('visibilitychange', onSeen)
-    }
   }, [])
 }
 
 function isNoticed({ severity }: Alert): boolean {
   const place = LISTED_SEVERITIES.findIndex((each) => each === severity)
   return least.value !== null && place !== -1 && place <= LISTED_SEVERITIES.indexOf(least.value)
-}
-
-function showNotice({ id, severity, title, source }: Alert, onClick: () => void): void {
-  const notice = new Notification(`${alertWords().severities[severity]}: ${title}`, { body: source, tag: id })
-  notice.addEventListener('click', () => {
-    focus()
-    notice.close()
-    onClick()
-  })
 }

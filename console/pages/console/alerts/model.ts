@@ -8,6 +8,7 @@ import { call, session } from '../platform.ts'
 import { settingsResource } from '../settings/model.ts'
 import type { Silence } from '../silences/model.ts'
 import { listOf, resourceOf } from '../sources.ts'
+import { LISTED_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
 export type Alert = AnswerOf<'getAlert'>
@@ -56,9 +57,6 @@ export const OUTCOME_TONES: Readonly<Record<AlertDecision['outcome'], Tone>> = {
   bundled: 'good',
   failed: 'danger',
 }
-
-/** Those of alerts that are not closed, the most severe first. */
-export const LISTED_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 
 const ALERT_FILTERS: readonly ListFilter[] = [
   { name: 'text', kind: 'text', match: 'part' },

@@ -28,7 +28,6 @@ import { AlertNoticeChoice } from './alert-notices.tsx'
 import { AlertDrawer } from './drawer.tsx'
 import {
   alertGroup,
-  LISTED_SEVERITIES,
   ALERT_TONES,
   SEVERITY_TONES,
   type Alert,
@@ -38,6 +37,7 @@ import {
   silencesOf,
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
+import { LISTED_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
 const PATH = pathOf({ name: 'alerts' })
@@ -173,12 +173,19 @@ function alertBulk(): Bulk<Alert> | false {
       send: ({ id }) => call('recoverAlert', { path: { id } }),
     })
   }
-  const more = (chosen: readonly Alert[]) => session.may('createSilence') && <SilenceMany alerts={chosen} />
+  const more: Bulk<Alert>['more'] = (chosen, onDone) =>
+    session.may('createSilence') && <SilenceMany alerts={chosen} onDone={onDone} />
   return actions.length > 0 && { titleOf: ({ title }) => title, actions, more }
 }
 
+interface SilenceManyProps {
+  readonly alerts: readonly Alert[]
+  /** Gets the alerts for which no silence was made. */
+  readonly onDone: (left: readonly Alert[]) => void
+}
+
 /** Silences the chosen alerts: by a form, or of several sources by one silence for each. */
-function SilenceMany({ alerts }: { readonly alerts: readonly Alert[] }) {
+function SilenceMany({ alerts, onDone }: SilenceManyProps) {
   const words = alertWords()
   const silencing = useSignal<FormValues | null>(null)
   const silence = async () => {
@@ -195,13 +202,21 @@ function SilenceMany({ alerts }: { readonly alerts: readonly Alert[] }) {
     const [first] = refused
     if (first) showToast('warning', describeFailure(first.failure))
     else showToast('good', done(localNumber(count)))
+    const refusedSources = refused.map(({ item }) => item.matchers.source)
+    onDone(alerts.filter(({ source }) => refusedSources.includes(source)))
   }
   return (
     <>
       <button class="button" type="button" onClick={() => void silence()}>
         {words.silence}
       </button>
-      {silencing.value && <NewSilence initial={silencing.value} onClose={() => (silencing.value = null)} />}
+      {silencing.value && (
+        <NewSilence
+          initial={silencing.value}
+          onCreated={() => onDone([])}
+          onClose={() => (silencing.value = null)}
+        />
+      )}
     </>
   )
 }

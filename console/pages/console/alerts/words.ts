@@ -1,9 +1,11 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
+import { SEVERITY_WORDS } from './severities.ts'
 import { formatSome } from '../../../parts/format.ts'
 
 export const alertWords = defineWords({
   en: {
-    title: 'Alerts',
+    ...PAGE_WORDS.en.alerts,
     list: 'List of alerts',
     find: 'Find alerts by their text',
     empty: 'No alert was ever reported.',
@@ -31,14 +33,7 @@ export const alertWords = defineWords({
       sort: 'Order',
     },
     statuses: { firing: 'Firing', acknowledged: 'Acknowledged', recovered: 'Recovered', frozen: 'Frozen' },
-    severities: {
-      CRITICAL: 'Critical',
-      HIGH: 'High',
-      ERROR: 'Error',
-      WARNING: 'Warning',
-      INFO: 'Info',
-      CLOSE: 'Closed',
-    },
+    severities: SEVERITY_WORDS.en,
     acknowledge: 'Acknowledge',
     acknowledged: 'The alert is acknowledged.',
     heldBack:
@@ -149,7 +144,7 @@ export const alertWords = defineWords({
     },
   },
   zh: {
-    title: '告警',
+    ...PAGE_WORDS.zh.alerts,
     list: '告警列表',
     find: '按文本查找告警',
     empty: '还没有收到过告警。',
@@ -177,14 +172,7 @@ export const alertWords = defineWords({
       sort: '排序',
     },
     statuses: { firing: '触发中', acknowledged: '已确认', recovered: '已恢复', frozen: '已冻结' },
-    severities: {
-      CRITICAL: '严重',
-      HIGH: '高',
-      ERROR: '错误',
-      WARNING: '警告',
-      INFO: '信息',
-      CLOSE: '已关闭',
-    },
+    severities: SEVERITY_WORDS.zh,
     acknowledge: '确认',
     acknowledged: '告警已确认。',
     heldBack: '在确认到期或级别升高之前，不再发送此告警的消息。之后会再次告警。',

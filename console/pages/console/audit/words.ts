@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const auditWords = defineWords({
   en: {
-    title: 'Audit',
+    ...PAGE_WORDS.en.audit,
     list: 'Audit trail',
     empty: 'Nothing was changed yet.',
     noMatch: 'No row matches the filters.',
@@ -27,7 +28,7 @@ export const auditWords = defineWords({
     download: 'Export',
   },
   zh: {
-    title: '审计',
+    ...PAGE_WORDS.zh.audit,
     list: '审计记录',
     empty: '还没有任何更改。',
     noMatch: '没有符合筛选条件的记录。',

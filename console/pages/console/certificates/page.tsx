@@ -41,7 +41,7 @@ export function CertificatesPage({ id }: ViewProps) {
       }
       newItem={
         session.may('registerCertificate') && {
-          title: words.newCertificate,
+          title: words.newItem,
           dialog: (dialog) => <NewCertificate {...dialog} />,
         }
       }
@@ -86,7 +86,7 @@ function NewCertificate({ onClose, onCreated }: NewItemDialog) {
   const { name, pem } = words.fields
   return (
     <CreateDialog
-      title={words.newCertificate}
+      title={words.newItem}
       schema={BODIES.registerCertificate}
       labels={{ name, pem }}
       hints={words.hints}

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const certificateWords = defineWords({
   en: {
-    title: 'Certificates',
+    ...PAGE_WORDS.en.certificates,
     list: 'Certificates by their end',
     empty: 'No certificate is registered. The platform warns before a registered certificate ends.',
     how: {
@@ -58,7 +59,6 @@ export const certificateWords = defineWords({
     missingSigner: (issuer: string, next: string) =>
       `“${issuer}” has issued the certificate, but “${next}” follows it: put the certificate of its issuer there.`,
     warningTitle: 'Warnings',
-    newCertificate: 'Register a certificate',
     register: 'Register',
     registered: (name: string) => `The certificate ${name} is registered.`,
     revoke: 'Revoke',
@@ -83,7 +83,7 @@ export const certificateWords = defineWords({
     expiresAt: (time: string) => `until ${time}`,
   },
   zh: {
-    title: '证书',
+    ...PAGE_WORDS.zh.certificates,
     list: '按到期时间排列的证书',
     empty: '尚未登记证书。平台会在已登记的证书到期前提醒。',
     how: {
@@ -137,7 +137,6 @@ export const certificateWords = defineWords({
     },
     missingSigner: (issuer, next) => `证书由“${issuer}”颁发，但其后是“${next}”：请在此处放入颁发者的证书。`,
     warningTitle: '警告',
-    newCertificate: '登记证书',
     register: '登记',
     registered: (name) => `已登记证书 ${name}。`,
     revoke: '吊销',

@@ -18,6 +18,7 @@ import { Section } from '../../../parts/section.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { localCommand } from '../commands/built-in.ts'
 import { call, session } from '../platform.ts'
 import { userLabel, userChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
@@ -89,13 +90,16 @@ function commandRuleColumns({
     {
       key: 'id',
       title: fields.id,
-      cell: ({ id, title, isMissing }) => (
-        <>
-          <bdi class="mono">{id}</bdi>
-          {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
-          {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
-        </>
-      ),
+      cell: (rule) => {
+        const { id, title, isMissing } = localCommand(rule)
+        return (
+          <>
+            <bdi class="mono">{id}</bdi>
+            {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
+            {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
+          </>
+        )
+      },
     },
     {
       key: 'roles',
@@ -164,7 +168,8 @@ interface CommandRuleDrawerProps {
 }
 
 /** The rule of one command, and whom it allows to run the command. */
-function CommandRuleDrawer({ command: { id, title }, onClose }: CommandRuleDrawerProps) {
+function CommandRuleDrawer({ command, onClose }: CommandRuleDrawerProps) {
+  const { id, title } = localCommand(command)
   const words = commandPolicyWords()
   const model = useResource(policyResource, '')
   return (

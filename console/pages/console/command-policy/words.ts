@@ -1,11 +1,12 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 type AccessRule = AnswerOf<'explainCommandAccess'>['rule']
 
 export const commandPolicyWords = defineWords({
   en: {
-    title: 'Command policy',
+    ...PAGE_WORDS.en.commandPolicy,
     list: 'Who may run which command',
     empty: 'There is no command with a rule.',
     noMatch: '',
@@ -62,7 +63,7 @@ export const commandPolicyWords = defineWords({
     older: (count: string) => `These are the latest ${count} changes. The API lists the older ones.`,
   },
   zh: {
-    title: '命令策略',
+    ...PAGE_WORDS.zh.commandPolicy,
     list: '谁可以运行哪个命令',
     empty: '没有设置规则的命令。',
     noMatch: '',

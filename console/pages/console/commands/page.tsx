@@ -23,6 +23,7 @@ import {
   requestSchema,
   type Command,
 } from './model.ts'
+import { localCommand } from './built-in.ts'
 import { commandWords } from './words.ts'
 
 /** The commands that the user may run, and beside them the command that the address names. */
@@ -53,7 +54,7 @@ function commandColumns(words: ReturnType<typeof commandWords>): readonly TableC
   const { fields, approvals } = words
   const column = fieldColumns<Command, typeof fields>(fields)
   return [
-    column.text('title'),
+    { key: 'title', title: fields.title, cell: (command) => <bdi>{localCommand(command).title}</bdi> },
     column.code('id', { isWideOnly: true }),
     { key: 'approval', title: fields.approval, cell: ({ approval }) => approvals[approval] },
     {
@@ -75,7 +76,7 @@ interface CommandDrawerProps {
 function CommandDrawer({ command, onClose }: CommandDrawerProps) {
   const words = commandWords()
   const { fields } = words
-  const { id, title, description, approval, timeout_seconds } = command
+  const { id, title, description, approval, timeout_seconds } = localCommand(command)
   return (
     <Drawer title={title} onClose={onClose}>
       <FactList

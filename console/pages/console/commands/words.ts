@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const commandWords = defineWords({
   en: {
-    title: 'Commands',
+    ...PAGE_WORDS.en.commands,
     list: 'List of commands',
     empty: 'There is no command that you may run. Administrators decide that on the page "Command policy".',
     noMatch: '',
@@ -28,7 +29,7 @@ export const commandWords = defineWords({
     notListed: 'There is no such command, or you may not run it.',
   },
   zh: {
-    title: '命令',
+    ...PAGE_WORDS.zh.commands,
     list: '命令列表',
     empty: '没有您可以运行的命令；由管理员在“命令策略”页面决定。',
     noMatch: '',

@@ -29,7 +29,7 @@ export function DataBackupsPage({ id }: ViewProps) {
       head={() => session.may('pruneDataBackups') && <PruneBackups />}
       newItem={
         session.may('createDataBackup') && {
-          title: words.newBackup,
+          title: words.newItem,
           dialog: (dialog) => <NewBackup {...dialog} />,
         }
       }
@@ -43,7 +43,7 @@ function NewBackup({ onClose, onCreated }: NewItemDialog) {
   const words = dataBackupWords()
   return (
     <CreateDialog
-      title={words.newBackup}
+      title={words.newItem}
       schema={BODIES.createDataBackup}
       labels={{ note: words.fields.note }}
       action={words.create}

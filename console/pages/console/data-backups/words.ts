@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const dataBackupWords = defineWords({
   en: {
-    title: 'Data backups',
+    ...PAGE_WORDS.en.dataBackups,
     list: 'List of data backups',
     empty: 'There is no backup of the data yet.',
     how: {
@@ -26,7 +27,6 @@ export const dataBackupWords = defineWords({
     hints: { keep: 'The newest completed backups stay, and always the newest verified one.' },
     statuses: { running: 'Running', completed: 'Completed', failed: 'Failed' },
     running: 'The backup is being written, then verified. Orders go on meanwhile.',
-    newBackup: 'New backup',
     create: 'Start the backup',
     started: 'The backup has started.',
     finished: { completed: 'The backup is complete.', failed: 'The backup has failed.' },
@@ -48,7 +48,7 @@ export const dataBackupWords = defineWords({
       'DATA_DIR stands for the data directory of the platform (setting data_dir), FILE for its configuration file. Administrators see both here.',
   },
   zh: {
-    title: '数据备份',
+    ...PAGE_WORDS.zh.dataBackups,
     list: '数据备份列表',
     empty: '还没有数据备份。',
     how: {
@@ -72,7 +72,6 @@ export const dataBackupWords = defineWords({
     hints: { keep: '保留最新完成的备份，并始终保留最新一个已校验的备份。' },
     statuses: { running: '进行中', completed: '已完成', failed: '失败' },
     running: '正在写入并校验备份，订单处理不受影响。',
-    newBackup: '新建备份',
     create: '开始备份',
     started: '备份已开始。',
     finished: { completed: '备份已完成。', failed: '备份失败。' },

@@ -9,14 +9,8 @@ import { useChange, type Changing } from '../../../parts/resource/use-change.tsx
 import { rolesText } from '../command-policy/labels.ts'
 import { call } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import {
-  commandTitle,
-  EXECUTION_TONES,
-  isOwnRequest,
-  mayDecide,
-  paramsText,
-  type Execution,
-} from './model.ts'
+import { commandTitle, EXECUTION_TONES, paramsText, type Execution } from './model.ts'
+import { isOwnRequest, mayDecide } from './requests.ts'
 import { executionWords } from './words.ts'
 
 export interface ExecutionActionsProps {

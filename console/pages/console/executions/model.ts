@@ -2,9 +2,8 @@ import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
-import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import { call, live, session } from '../platform.ts'
 import { commandChoices, commandLabel } from '../command-names.ts'
+import { localCommand } from '../commands/built-in.ts'
 import { listedUsers } from '../user-names.ts'
 
 export type Execution = AnswerOf<'getExecution'>
@@ -31,42 +30,6 @@ export function isOpen(status: ExecutionStatus): boolean {
   return OPEN.includes(status)
 }
 
-/** Whether the user requested it: nobody decides on an own request. */
-export function isOwnRequest({ requested_by }: Execution): boolean {
-  return requested_by === session.bearer.value?.id
-}
-
-/** Whether the user may approve or reject it. */
-export function mayDecide(execution: Execution): boolean {
-  const { status, approvers } = execution
-  const isApprover = approvers?.some((role) => session.bearer.value?.roles.includes(role)) ?? false
-  return status === 'awaiting_approval' && isApprover && !isOwnRequest(execution)
-}
-
-const PAUSE_MS = 5_000
-const MOST_REQUESTS = 100
-
-interface Requests {
-  readonly items: readonly Execution[]
-  /** Whether there are more than are read. */
-  readonly hasMore: boolean
-}
-
-/** The requests that the user may decide on; also for roles that the policy makes approvers. */
-export const decidable: ResourceSource<Requests> = {
-  live,
-  prefix: 'command.',
-  isAbout: () => true,
-  pauseMs: PAUSE_MS,
-  async read(_, signal) {
-    const query = { status: 'awaiting_approval', limit: MOST_REQUESTS } as const
-    const waiting = await call('listExecutions', { query }, signal)
-    if (!waiting.ok) return waiting
-    const { items, next_cursor } = waiting.value
-    return { ...waiting, value: { items: items.filter(mayDecide), hasMore: next_cursor !== null } }
-  },
-}
-
 export const EXECUTION_FILTERS: readonly ListFilter[] = [
   { name: 'status', kind: 'choice', values: Object.keys(EXECUTION_TONES) },
   { name: 'command_id', kind: 'reference', choices: commandChoices },
@@ -77,7 +40,9 @@ export const EXECUTION_FILTERS: readonly ListFilter[] = [
 /** The title of the command; its id if it does not exist. */
 export function commandTitle({ title, command_id }: Pick<Execution, 'title' | 'command_id'>): string {
   // Events have no title.
-  return title === undefined ? commandLabel(command_id) : (title ?? command_id)
+  return title === undefined
+    ? commandLabel(command_id)
+    : localCommand({ id: command_id, title: title ?? command_id }).title
 }
 
 /** `unit=shop-web lines=20` */

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const executionWords = defineWords({
   en: {
-    title: 'Executions',
+    ...PAGE_WORDS.en.executions,
     wide: 'Whole window',
     list: 'Executions of commands',
     empty: 'No command was run yet.',
@@ -68,7 +69,7 @@ export const executionWords = defineWords({
   },
   zh: {
     wide: '全屏查看',
-    title: '执行记录',
+    ...PAGE_WORDS.zh.executions,
     list: '命令执行记录',
     empty: '还没有运行过命令。',
     how: {

@@ -64,7 +64,7 @@ function HeartbeatForm({ heartbeat, onDone, onClose }: HeartbeatFormProps) {
   const { name, ...others } = words.formFields
   return (
     <CreateDialog
-      title={heartbeat ? words.editTitle(heartbeat.name) : words.newHeartbeat}
+      title={heartbeat ? words.editTitle(heartbeat.name) : words.newItem}
       schema={SCHEMA}
       labels={heartbeat ? others : { name, ...others }}
       hints={words.hints}

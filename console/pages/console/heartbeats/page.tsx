@@ -37,7 +37,7 @@ export function HeartbeatsPage({ id }: ViewProps) {
       id={id}
       newItem={
         session.may('putHeartbeat') && {
-          title: words.newHeartbeat,
+          title: words.newItem,
           dialog: (dialog) => <NewHeartbeat {...dialog} />,
         }
       }

@@ -1,10 +1,15 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const heartbeatWords = defineWords({
   en: {
-    title: 'Heartbeats',
+    ...PAGE_WORDS.en.heartbeats,
     list: 'List of heartbeats',
     empty: 'There are no heartbeats. A heartbeat raises an alert when a program stops to send its beats.',
+    how: {
+      text: '“New heartbeat” makes one, or a program does:',
+      command: `curl -X PUT $URL/alerts/heartbeats/nightly -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"every_seconds":86400,"grace_seconds":600}'`,
+    },
     noMatch: '',
     fields: {
       name: 'Heartbeat',
@@ -49,7 +54,6 @@ export const heartbeatWords = defineWords({
       longest: 'It must be from 1 second to 31 days.',
     },
     needsTime: 'Fill in either the time between two beats or a schedule.',
-    newHeartbeat: 'New heartbeat',
     create: 'Create the heartbeat',
     edit: 'Edit',
     editTitle: (name: string) => `Edit the heartbeat ${name}`,
@@ -80,9 +84,13 @@ export const heartbeatWords = defineWords({
     never: 'Never',
   },
   zh: {
-    title: '心跳',
+    ...PAGE_WORDS.zh.heartbeats,
     list: '心跳列表',
     empty: '没有心跳。程序停止发送心跳时，会触发告警。',
+    how: {
+      text: '可用“新建心跳”创建，也可由程序创建：',
+      command: `curl -X PUT $URL/alerts/heartbeats/nightly -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' -d '{"every_seconds":86400,"grace_seconds":600}'`,
+    },
     noMatch: '',
     fields: {
       name: '心跳',
@@ -127,7 +135,6 @@ export const heartbeatWords = defineWords({
       longest: '必须在 1 秒到 31 天之间。',
     },
     needsTime: '请填写两次心跳的间隔或计划，二者择一。',
-    newHeartbeat: '新建心跳',
     create: '创建心跳',
     edit: '编辑',
     editTitle: (name) => `编辑心跳 ${name}`,

@@ -38,7 +38,7 @@ export function MenusPage({ id }: ViewProps) {
   const selected = draft.nodes.find((node) => node.id === id)
   const { button, dialog } = useNewItem(
     mayEdit && {
-      title: words.newNode,
+      title: words.newItem,
       dialog: (handlers) => <NewNode {...handlers} draft={draft} parentId={selected?.id ?? null} />,
     },
     open,

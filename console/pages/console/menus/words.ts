@@ -1,10 +1,11 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const menuWords = defineWords({
   en: {
-    title: 'Menus',
+    ...PAGE_WORDS.en.menus,
     tree: 'Tree of the menus',
-    empty: 'The shop has no menus.',
+    empty: 'The shop has no menus. “New menu” adds the first one to the draft.',
     fields: {
       id: 'Id',
       title: 'Title',
@@ -20,7 +21,6 @@ export const menuWords = defineWords({
     },
     takenId: 'There is a menu with this id.',
     hidden: 'Hidden',
-    newNode: 'New menu',
     newNodeAtTop: 'New menu at the top',
     newNodeBelow: (title: string) => `New menu below ${title}`,
     add: 'Add to the draft',
@@ -62,9 +62,9 @@ export const menuWords = defineWords({
     notListed: 'There is no such menu.',
   },
   zh: {
-    title: '菜单',
+    ...PAGE_WORDS.zh.menus,
     tree: '菜单树',
-    empty: '商城没有菜单。',
+    empty: '商城没有菜单。“新建菜单”会将第一个菜单加入草稿。',
     fields: { id: '标识', title: '标题', path: '路径', icon: '图标', enabled: '显示', parent_id: '上级' },
     hints: {
       id: '可用字母、数字、点、连字符和下划线，之后不能更改。',
@@ -73,7 +73,6 @@ export const menuWords = defineWords({
     },
     takenId: '已有使用此标识的菜单。',
     hidden: '已隐藏',
-    newNode: '新建菜单',
     newNodeAtTop: '新建顶层菜单',
     newNodeBelow: (title) => `在 ${title} 下新建菜单`,
     add: '加入草稿',

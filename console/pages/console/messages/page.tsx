@@ -17,6 +17,7 @@ import { Section } from '../../../parts/section.tsx'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
@@ -47,6 +48,7 @@ const PATH = pathOf({ name: 'messages' })
 /** The messages to the bus: the list, and beside it the message that the address names. */
 export function MessagesPage({ id }: ViewProps) {
   const words = messageWords()
+  const bus = busStateOf(useBusHealth().value.value)
   return (
     <ObjectsPage
       path={PATH}
@@ -55,7 +57,7 @@ export function MessagesPage({ id }: ViewProps) {
       labelOf={(_, value) => words.statuses[value as Message['status']]}
       columns={messageColumns(words)}
       icon="messages"
-      summary={<BusNotice />}
+      summary={<BusNotice state={bus} />}
       id={id}
       detail={({ id: shown, onClose }) => <MessageDrawer key={shown} id={shown} onClose={onClose} />}
     />

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const messageWords = defineWords({
   en: {
-    title: 'Messages',
+    ...PAGE_WORDS.en.messages,
     list: 'List of messages',
     empty: 'There are no messages yet. Each change of an object is a message to the bus.',
     how: {
@@ -37,7 +38,7 @@ export const messageWords = defineWords({
     },
   },
   zh: {
-    title: '消息',
+    ...PAGE_WORDS.zh.messages,
     list: '消息列表',
     empty: '还没有消息。对象的每次更改都会向总线发送一条消息。',
     how: {

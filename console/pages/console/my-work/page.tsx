@@ -6,10 +6,12 @@ import { useResource, type ResourceSource } from '../../../parts/resource/use-re
 import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.tsx'
 import { SEVERITY_TONES, type Alert } from '../alerts/model.ts'
 import { alertWords } from '../alerts/words.ts'
-import { commandTitle, decidable, EXECUTION_TONES, type Execution } from '../executions/model.ts'
+import { commandTitle, EXECUTION_TONES, type Execution } from '../executions/model.ts'
+import { decidable } from '../executions/requests.ts'
 import { executionWords } from '../executions/words.ts'
 import { call, live, session } from '../platform.ts'
 import { LEVEL_TONES, mostUrgentFirst, type Ticket } from '../tickets/model.ts'
+import { hasUnseenComments, mentioningTickets } from '../tickets/mention-notices.ts'
 import { ticketWords } from '../tickets/words.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
@@ -23,6 +25,14 @@ export function MyWorkPage() {
       <PageHead title={words.title} />
       {session.may('listTickets') && (
         <WorkSection title={words.tickets} empty={words.noTickets} source={myTickets} rowOf={ticketRow} />
+      )}
+      {session.may('listTickets') && (
+        <WorkSection
+          title={words.mentions}
+          empty={words.noMentions}
+          source={mentioningTickets}
+          rowOf={mentionRow}
+        />
       )}
       {session.may('listExecutions') && (
         <WorkSection title={words.requests} empty={words.noRequests} source={decidable} rowOf={requestRow} />
@@ -85,6 +95,11 @@ function ticketRow({ id, level, title, status, updated_at }: Ticket): WorkRow {
   const { levels, statuses } = ticketWords()
   const badge = { tone: LEVEL_TONES[level], label: levels[level] }
   return { page: 'tickets', id, badge, title, note: `${statuses[status]} · ${localTime(updated_at)}` }
+}
+
+function mentionRow(ticket: Ticket): WorkRow {
+  const row = ticketRow(ticket)
+  return hasUnseenComments(ticket) ? { ...row, note: `${myWorkWords().newComments} · ${row.note}` } : row
 }
 
 function requestRow(execution: Execution): WorkRow {

@@ -44,7 +44,7 @@ export function OrdersPage({ id }: ViewProps) {
       head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text)} />}
       newItem={
         session.may('createOrder') && {
-          title: words.newOrder,
+          title: words.newItem,
           dialog: (dialog) => <NewOrder {...dialog} />,
         }
       }
@@ -98,7 +98,7 @@ function NewOrder({ onClose, onCreated }: NewItemDialog) {
   const words = orderWords()
   return (
     <CreateDialog
-      title={words.newOrder}
+      title={words.newItem}
       schema={BODIES.createOrder}
       labels={words.fields}
       hints={words.hints}

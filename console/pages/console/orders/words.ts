@@ -1,9 +1,10 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const orderWords = defineWords({
   en: {
     related: { payments: 'Payments', alerts: 'Alerts', messages: 'Messages of its time' },
-    title: 'Orders',
+    ...PAGE_WORDS.en.orders,
     list: 'List of orders',
     fields: {
       order_id: 'Order',
@@ -53,7 +54,6 @@ export const orderWords = defineWords({
       },
     },
     find: 'Find by id or its beginning',
-    newOrder: 'New order',
     create: 'Create the order',
     createdToast: (id: string) => `Order ${id} was created.`,
     hints: {
@@ -72,7 +72,7 @@ export const orderWords = defineWords({
   },
   zh: {
     related: { payments: '支付', alerts: '告警', messages: '同一时段的消息' },
-    title: '订单',
+    ...PAGE_WORDS.zh.orders,
     list: '订单列表',
     fields: {
       order_id: '订单号',
@@ -120,7 +120,6 @@ export const orderWords = defineWords({
       },
     },
     find: '按订单号或其开头查找',
-    newOrder: '新建订单',
     create: '创建订单',
     createdToast: (id) => `已创建订单 ${id}。`,
     hints: {

@@ -10,18 +10,20 @@ import { LinkChoice } from '../../../parts/link-choice.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
+import { useAnswered } from '../../../parts/resource/use-answered.ts'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { Loading } from '../../../parts/states.tsx'
 import { Stats } from '../../../parts/stats.tsx'
 import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.tsx'
-import { LISTED_SEVERITIES, SEVERITY_TONES } from '../alerts/model.ts'
+import { SEVERITY_TONES } from '../alerts/model.ts'
+import { LISTED_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
-import { useBusState } from '../bus-health.ts'
+import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
-import { decidable } from '../executions/model.ts'
+import { decidable } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
-import { resourceOf } from '../sources.ts'
-import { settingsResource } from '../settings/model.ts'
+import { settingsResource, type Setting, type Settings } from '../settings/model.ts'
 import { pathOf } from '../view.ts'
 import { alertStates, NO_STATES } from './alert-states.ts'
 import {
@@ -46,32 +48,54 @@ const PATH = pathOf({ name: 'overview' })
 export function OverviewPage() {
   const words = overviewWords()
   const period = periodOf(useLocation().query['hours'])
-  const overview = useResource(overviewResource, '')
-  const bus = useBusState()
-  const states = useResource(alertStates, '').value.value ?? NO_STATES
+  const readings = useReadings(period)
+  const isAnswered = useAnswered(Object.values(readings))
   return (
     <>
       <PageHead title={words.title} />
-      <ResourceView model={overview}>
-        {(value) => <Parts overview={overviewOf(value, bus, states)} period={period} />}
+      <ResourceView model={readings.overview}>
+        {(value) => (isAnswered ? <Parts answer={value} readings={readings} period={period} /> : <Loading />)}
       </ResourceView>
     </>
   )
 }
 
+type Readings = ReturnType<typeof useReadings>
+
+/** All that the page shows, read at once. */
+function useReadings(period: Period) {
+  return {
+    overview: useResource(overviewResource, ''),
+    bus: useBusHealth(),
+    states: useResource(alertStates, ''),
+    series: useResource(overviewSeries, period),
+    requests: useResource(decidable, ''),
+    report: useResource(doctorReport, ''),
+    settings: useResource(robotSetting, ''),
+  }
+}
+
 interface PartsProps {
-  readonly overview: Overview
+  readonly answer: AnswerOf<'getOverview'>
+  readonly readings: Readings
   readonly period: Period
 }
 
-function Parts({ overview, period }: PartsProps) {
+function Parts({ answer, readings, period }: PartsProps) {
+  const { bus, states, series, requests, report, settings } = readings
+  const busState = busStateOf(bus.value.value)
+  const overview = overviewOf(answer, busState, states.value.value ?? NO_STATES)
   return (
     <>
-      <LookFirst overview={overview} />
-      {session.may('listMessages') && <BusNotice />}
-      {session.may('getConfig') && <RobotNotice />}
+      <LookFirst
+        overview={overview}
+        requests={requests.value.value?.items.length ?? 0}
+        findings={doctorThings(report.value.value?.findings ?? [])}
+      />
+      {session.may('listMessages') && <BusNotice state={busState} />}
+      {settings.value.value?.items.some(isRobotUnset) && <RobotNotice />}
       {overview.alerts && <SeverityBar firing={overview.alerts.firing} />}
-      {overview.orders && <OrderSection orders={overview.orders} period={period} />}
+      {overview.orders && <OrderSection orders={overview.orders} series={series} period={period} />}
       <PartStats overview={overview} />
     </>
   )
@@ -79,12 +103,12 @@ function Parts({ overview, period }: PartsProps) {
 
 interface OrderSectionProps {
   readonly orders: NonNullable<Overview['orders']>
+  readonly series: Readings['series']
   readonly period: Period
 }
 
-function OrderSection({ orders, period }: OrderSectionProps) {
+function OrderSection({ orders, series, period }: OrderSectionProps) {
   const { orderTitle, period: label, periods } = overviewWords()
-  const series = useResource(overviewSeries, period)
   return (
     <section class="page-section" aria-labelledby="orders-title">
       <header class="page-head">
@@ -123,12 +147,22 @@ const overviewSeries: ResourceSource<OverviewSeries> = {
 
 const UNSET = '(unset)'
 
-/** That nobody is notified of alerts, as long as no chat robot is set up; for users who may read the settings. */
+/** The settings, for users who may read them. */
+const robotSetting: ResourceSource<Pick<Settings, 'items'>> = {
+  ...settingsResource,
+  read: (id, signal) =>
+    session.may('getConfig')
+      ? settingsResource.read(id, signal)
+      : Promise.resolve({ ok: true, value: { items: [] }, etag: null }),
+}
+
+function isRobotUnset({ key, value }: Setting): boolean {
+  return key === 'alerts.robot.url' && value === UNSET
+}
+
+/** That nobody is notified of alerts, as long as no chat robot is set up. */
 function RobotNotice() {
   const { noRobot, toSettings } = overviewWords()
-  const settings = useResource(settingsResource, '').value.value
-  const robot = settings?.items.find(({ key }) => key === 'alerts.robot.url')
-  if (robot?.value !== UNSET) return null
   return (
     <p class="page-notice">
       <Icon name="alerts" />
@@ -148,11 +182,16 @@ interface Thing {
 
 const SHOWN = 3
 
+interface LookFirstProps {
+  readonly overview: Overview
+  /** How many wait for a decision of the user. */
+  readonly requests: number
+  readonly findings: readonly Thing[]
+}
+
 /** What to look at first: what is urgent in the parts, what the doctor finds, and what waits for this user; all else folded. */
-function LookFirst({ overview }: { readonly overview: Overview }) {
+function LookFirst({ overview, requests, findings }: LookFirstProps) {
   const { lookTitle, lookMore } = overviewWords()
-  const requests = useResource(decidable, '').value.value?.items.length ?? 0
-  const findings = useDoctorThings()
   const [alerts, parts] = partThings(overview)
   const things = [
     ...alerts,
@@ -241,23 +280,23 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
   )
 }
 
-const doctorResource = resourceOf('getDoctorReport', '', () => ({}), {
-  // No event tells of a disk or a file.
-  isAbout: () => false,
-})
+type DoctorReport = AnswerOf<'getDoctorReport'>
 
-const NO_REPORT: ResourceSource<Pick<AnswerOf<'getDoctorReport'>, 'findings'>> = {
+/** What the doctor finds, for those who may ask it. */
+const doctorReport: ResourceSource<Pick<DoctorReport, 'findings'>> = {
   live,
   prefix: '',
+  // No event tells of a disk or a file.
   isAbout: () => false,
-  read: async () => ({ ok: true, value: { findings: [] }, etag: null }),
+  read: (_, signal) =>
+    session.may('getDoctorReport')
+      ? call('getDoctorReport', {}, signal)
+      : Promise.resolve({ ok: true, value: { findings: [] }, etag: null }),
 }
 
-/** What the doctor finds, errors first, for those who may ask it. */
-function useDoctorThings(): readonly Thing[] {
+/** Errors first. */
+function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
   const { doctorResults } = overviewWords()
-  const source: typeof NO_REPORT = session.may('getDoctorReport') ? doctorResource : NO_REPORT
-  const findings = useResource(source, '').value.value?.findings ?? []
   return (['error', 'warning'] as const).flatMap((result) =>
     findings
       .filter((finding) => finding.result === result)

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const overviewWords = defineWords({
   en: {
-    title: 'Overview',
+    ...PAGE_WORDS.en.overview,
     health: 'State of the parts',
     parts: {
       alerts: 'Firing alerts',
@@ -40,20 +41,20 @@ export const overviewWords = defineWords({
     bySeverity: 'Alerts by severity',
     severityCount: (count: string, severity: string) => `${count} ${severity}`,
     unknown: (count: string) => `Not known yet: ${count}`,
-    stepOfAlert: (title: string) => `see to the alert “${title}”`,
+    stepOfAlert: (title: string) => `See to the alert “${title}”`,
     steps: {
-      alerts: 'see to the alerts',
-      night: 'find out why the nightly backup failed',
-      data_backups: 'see to the data backup: it failed, or it is old',
-      messages: 'see to the messages that were not delivered',
-      heartbeats: 'find out why a heartbeat is missed',
-      certificates: 'replace the certificate that ends next',
-      tickets: 'see to the most urgent tickets',
-      pool: 'make room in the address pool',
-      drill: 'run the restore drill',
-      executions: 'decide on the executions that wait for approval',
-      payments: 'look at the payments that need a person',
-      sessions: 'see to the VPN sessions',
+      alerts: 'See to the alerts',
+      night: 'Find out why the nightly backup failed',
+      data_backups: 'See to the data backup: it failed, or it is old',
+      messages: 'See to the messages that were not delivered',
+      heartbeats: 'Find out why a heartbeat is missed',
+      certificates: 'Replace the certificate that ends next',
+      tickets: 'See to the most urgent tickets',
+      pool: 'Make room in the address pool',
+      drill: 'Run the restore drill',
+      executions: 'Decide on the executions that wait for approval',
+      payments: 'Look at the payments that need a person',
+      sessions: 'See to the VPN sessions',
     },
     doctorResults: { error: 'Error', warning: 'Warning' },
     noRobot: 'No chat robot is set up (alerts.robot.url), so nobody is notified of alerts.',
@@ -82,7 +83,7 @@ export const overviewWords = defineWords({
     periods: { '6': '6 hours', '24': '24 hours', '168': '7 days' },
   },
   zh: {
-    title: '概览',
+    ...PAGE_WORDS.zh.overview,
     health: '各部分状态',
     parts: {
       alerts: '触发中的告警',

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const paymentWords = defineWords({
   en: {
-    title: 'Payments',
+    ...PAGE_WORDS.en.payments,
     list: 'List of payments',
     empty: 'There are no payments yet. The page of an order takes one.',
     how: {
@@ -81,7 +82,7 @@ export const paymentWords = defineWords({
     done: 'Done',
   },
   zh: {
-    title: '支付',
+    ...PAGE_WORDS.zh.payments,
     list: '支付列表',
     empty: '还没有支付。可在订单页面收款。',
     how: {

@@ -8,6 +8,7 @@ import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
+import { HowToBegin } from '../../../parts/how-to-begin.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
@@ -48,9 +49,15 @@ interface ReceiverTableProps {
 }
 
 function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
-  const { empty, fields, list, test } = receiverWords()
+  const { empty, how, fields, list, test } = receiverWords()
   const mayTest = session.may('testReceiver')
-  if (receivers.length === 0) return <EmptyState icon="receivers" title={empty} />
+  if (receivers.length === 0) {
+    return (
+      <EmptyState icon="receivers" title={empty}>
+        <HowToBegin {...how} />
+      </EmptyState>
+    )
+  }
   return (
     <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
       <table class="data-table">

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const receiverWords = defineWords({
   en: {
-    title: 'Receivers',
+    ...PAGE_WORDS.en.receivers,
     list: 'Receivers of alerts',
     about:
       'Who gets messages about alerts. They are set up in the configuration ([receivers.…] and [[alerts.routes]]).',
@@ -43,7 +44,7 @@ export const receiverWords = defineWords({
     },
   },
   zh: {
-    title: '接收方',
+    ...PAGE_WORDS.zh.receivers,
     list: '告警接收方列表',
     about: '接收告警消息的对象，在配置文件 ([receivers.…] 与 [[alerts.routes]]) 中设置。',
     empty: '未设置任何接收方。',

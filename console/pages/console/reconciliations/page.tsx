@@ -70,7 +70,7 @@ export function ReconciliationsPage({ id }: ViewProps) {
       id={id}
       newItem={
         session.may('reconcilePayments') && {
-          title: words.reconcile,
+          title: words.newItem,
           dialog: (dialog) => <NewReconciliation {...dialog} />,
         }
       }
@@ -112,11 +112,11 @@ function NewReconciliation({ onClose, onCreated }: NewItemDialog) {
   const { channel, date } = words.fields
   return (
     <CreateDialog
-      title={words.reconcile}
+      title={words.newItem}
       schema={BODIES.reconcilePayments}
       labels={{ channel, date }}
       hints={words.hints}
-      action={words.reconcile}
+      action={words.newItem}
       create={(body) => call('reconcilePayments', { body: body as BodyOf<'reconcilePayments'> })}
       doneOf={() => words.requested}
       onCreated={({ id }) => onCreated(id)}

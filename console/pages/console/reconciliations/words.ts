@@ -1,10 +1,15 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const reconciliationWords = defineWords({
   en: {
-    title: 'Reconciliations',
+    ...PAGE_WORDS.en.reconciliations,
     list: 'List of reconciliations',
     empty: 'There are none yet. Each day is compared with the books of the providers.',
+    how: {
+      text: 'The worker compares the day before each morning, once there is a channel: a table [payments.channels.NAME] of the configuration. “Reconcile a day” does it now; on the server:',
+      command: 'platform payments reconcile --channel NAME --date 2026-01-31',
+    },
     noMatch: '',
     fields: {
       date: 'Day',
@@ -32,14 +37,17 @@ export const reconciliationWords = defineWords({
     nothing: 'nothing',
     noneOfKind: 'There are none.',
     more: (count: string) => `The first ${count} are shown; the API lists all of them.`,
-    reconcile: 'Reconcile a day',
     hints: { date: 'A day that is over, such as 2026-01-31' },
     requested: 'The day is compared.',
   },
   zh: {
-    title: '对账',
+    ...PAGE_WORDS.zh.reconciliations,
     list: '对账列表',
     empty: '还没有对账。每天会与支付机构的账单核对。',
+    how: {
+      text: '配置了渠道（配置中的 [payments.channels.NAME] 表）后，worker 每天早晨核对前一天。“核对某一天”可立即核对；在服务器上：',
+      command: 'platform payments reconcile --channel NAME --date 2026-01-31',
+    },
     noMatch: '',
     fields: {
       date: '日期',
@@ -67,7 +75,6 @@ export const reconciliationWords = defineWords({
     nothing: '无',
     noneOfKind: '没有差异。',
     more: (count) => `显示前 ${count} 条，全部内容请通过接口查询。`,
-    reconcile: '核对某一天',
     hints: { date: '已结束的日期，例如 2026-01-31' },
     requested: '正在核对。',
   },

@@ -126,9 +126,17 @@ function SettingRow({ setting }: { readonly setting: Setting }) {
       <td class="mono">
         <SettingValue value={value} />
       </td>
-      <td>{isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{source}</bdi>}</td>
+      <td>
+        {isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{sourceText(source)}</bdi>}
+      </td>
     </tr>
   )
+}
+
+/** `environment TOKEN_TTL` in the language of the reader. */
+function sourceText(source: string): string {
+  const { sources } = settingWords()
+  return source.replace(/^(file|environment|option)(?= )/, (kind) => sources[kind as keyof typeof sources])
 }
 
 // A longer value makes its row higher than its description.

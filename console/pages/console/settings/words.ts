@@ -1,9 +1,10 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 import { formatSome } from '../../../parts/format.ts'
 
 export const settingWords = defineWords({
   en: {
-    title: 'Settings',
+    ...PAGE_WORDS.en.settings,
     list: 'Settings in effect',
     about:
       'The values with which the api runs. Secrets are masked. Change them in the configuration, then restart.',
@@ -16,6 +17,8 @@ export const settingWords = defineWords({
     changed: 'Only settings that differ from their default',
     noMatch: 'No setting matches.',
     isDefault: 'Default',
+    unset: '(unset)',
+    sources: { file: 'file', environment: 'environment', option: 'option' },
     count: (count: number) => formatSome(count, 'setting'),
     sections: {
       general: 'General',
@@ -44,7 +47,7 @@ export const settingWords = defineWords({
     },
   },
   zh: {
-    title: '设置',
+    ...PAGE_WORDS.zh.settings,
     list: '当前生效的设置',
     about: 'API 运行时使用的值，机密已隐藏。请在配置中修改，然后重启。',
     timeZone: (zone) => `控制台中的时间均按浏览器所在时区 ${zone} 显示。backup.time_zone 仅用于夜间备份。`,
@@ -55,6 +58,8 @@ export const settingWords = defineWords({
     changed: '仅显示与默认值不同的设置项',
     noMatch: '没有符合条件的设置项。',
     isDefault: '默认值',
+    unset: '（未设置）',
+    sources: { file: '文件', environment: '环境变量', option: '选项' },
     count: (count) => `${count} 项设置`,
     sections: {
       general: '常规',

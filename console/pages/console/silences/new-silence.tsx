@@ -26,17 +26,19 @@ function endAfter(seconds: number): QuickValue {
 
 export interface NewSilenceProps {
   readonly initial?: FormValues
+  /** Before {@link onClose}. */
+  readonly onCreated?: () => void
   readonly onClose: () => void
 }
 
 /** Asks which alerts to silence, and until when. */
-export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
+export function NewSilence({ initial = {}, onCreated, onClose }: NewSilenceProps) {
   const words = silenceWords()
   const matchers = useSignal(matchersIn(initial))
   const matching = useMatching(matchers.value)
   return (
     <CreateDialog
-      title={words.newSilence}
+      title={words.newItem}
       {...(matching !== undefined && { text: matching })}
       schema={BODIES.createSilence}
       labels={words.fields}
@@ -49,7 +51,10 @@ export function NewSilence({ initial = {}, onClose }: NewSilenceProps) {
       // Without any matcher the API says that one is needed.
       create={(body) => call('createSilence', { body: { matchers: {}, ...body } as BodyOf<'createSilence'> })}
       doneOf={() => words.created}
-      onCreated={onClose}
+      onCreated={() => {
+        onCreated?.()
+        onClose()
+      }}
       onClose={onClose}
     />
   )

@@ -43,7 +43,7 @@ export function SilencesPage({ id }: ViewProps) {
       id={id}
       newItem={
         session.may('createSilence') && {
-          title: words.newSilence,
+          title: words.newItem,
           dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
         }
       }

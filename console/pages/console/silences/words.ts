@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const silenceWords = defineWords({
   en: {
-    title: 'Silences',
+    ...PAGE_WORDS.en.silences,
     list: 'List of silences',
     empty: 'No alert was ever silenced.',
     how: {
@@ -44,7 +45,6 @@ export const silenceWords = defineWords({
     weekAfter: 'The week after',
     emptyWeek: 'Nothing is silenced in this week.',
     states: { active: 'Active', pending: 'Begins later', ended: 'Ended' },
-    newSilence: 'New silence',
     create: 'Silence',
     created: 'The silence is created. People are not notified of the matching alerts.',
     matchers: 'Alerts',
@@ -63,7 +63,7 @@ export const silenceWords = defineWords({
       `It matches at least ${matching} of the more than ${open} alerts that have not recovered.`,
   },
   zh: {
-    title: '静默',
+    ...PAGE_WORDS.zh.silences,
     list: '静默列表',
     empty: '还没有静默过告警。',
     how: {
@@ -104,7 +104,6 @@ export const silenceWords = defineWords({
     weekAfter: '下一周',
     emptyWeek: '这一周没有静默。',
     states: { active: '生效中', pending: '尚未开始', ended: '已结束' },
-    newSilence: '新建静默',
     create: '静默',
     created: '已创建静默，匹配的告警不再发送通知。',
     matchers: '告警',

@@ -1,32 +1,27 @@
-import { useSignal, type Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { useSignal, useSignalEffect, type ReadonlySignal, type Signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { localNumber } from '../../../i18n/local.ts'
-import { Conflict } from '../../../parts/conflict.tsx'
-import { Icon } from '../../../parts/icon.tsx'
+import { useActions } from '../../../parts/actions/actions.ts'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
 import { FilterBar } from '../../../parts/list/filter-bar.tsx'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import { useListOf } from '../../../parts/list/use-list.ts'
 import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
-import { partWords } from '../../../parts/part-words.ts'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { showToast } from '../../../parts/toast.tsx'
-import { call, session } from '../platform.ts'
-import { userLabel } from '../user-names.ts'
+import { session } from '../platform.ts'
+import { TicketCard, type DraggedTicket } from './board-card.tsx'
+import { mayMove, useCardChanges, type CardEdit } from './board-changes.tsx'
 import { TicketDrawer } from './drawer.tsx'
-import { comparedFields, filterLabel } from './labels.ts'
+import { filterLabel } from './labels.ts'
 import {
-  LEVEL_TONES,
+  boardList,
   mostUrgentFirst,
   TICKET_STATUSES,
   TICKET_TONES,
-  TICKET_MOVES,
   type Ticket,
-  type TicketStatus,
   type TicketDetails,
-  boardList,
+  type TicketStatus,
 } from './model.ts'
 import { ticketWords } from './words.ts'
 
@@ -36,18 +31,28 @@ export interface TicketBoardProps {
   readonly id?: string | undefined
 }
 
-/** The tickets of each status side by side, the most urgent ones first. A ticket is dragged to another status; its drawer has buttons for that. */
+/** The tickets of each status side by side, the most urgent ones first. */
 export function TicketBoard({ path, query, id }: TicketBoardProps) {
   const { hrefOf, close } = useSelectedItem(path, query)
   const dragged = useSignal<DraggedTicket | null>(null)
-  const { move, conflict } = useTicketMoves()
+  const moved = useSignal<string | null>(null)
+  const board = useRef<HTMLDivElement>(null)
+  const { apply, changed, conflict } = useCardChanges()
   const words = ticketWords()
   const { view: _, ...filters } = query
+  useActions(() => [
+    { title: words.nextCard, keys: 'j', isKeyOnly: true, run: () => focusCard(board.current, 1) },
+    { title: words.previousCard, keys: 'k', isKeyOnly: true, run: () => focusCard(board.current, -1) },
+    // The card that has the focus takes the key; here it is listed with the others.
+    ...(session.may('editTicket')
+      ? [{ title: words.moveCard, keys: 'Alt-← →', isKeyOnly: true, run: () => {} }]
+      : []),
+  ])
   return (
     <>
       <FilterBar path={path} filters={boardList.filters} query={query} words={words} labelOf={filterLabel} />
       <ListAndDetail detail={id !== undefined && <TicketDrawer key={id} id={id} onClose={close} />}>
-        <div class="board">
+        <div class="board" ref={board}>
           {TICKET_STATUSES.map((status) => (
             <BoardColumn
               key={status}
@@ -56,7 +61,9 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
               hrefOf={hrefOf}
               selected={id}
               dragged={dragged}
-              move={move}
+              moved={moved}
+              changed={changed}
+              apply={async (ticket, edit, etag) => apply({ ticket, edit, etag: await etag })}
             />
           ))}
         </div>
@@ -66,15 +73,11 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
   )
 }
 
-interface DraggedTicket {
-  readonly ticket: Ticket
-  /** Tag of the version that the user has begun to drag. A list has no versions, so it is read. */
-  readonly etag: Promise<string | null>
-}
-
-async function readVersion(id: string): Promise<string | null> {
-  const result = await call('getTicket', { path: { id } })
-  return result.ok ? result.etag : null
+/** From the card that has the focus to the next or the previous one, also of another column. */
+function focusCard(board: HTMLElement | null, step: 1 | -1): void {
+  const links = [...(board?.querySelectorAll<HTMLElement>('.ticket-card .row-link') ?? [])]
+  const at = links.findIndex((link) => link.parentElement?.contains(document.activeElement))
+  links[at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + step))]?.focus()
 }
 
 interface BoardColumnProps {
@@ -82,23 +85,28 @@ interface BoardColumnProps {
   readonly filters: ListQuery
   readonly hrefOf: (id: string) => string
   readonly selected: string | undefined
-  /** The ticket that the user drags. */
   readonly dragged: Signal<DraggedTicket | null>
-  readonly move: (move: TicketMove) => Promise<void>
+  readonly moved: Signal<string | null>
+  readonly changed: ReadonlySignal<TicketDetails | null>
+  readonly apply: (ticket: Ticket, edit: CardEdit, etag: Promise<string | null>) => Promise<void>
 }
 
-function BoardColumn({ status, filters, hrefOf, selected, dragged, move }: BoardColumnProps) {
+function BoardColumn(props: BoardColumnProps) {
+  const { status, filters, hrefOf, selected, dragged, moved, changed, apply } = props
   const words = ticketWords()
   const model = useListOf(boardList, { ...filters, status })
   const page = model.page.value
   const failure = model.failure.value
+  // Its event comes later.
+  useSignalEffect(() => {
+    if (changed.value?.status === status) void model.refresh()
+  })
   // A ticket that was moved leaves its column at once, before the column is read again.
-  const tickets = mostUrgentFirst(page?.items.filter((ticket) => ticket.status === status) ?? [])
+  const tickets = mostUrgentFirst(
+    page?.items.map((ticket) => latestOf(ticket, changed.value)).filter((each) => each.status === status) ??
+      [],
+  )
   const incoming = dragged.value !== null && mayMove(dragged.value.ticket, status) ? dragged.value : null
-  const drop = async ({ ticket, etag }: DraggedTicket) => {
-    await move({ ticket, etag: await etag, to: status })
-    await model.refresh()
-  }
   return (
     <section
       class={incoming ? 'board-column board-target' : 'board-column'}
@@ -106,7 +114,7 @@ function BoardColumn({ status, filters, hrefOf, selected, dragged, move }: Board
       onDragOver={(event) => incoming && event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault()
-        if (incoming) void drop(incoming)
+        if (incoming) void apply(incoming.ticket, { status }, incoming.etag)
       }}
     >
       <div class="board-head">
@@ -131,9 +139,9 @@ function BoardColumn({ status, filters, hrefOf, selected, dragged, move }: Board
             ticket={ticket}
             href={hrefOf(ticket.id)}
             isSelected={ticket.id === selected}
-            onDrag={(isDragged) =>
-              (dragged.value = isDragged ? { ticket, etag: readVersion(ticket.id) } : null)
-            }
+            dragged={dragged}
+            moved={moved}
+            apply={(edit, etag) => apply(ticket, edit, etag)}
           />
         ))}
       </ul>
@@ -141,108 +149,7 @@ function BoardColumn({ status, filters, hrefOf, selected, dragged, move }: Board
   )
 }
 
-interface TicketCardProps {
-  readonly ticket: Ticket
-  readonly href: string
-  readonly isSelected: boolean
-  readonly onDrag: (isDragged: boolean) => void
-}
-
-function TicketCard({
-  ticket: { title, level, source, assignee },
-  href,
-  isSelected,
-  onDrag,
-}: TicketCardProps) {
-  const { fields, levels } = ticketWords()
-  return (
-    <li
-      class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}
-      draggable={session.may('editTicket')}
-      onDragStart={() => onDrag(true)}
-      onDragEnd={() => onDrag(false)}
-    >
-      <a
-        class="row-link"
-        href={href}
-        draggable={false}
-        {...(isSelected && { 'aria-current': 'true' as const })}
-      >
-        <bdi>{title}</bdi>
-      </a>
-      <div class="ticket-card-foot">
-        <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />
-        {source !== null && <bdi class="muted">{source}</bdi>}
-      </div>
-      {assignee !== null && (
-        <div class="ticket-card-foot muted">
-          <Icon name="user" />
-          <span class="visually-hidden">{fields.assignee} </span>
-          <bdi>{userLabel(assignee)}</bdi>
-        </div>
-      )}
-    </li>
-  )
-}
-
-function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): boolean {
-  return TICKET_MOVES[status].includes(to)
-}
-
-/** A ticket in the version that the user sees, and its new status. */
-interface TicketMove {
-  readonly ticket: Ticket
-  readonly etag: string | null
-  readonly to: TicketStatus
-}
-
-interface RefusedMove {
-  readonly current: TicketDetails
-  readonly etag: string | null
-  readonly to: TicketStatus
-}
-
-interface TicketMoves {
-  readonly move: (move: TicketMove) => Promise<void>
-  /** To be drawn with the tickets. */
-  readonly conflict: ComponentChildren
-}
-
-/** Gives tickets another status. The toast offers the way back, where the API has one. */
-function useTicketMoves(): TicketMoves {
-  const refused = useSignal<RefusedMove | null>(null)
-  const compare = async ({ ticket: { id }, to }: TicketMove) => {
-    const result = await call('getTicket', { path: { id } })
-    if (!result.ok) return reportFailure(result.failure)
-    const { value: current, etag } = result
-    if (current.status === to) showToast('good', partWords().alreadySo)
-    else refused.value = { current, etag, to }
-  }
-  const move = async (wanted: TicketMove): Promise<void> => {
-    const { ticket, etag: ifMatch, to } = wanted
-    const result = await call('editTicket', { path: { id: ticket.id }, body: { status: to }, ifMatch })
-    if (!result.ok && result.failure.status === 412) return compare(wanted)
-    if (!result.ok) return reportFailure(result.failure)
-    const { moved, statuses } = ticketWords()
-    const { value: changed, etag } = result
-    const undo = () => void move({ ticket: changed, etag, to: ticket.status })
-    showToast('good', moved(ticket.title, statuses[to]), mayMove(changed, ticket.status) ? undo : undefined)
-  }
-  const keep = () => (refused.value = null)
-  const apply = ({ current, etag, to }: RefusedMove) => {
-    keep()
-    void move({ ticket: current, etag, to })
-  }
-  const shown = refused.value
-  return {
-    move,
-    conflict: shown && (
-      <Conflict
-        fields={comparedFields({ status: shown.to }, shown.current)}
-        onKeep={keep}
-        onClose={keep}
-        onApply={() => apply(shown)}
-      />
-    ),
-  }
+function latestOf(ticket: Ticket, changed: TicketDetails | null): Ticket {
+  const isOlder = changed?.id === ticket.id && Date.parse(ticket.updated_at) < Date.parse(changed.updated_at)
+  return isOlder ? changed : ticket
 }

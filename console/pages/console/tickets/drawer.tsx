@@ -1,10 +1,11 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
+import { MentionBox } from '../../../parts/mention-box.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
@@ -17,7 +18,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, session } from '../platform.ts'
-import { userLabel } from '../user-names.ts'
+import { enabledUserChoices, userLabel, userName } from '../user-names.ts'
 import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import {
@@ -32,6 +33,7 @@ import {
   ticketResource,
   readComments,
 } from './model.ts'
+import { keepSeen } from './mention-notices.ts'
 import { ticketWords } from './words.ts'
 
 export interface TicketDrawerProps {
@@ -43,6 +45,10 @@ export interface TicketDrawerProps {
 export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
   const { history } = ticketWords()
   const model = useResource(ticketResource, id)
+  useSignalEffect(() => {
+    const ticket = model.value.value
+    if (ticket) keepSeen(ticket)
+  })
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ title }) => title} onClose={onClose}>
       {(ticket) => (
@@ -149,18 +155,35 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
         }))}
       />
       {session.may('editTicket') && (
-        <SchemaForm
-          key={id}
-          schema={BODIES.editTicket}
-          labels={{ comment: words.fields.comment }}
-          action={words.addComment}
-          send={send}
-          keepAs={`comment ${id}`}
-          isRepeated
-        />
+        <MentionBox label={words.people} names={mentionableNames(ticket)}>
+          <SchemaForm
+            key={id}
+            schema={BODIES.editTicket}
+            labels={{ comment: words.fields.comment }}
+            hints={{ comment: words.mentionHint }}
+            action={words.addComment}
+            send={send}
+            keepAs={`comment ${id}`}
+            isRepeated
+          />
+        </MentionBox>
       )}
     </Section>
   )
+}
+
+/** The names of the users who may be meant: all for whoever may list them, else those who have to do with the ticket. */
+function mentionableNames({ created_by, assignee, comments }: TicketDetails): readonly string[] {
+  const own = session.bearer.value?.id
+  const ids = new Set([
+    ...enabledUserChoices(),
+    assignee,
+    created_by,
+    ...comments.map(({ author }) => author),
+  ])
+  return [...ids]
+    .flatMap((id) => (id === null || id === own ? [] : [userName(id)]))
+    .filter((name) => name !== null)
 }
 
 /** The newest comments of a ticket, which come with it, and the older ones that were asked for. */

@@ -26,7 +26,7 @@ export function valueLabel(field: string, value: string | null): string {
 
 /** The words for the value of a filter. */
 export function filterLabel(name: string, value: string): string {
-  return name === 'assignee' ? assigneeLabel(value) : valueLabel(name, value)
+  return name === 'assignee' || name === 'mentioned' ? assigneeLabel(value) : valueLabel(name, value)
 }
 
 /** The words for a field. */

@@ -62,6 +62,7 @@ export const ticketList = listOf('listTickets', PREFIX, {
     { name: 'level', kind: 'choice', values: LEVELS },
     { name: 'source', kind: 'text' },
     { name: 'assignee', kind: 'reference', choices: userChoices },
+    { name: 'mentioned', kind: 'reference', choices: userChoices },
     { name: 'created', kind: 'period' },
   ],
   keyOf: ({ id }) => id,

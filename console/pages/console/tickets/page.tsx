@@ -44,7 +44,7 @@ export function TicketsPage({ id }: ViewProps) {
   const query: ListQuery = view === 'board' ? { view, ...filters } : filters
   const { open } = useSelectedItem(PATH, query)
   const newTicket = session.may('createTicket') && {
-    title: words.newTicket,
+    title: words.newItem,
     dialog: (dialog: NewItemDialog) => <NewTicket {...dialog} />,
   }
   const { button, dialog } = useNewItem(newTicket, open)
@@ -86,7 +86,7 @@ function NewTicket({ onClose, onCreated }: NewItemDialog) {
   const words = ticketWords()
   return (
     <CreateDialog
-      title={words.newTicket}
+      title={words.newItem}
       schema={withAssignees(BODIES.createTicket)}
       labels={words.fields}
       hints={words.hints}

@@ -47,7 +47,7 @@ export function UsersPage({ id }: ViewProps) {
       id={id}
       newItem={
         session.may('createUser') && {
-          title: words.newUser,
+          title: words.newItem,
           dialog: (dialog) => <NewUser {...dialog} />,
         }
       }
@@ -200,7 +200,7 @@ function NewUser({ onClose, onCreated }: NewItemDialog) {
   const { name, password, roles } = words.fields
   return (
     <CreateDialog
-      title={words.newUser}
+      title={words.newItem}
       schema={BODIES.createUser}
       labels={{ name, password, roles }}
       hints={words.hints}

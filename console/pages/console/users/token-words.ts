@@ -3,6 +3,9 @@ import { defineWords } from '../../../i18n/language.ts'
 export const tokenWords = defineWords({
   en: {
     title: 'API tokens',
+    mineHint:
+      'With a token a program calls the platform in your name. Revoke one that is lost, or that nobody uses.',
+    noneMine: 'No program has a token of yours.',
     none: 'No program has a token of this user.',
     noRole: 'no role',
     create: 'New token',
@@ -26,6 +29,8 @@ export const tokenWords = defineWords({
   },
   zh: {
     title: 'API 令牌',
+    mineHint: '程序使用令牌以您的名义调用平台。令牌丢失或不再使用时，请将其撤销。',
+    noneMine: '没有程序持有您的令牌。',
     none: '没有程序持有此用户的令牌。',
     noRole: '没有角色',
     create: '新建令牌',

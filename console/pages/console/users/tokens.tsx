@@ -20,8 +20,26 @@ type Token = AnswerOf<'listApiTokens'>['items'][number]
 const MOST = 100
 const DAY_SECONDS = 86_400
 
-/** The API tokens of a user: which there are, a new one, and taking one away. */
+type Owner = Pick<User, 'id' | 'enabled'> & { readonly roles: readonly string[] }
+
+/** The API tokens of a user, in its drawer. */
 export function UserTokens({ user }: { readonly user: User }) {
+  const words = tokenWords()
+  return (
+    <Section title={words.title}>
+      <TokenList user={user} none={words.none} />
+    </Section>
+  )
+}
+
+interface TokenListProps {
+  readonly user: Owner
+  /** What it says without a token. */
+  readonly none: string
+}
+
+/** Which API tokens a user has, a new one, and taking one away. */
+export function TokenList({ user, none }: TokenListProps) {
   const words = tokenWords()
   const tokens = useSignal<readonly Token[] | null>(null)
   const isCreating = useSignal(false)
@@ -33,17 +51,19 @@ export function UserTokens({ user }: { readonly user: User }) {
   }
   useEffect(() => void read(), [user.id, user.enabled])
   return (
-    <Section title={words.title}>
-      {tokens.value?.length === 0 && <p class="hint">{words.none}</p>}
+    <>
+      {tokens.value?.length === 0 && <p class="hint">{none}</p>}
       <ul aria-label={words.title}>
         {tokens.value?.map((token) => (
           <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
         ))}
       </ul>
       {user.enabled && (
-        <button class="button" type="button" onClick={() => (isCreating.value = true)}>
-          {words.create}
-        </button>
+        <div class="actions">
+          <button class="button" type="button" onClick={() => (isCreating.value = true)}>
+            {words.create}
+          </button>
+        </div>
       )}
       {isCreating.value && (
         <NewToken
@@ -57,12 +77,12 @@ export function UserTokens({ user }: { readonly user: User }) {
         />
       )}
       {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
-    </Section>
+    </>
   )
 }
 
 interface TokenRowProps {
-  readonly user: User
+  readonly user: Owner
   readonly token: Token
   readonly onRevoked: () => void
 }
@@ -102,7 +122,7 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
 }
 
 interface NewTokenProps {
-  readonly user: User
+  readonly user: Owner
   readonly onCreated: (text: string) => void
   readonly onClose: () => void
 }

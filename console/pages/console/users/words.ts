@@ -1,4 +1,5 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const userWords = defineWords({
   en: {
@@ -8,7 +9,7 @@ export const userWords = defineWords({
       tickets: 'Tickets',
       audit: 'What this user did',
     },
-    title: 'Users',
+    ...PAGE_WORDS.en.users,
     list: 'List of users',
     empty: 'There are no users.',
     noMatch: 'No user matches the filters.',
@@ -35,7 +36,6 @@ export const userWords = defineWords({
     ownAccount: 'This is your account. Another administrator can disable or delete it.',
     never: 'Never',
     find: 'Find a user by name',
-    newUser: 'New user',
     create: 'Create the user',
     created: (name: string) => `The user ${name} was created.`,
     changeRoles: 'Change the roles',
@@ -60,7 +60,7 @@ export const userWords = defineWords({
   },
   zh: {
     related: { sessions: 'VPN 会话', executions: '执行记录', tickets: '工单', audit: '此用户的操作' },
-    title: '用户',
+    ...PAGE_WORDS.zh.users,
     list: '用户列表',
     empty: '没有用户。',
     noMatch: '没有符合筛选条件的用户。',
@@ -87,7 +87,6 @@ export const userWords = defineWords({
     ownAccount: '这是您自己的账户，只能由其他管理员停用或删除。',
     never: '从未',
     find: '按名称查找用户',
-    newUser: '新建用户',
     create: '创建用户',
     created: (name) => `已创建用户 ${name}。`,
     changeRoles: '更改角色',

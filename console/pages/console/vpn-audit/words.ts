@@ -1,10 +1,15 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const vpnAuditWords = defineWords({
   en: {
-    title: 'VPN audit',
+    ...PAGE_WORDS.en.vpnAudit,
     list: 'Audit trail of the gateways',
     empty: 'No session was opened, closed or refused yet.',
+    how: {
+      text: 'The first client that connects, or is refused, makes an entry:',
+      command: 'platform vpn connect --gateway http://GATEWAY:9994 --token-file FILE --device laptop',
+    },
     noMatch: 'No entry matches the filters.',
     fields: {
       at: 'Time',
@@ -59,9 +64,13 @@ export const vpnAuditWords = defineWords({
     more: (count: string) => `(${count} more within a minute)`,
   },
   zh: {
-    title: 'VPN 审计',
+    ...PAGE_WORDS.zh.vpnAudit,
     list: '网关审计记录',
     empty: '还没有建立、关闭或拒绝过会话。',
+    how: {
+      text: '首个连接成功或被拒绝的客户端会产生记录：',
+      command: 'platform vpn connect --gateway http://GATEWAY:9994 --token-file FILE --device laptop',
+    },
     noMatch: '没有符合筛选条件的记录。',
     fields: {
       at: '时间',

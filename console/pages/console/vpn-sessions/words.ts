@@ -1,9 +1,10 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const vpnSessionWords = defineWords({
   en: {
     sessionsOfUser: 'Sessions of this user',
-    title: 'VPN sessions',
+    ...PAGE_WORDS.en.vpnSessions,
     list: 'List of VPN sessions',
     empty: 'Nobody is connected to a gateway.',
     how: {
@@ -45,7 +46,7 @@ export const vpnSessionWords = defineWords({
   },
   zh: {
     sessionsOfUser: '此用户的会话',
-    title: 'VPN 会话',
+    ...PAGE_WORDS.zh.vpnSessions,
     list: 'VPN 会话列表',
     empty: '目前没有连接到网关的会话。',
     how: {

@@ -42,7 +42,7 @@ export function WebhooksPage({ id }: ViewProps) {
       id={id}
       newItem={
         session.may('createWebhook') && {
-          title: words.newWebhook,
+          title: words.newItem,
           dialog: (dialog) => <NewWebhook {...dialog} />,
         }
       }

@@ -38,7 +38,7 @@ function WebhookForm<T>({ webhook, send, onDone, onClose }: WebhookFormProps<T>)
   const { url, subjects, description } = words.fields
   return (
     <CreateDialog
-      title={webhook ? words.edit : words.newWebhook}
+      title={webhook ? words.edit : words.newItem}
       schema={SCHEMA}
       labels={{ url, subjects, description }}
       hints={words.hints}

@@ -1,8 +1,9 @@
 import { defineWords } from '../../../i18n/language.ts'
+import { PAGE_WORDS } from '../page-words.ts'
 
 export const webhookWords = defineWords({
   en: {
-    title: 'Webhooks',
+    ...PAGE_WORDS.en.webhooks,
     list: 'List of webhooks',
     empty: 'There are no webhooks. A webhook sends events to another program.',
     how: {
@@ -25,7 +26,6 @@ export const webhookWords = defineWords({
       gone: 'Disabled: answered 410',
       failing: 'Disabled: failed',
     },
-    newWebhook: 'New webhook',
     create: 'Create the webhook',
     created: 'The webhook is created.',
     edit: 'Edit',
@@ -70,7 +70,7 @@ export const webhookWords = defineWords({
     never: 'Never',
   },
   zh: {
-    title: 'Webhook',
+    ...PAGE_WORDS.zh.webhooks,
     list: 'Webhook 列表',
     empty: '没有 Webhook。Webhook 将事件发送给其他程序。',
     how: {
@@ -93,7 +93,6 @@ export const webhookWords = defineWords({
       gone: '已停用：接收方回复 410',
       failing: '已停用：持续失败',
     },
-    newWebhook: '新建 Webhook',
     create: '创建 Webhook',
     created: 'Webhook 已创建。',
     edit: '编辑',

@@ -101,7 +101,11 @@ describe('the self-check of a server that is back', () => {
       (await running).map(({ name, ok, detail }) => [name, ok, detail]),
       [
         ['platform', false, 'the connection failed (ECONNREFUSED)'],
-        ['alerts', false, `${API}: the connection failed (ECONNREFUSED)`],
+        [
+          'alerts',
+          false,
+          `${API}: the connection failed (ECONNREFUSED); start the platform, or change backup.platform_api`,
+        ],
         ['database', false, 'damaged'],
         ['gateway', true, 'skipped: no gateway belongs to this server'],
         ['worker', false, `no worker answers at ${API}; set worker.listen if it runs on its own`],
@@ -114,6 +118,11 @@ describe('the self-check of a server that is back', () => {
     await assert.rejects(
       check('alerts', { '/auth/me': 401 }),
       /does not recognise .* \(HTTP status 401\); set backup/,
+    )
+    // Its own fault is not one of the setting.
+    await assert.rejects(
+      check('alerts', { '/auth/me': 503 }),
+      /answers with HTTP status 503; the platform at this address fails: "platform doctor" says why$/,
     )
   })
 

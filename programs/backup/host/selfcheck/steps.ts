@@ -5,7 +5,7 @@ import { logIn } from '../gateway-login.ts'
 import {
   askRecognition,
   parseObject,
-  RECOGNITION_REMEDY,
+  recognitionRemedy,
   type JsonObject,
   type PlatformReader,
 } from '../platform-reader.ts'
@@ -57,8 +57,7 @@ async function checkHealth({ platform, platformApi }: SelfCheckDeps): Promise<st
 async function checkRecognition({ platform, platformApi }: SelfCheckDeps): Promise<string> {
   const answer = await askRecognition(platform, platformApi)
   if (answer.outcome === 'recognised') return 'the platform recognises this routine'
-  const remedy = answer.outcome === 'refused' ? `; ${RECOGNITION_REMEDY}` : ''
-  throw new Error(`${platformApi}: ${answer.reason}${remedy}`)
+  throw new Error(`${platformApi}: ${answer.reason}; ${recognitionRemedy(answer)}`)
 }
 
 async function checkGateway(deps: SelfCheckDeps, signal: AbortSignal): Promise<string> {

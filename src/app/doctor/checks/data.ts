@@ -1,19 +1,35 @@
-import { statSync } from 'node:fs'
-import { readNight, recognitionOf, RECOGNITION_REMEDY } from '../../../../programs/backup/index.ts'
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  lostNight,
+  readNight,
+  recognitionOf,
+  recognitionRemedy,
+  secretFilesOf,
+  type SecretFile,
+} from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
-import type { Config } from '../../../config/config.ts'
+import type { Config, LoadedConfig } from '../../../config/config.ts'
 import { readMirrorToken } from '../../../config/secrets.ts'
 import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
 import { PrimaryUsers } from '../../../infra/mirror/primary-users.ts'
 import { systemClock } from '../../../kernel/clock.ts'
+import { counted } from '../../../kernel/text.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
+import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { quickCheck } from '../../../store/files/quick-check.ts'
+import { restoreRemedy } from '../../backup-files.ts'
 import { explainDatabaseFailure } from '../../database.ts'
-import { LOST_DATABASE_REMEDY, loneKeyNotice, lostDatabaseRemains } from '../../lost-database.ts'
+import {
+  LEFT_FILE_REMEDY,
+  lostDatabaseRemedy,
+  loneKeyNotice,
+  lostDatabaseRemains,
+} from '../../lost-database.ts'
 import {
   fault,
   fine,
@@ -57,6 +73,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
       schemaFinding(facts.schema),
       // The first start sets them.
       ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ...leftFileFinding(facts),
     ]
   } catch (error) {
     return [unusable(name, parts, error)]
@@ -68,18 +85,38 @@ async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> 
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
     if (role === 'unreachable')
-      return warning(name, `unreachable: ${reason}`, 'start its server, or remove it from database.url')
+      return warning(
+        name,
+        `unreachable: ${reason}`,
+        `${postgresRemedy(new Error(reason))}; or remove it from the list of database.url`,
+      )
     if (role === 'former primary')
       return fault(name, 'takes changes, but another server was promoted after it', 'stop this server')
     return fine(name, role)
   })
 }
 
-function missing(name: string, { loaded: { config } }: DoctorParts): CheckFinding {
+function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
+  if (leftFile === undefined) return []
+  const detail = 'has data that the database of PostgreSQL does not have, and is not used'
+  return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
+}
+
+function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
+  return { database, dataDir, configFile: file }
+}
+
+function missing(name: string, { loaded }: DoctorParts): CheckFinding {
+  const { config } = loaded
   const remains = lostDatabaseRemains(config)
-  if (remains.length > 0) return fault(name, `is gone, but not ${remains.join(', ')}`, LOST_DATABASE_REMEDY)
+  if (remains.length > 0)
+    return fault(name, `is gone, but not ${remains.join(', ')}`, lostDatabaseRemedy(placesOf(loaded)))
   if (loneKeyNotice(config) !== undefined)
-    return warning(name, 'does not exist, but jwt-secret does', `if there was one: ${LOST_DATABASE_REMEDY}`)
+    return warning(
+      name,
+      'does not exist, but jwt-secret does',
+      `if there was one: ${lostDatabaseRemedy(placesOf(loaded))}`,
+    )
   return skipped(name, 'does not exist yet: `platform serve` creates it')
 }
 
@@ -87,7 +124,7 @@ function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckF
   if (error instanceof AppError && error.code === 'schema_too_new')
     return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
   const cause = error instanceof AppError ? (error.cause ?? error) : error
-  const { reason, remedy } = explainDatabaseFailure(loaded.config.database, cause)
+  const { reason, remedy } = explainDatabaseFailure(placesOf(loaded), cause)
   return fault(name, reason, remedy)
 }
 
@@ -97,7 +134,7 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
     return fine(name, await quickCheck(loaded.config.database, limit))
   } catch (error) {
     if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
-    return fault(name, errorMessage(error), 'stop the platform, and restore the last backup')
+    return fault(name, errorMessage(error), `stop the platform, then run: ${restoreRemedy(placesOf(loaded))}`)
   }
 }
 
@@ -221,7 +258,8 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     return [skipped('backup.drive.api_url', 'is not set: there is no nightly routine')]
   const state = readNight(config)
   return [
-    ...filesOf(config).map(([setting, path]) => privateFile(setting, path)),
+    ...secretFilesOf(config).map(secretFile),
+    ...lostState(config),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -248,11 +286,15 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
 const isAhead = (time: number, now: number) => time > now + 10 * MINUTE
 
 function madeAhead(subject: string, detail: string): CheckFinding {
-  const remedy = `see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
-  return fault(subject, `${detail}, which is later than now: the clock was ahead`, remedy)
+  const remedy = `look at the clock (timedatectl) and set it if it is behind; if it is right, see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
+  return fault(subject, `${detail}, which is later than now: the clock was ahead, or is behind`, remedy)
 }
 
-function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDatabase): CheckFinding[] {
+function dataBackups(
+  { data, dataDir, backup }: Config,
+  now: number,
+  facts?: InspectedDatabase,
+): CheckFinding[] {
   const [first] = facts?.schema.applied ?? []
   if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
   const subject = 'data backup'
@@ -260,6 +302,14 @@ function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDat
   const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
   if (lastBackupAt !== undefined && isAhead(lastBackupAt, now)) return [madeAhead(subject, detail)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
+  if (facts.lastBackupFault !== undefined)
+    return [
+      warning(
+        subject,
+        `${detail}, and is not in ${join(dataDir, 'backups')}: ${facts.lastBackupFault}`,
+        'if another host has it, nothing; else run: platform data backup',
+      ),
+    ]
   if (!isLate) return [fine(subject, detail)]
   if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)
     return [skipped(subject, `${detail}; the nightly routine saves the database`)]
@@ -268,24 +318,14 @@ function dataBackups({ data, backup }: Config, now: number, facts?: InspectedDat
   ]
 }
 
-function filesOf({ backup: { drive, standby, encryption } }: Config): [setting: string, path: string][] {
-  const files: [string, string | undefined][] = [
-    ['backup.drive.token_file', drive.tokenFile],
-    ['backup.drive.secrets_file', drive.secretsFile],
-    ['backup.standby.token_file', standby.tokenFile],
-    ['backup.encryption.identity_file', encryption.identityFile],
-  ]
-  return files.flatMap(([setting, path]) => (path === undefined ? [] : [[setting, path]]))
-}
-
 /** The alerts of a night wait in its outbox for ever when the platform does not know who sends them. */
 async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
   return answer.outcome === 'refused'
-    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, RECOGNITION_REMEDY)
-    : warning(subject, answer.reason, 'start the platform, or change backup.platform_api')
+    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, recognitionRemedy(answer))
+    : warning(subject, answer.reason, recognitionRemedy(answer))
 }
 
 function sharedFolder(others: readonly string[]): CheckFinding[] {
@@ -296,31 +336,72 @@ function sharedFolder(others: readonly string[]): CheckFinding[] {
   ]
 }
 
-function privateFile(setting: string, path: string): CheckFinding {
+function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
   if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
-  const mode = stats.mode & 0o777
-  if ((mode & GROUP_OR_OTHERS) === 0) return fine(subject, `mode ${mode.toString(8)}`)
-  return fault(subject, `mode ${mode.toString(8)}: the routine refuses it`, `run: chmod 600 ${path}`)
+  const mode = (stats.mode & 0o777).toString(8)
+  if ((stats.mode & GROUP_OR_OTHERS) !== 0)
+    return fault(subject, `mode ${mode}: the routine refuses it`, `run: chmod 600 ${path}`)
+  if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
+  try {
+    read()
+    return fine(subject, `mode ${mode}`)
+  } catch (error) {
+    const remedy = `put your copy back, or make it anew: ${documentPath('docs/guide/nightly.md')}`
+    return fault(subject, errorMessage(error).replace(`${path}: `, ''), remedy)
+  }
 }
 
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function lostState(config: Config): CheckFinding[] {
+  const directory = lostNight(config)
+  if (directory === undefined) return []
+  const detail =
+    'is gone with the state of the routine and the alerts that waited in it; its units are installed'
+  return [
+    warning(directory, detail, 'run as root: platform backup install, then platform backup run --no-reboot'),
+  ]
+}
+
+// More would be no sentence.
+const NAMED = 5
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 
 /** The registered certificates. */
 export const certificatesCheck: Check = {
   name: 'certificates',
-  run: async ({ database }) => {
-    const counts = (await database().catch(() => undefined))?.certificates
-    if (!counts) return [skipped('registry', 'needs the database')]
-    const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
-      sum(counts, statuses),
-    ) as [number, number, number]
-    if (all === 0) return [skipped('registry', 'no certificate is registered')]
-    const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
-    if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
-    return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+  run: async ({ loaded, database }) => {
+    const facts = await database().catch(() => undefined)
+    if (!facts) return [skipped('registry', 'needs the database')]
+    return [...registry(facts.certificates), ...lostFiles(facts, loaded.config)]
   },
+}
+
+function registry(counts: CertificateCounts): CheckFinding[] {
+  const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
+    sum(counts, statuses),
+  ) as [number, number, number]
+  if (all === 0) return [skipped('registry', 'no certificate is registered')]
+  const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
+  if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
+  return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+}
+
+function lostFiles({ lostCertificates }: InspectedDatabase, { dataDir }: Config): CheckFinding[] {
+  if (lostCertificates.length === 0) return []
+  const detail = `does not have the files of ${counted(lostCertificates.length, 'certificate')}: ${lostCertificates.slice(0, NAMED).join(', ')}`
+  const remedy =
+    'put the directory back from your copy or the nightly backup (platform backup restore --latest --into DIRECTORY), or register the certificates again'
+  return [fault(join(dataDir, 'certs'), detail, remedy)]
 }
 
 function sum(counts: CertificateCounts, statuses: readonly string[] | undefined): number {

@@ -1,12 +1,15 @@
 import { lstatSync, readdirSync, existsSync, statfsSync, statSync, type Stats } from 'node:fs'
 import { basename, join, dirname } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
-import type { LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
+import type { Config, LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
+import { isEmptyFile } from '../../../config/toml-file.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
 import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
-import { lostKey } from '../../signing-keys.ts'
+import { formatSeal } from '../../../domains/audit/index.ts'
+import { keyFault, lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
+import { roomRemedy } from '../removable-files.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
@@ -23,7 +26,9 @@ interface Entry {
 /** Owner and mode of every file below the data directory. */
 export const filesCheck: Check = {
   name: 'files',
-  run: async ({ loaded: { config }, userId, database }) => {
+  run: async (parts) => {
+    const { loaded, userId, database } = parts
+    const { config } = loaded
     const { dataDir } = config
     const root = lstatSync(dataDir, { throwIfNoEntry: false })
     if (!root) return [skipped(dataDir, 'does not exist yet: `platform serve` creates it')]
@@ -35,7 +40,11 @@ export const filesCheck: Check = {
     const findings = [modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
-      findings.push(await auditKeyFinding(dataDir, database))
+      findings.push(
+        await keyFinding(parts),
+        await auditKeyFinding(dataDir, database),
+        await sealFinding(parts),
+      )
     }
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
@@ -96,6 +105,33 @@ async function secretFinding(
   }
 }
 
+/** A key of another installation, or one that was put back while the platform runs with another. */
+async function keyFinding({ loaded, clock, database }: DoctorParts): Promise<CheckFinding | undefined> {
+  const { config } = loaded
+  const keys = (await database().catch(() => undefined))?.keys
+  try {
+    const found = keys && keyFault(config, keys, clock.now())
+    const subject = config.auth.jwtSecrets ? 'auth.jwt_secret' : join(config.dataDir, 'jwt-secret')
+    return found && { subject, ...found }
+  } catch (error) {
+    // The finding of the file names it.
+    if (error instanceof ConfigError) return undefined
+    throw error
+  }
+}
+
+/** The worker keeps the proof until a person has accepted the trail. */
+async function sealFinding({ loaded, database }: DoctorParts): Promise<CheckFinding | undefined> {
+  const seal = (await database().catch(() => undefined))?.missingSeal
+  if (!seal) return undefined
+  const text = formatSeal(seal)
+  return fault(
+    join(loaded.config.dataDir, 'audit-seal'),
+    `has the seal ${text}, which the audit trail does not contain: rows were removed at its end, or the database was replaced`,
+    `find out by whom (platform audit verify), then run: platform audit accept ${text}`,
+  )
+}
+
 function refusedKey(file: string, { problems: [problem] }: ConfigError): CheckFinding {
   return fault(file, `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
 }
@@ -152,7 +188,7 @@ export const diskCheck: Check = {
     const { type, bavail, blocks, bsize, ffree, files } = statfsSync(place)
     const databaseBytes =
       database.kind === 'sqlite' && existsSync(database.path) ? statSync(database.path).size : 0
-    const findings = [space(place, { free: bavail * bsize, all: blocks * bsize, databaseBytes })]
+    const findings = [space(config, place, { free: bavail * bsize, all: blocks * bsize, databaseBytes })]
     // Some file systems have no fixed number of files.
     if (files > 0 && ffree < WARNING_SHARE * files)
       findings.push(warning(place, `${ffree} of ${files} inodes are free`, 'remove files that nobody needs'))
@@ -173,16 +209,13 @@ interface Space {
   readonly databaseBytes: number
 }
 
-function space(place: string, { free, all, databaseBytes }: Space): CheckFinding {
+function space(config: Config, place: string, { free, all, databaseBytes }: Space): CheckFinding {
   const detail = `${mib(free)} of ${mib(all)} MiB are free`
-  if (free < ERROR_BYTES) return fault(place, detail, 'free space now: writes fail when the disk is full')
-  if (free < BACKUP_FACTOR * databaseBytes)
-    return warning(
-      place,
-      `${detail}; a data backup needs ${mib(BACKUP_FACTOR * databaseBytes)}`,
-      'free space',
-    )
-  return free < WARNING_SHARE * all ? warning(place, detail, 'free space soon') : fine(place, detail)
+  const needed = BACKUP_FACTOR * databaseBytes
+  if (free >= Math.max(ERROR_BYTES, needed, WARNING_SHARE * all)) return fine(place, detail)
+  const remedy = roomRemedy(config, place)
+  if (free < ERROR_BYTES) return fault(place, `${detail}: writes fail when the disk is full`, remedy)
+  return warning(place, free < needed ? `${detail}; a data backup needs ${mib(needed)}` : detail, remedy)
 }
 
 function mib(bytes: number): number {
@@ -210,11 +243,9 @@ export const accessCheck: Check = {
 /** The remedy lets the group of the service read the file; only its owner may change it. */
 function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[] {
   if (file === undefined) return []
-  const group = user.gids[0] ?? 0
-  return [
-    ...unreachable(user, file),
-    ...lacking(user, file, READ, `chgrp ${group} ${file} && chmod u=rw,g=r,o= ${file}`),
-  ]
+  const [group] = user.gids
+  const give = group === undefined ? `chown ${user.uid} ${file}` : `chgrp ${group} ${file}`
+  return [...unreachable(user, file), ...lacking(user, file, READ, `${give} && chmod u=rw,g=r,o= ${file}`)]
 }
 
 /** Nobody but its owner may read it. */
@@ -245,8 +276,8 @@ function lacking(user: ServiceUser, path: string, permissions: number, mend: str
   return [fault(path, detail, `run: ${mend}`)]
 }
 
-function owner({ uid, gids }: ServiceUser): string {
-  return `${uid}:${gids[0] ?? uid}`
+function owner({ uid, gids: [group] }: ServiceUser): string {
+  return group === undefined ? String(uid) : `${uid}:${group}`
 }
 
 /** The configuration itself was checked when it was loaded: an error in it ends the doctor before its checks. */
@@ -254,6 +285,7 @@ export const configurationCheck: Check = {
   name: 'configuration',
   run: async ({ loaded, env }) => [
     summary(loaded),
+    ...emptyFile(loaded),
     ...privacyOf(loaded),
     ...(loaded.file === undefined ? [] : examineUnitEnvironment(loaded.file, env)),
   ],
@@ -265,6 +297,13 @@ function summary({ config, file, settings }: LoadedConfig): CheckFinding {
     file ?? 'defaults',
     `modules ${config.modules.join(', ')}; ${changed} settings are not the default`,
   )
+}
+
+/** A full disk leaves such a file, and with the defaults the platform uses another database. */
+function emptyFile({ file }: LoadedConfig): CheckFinding[] {
+  if (file === undefined || !isEmptyFile(file)) return []
+  const remedy = 'put your copy back; without settings remove the file, or write a comment into it'
+  return [warning(file, 'is empty, so every setting has its default', remedy)]
 }
 
 /** A file with secrets is for its owner, and perhaps a group, alone. */

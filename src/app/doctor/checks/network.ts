@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
@@ -93,7 +94,11 @@ export const clockCheck: Check = {
 function compareWithHistory(now: number, newest: number | undefined): CheckFinding {
   if (newest === undefined || now >= newest) return fine('host', toRfc3339(now))
   const detail = `${toRfc3339(now)} is before the last migration, ${toRfc3339(newest)}`
-  return fault('host', detail, 'set the clock; then restart the platform')
+  return fault(
+    'host',
+    detail,
+    'set the clock (timedatectl set-ntp true, or date --set=…); then restart the platform',
+  )
 }
 
 function compareClocks(subject: string, now: number, other: number | undefined): CheckFinding {
@@ -108,46 +113,55 @@ function compareClocks(subject: string, now: number, other: number | undefined):
 
 const ANSWER_MS = 2 * SECOND
 
-/** Each address is free, or the platform itself listens there. */
+/** Each address is free, or the platform itself listens there, with the configuration as it is now. */
 export const portsCheck: Check = {
   name: 'ports',
-  run: ({ loaded: { config } }) => Promise.all(listenersOf(config).map(examine)),
+  run: ({ loaded: { config, file }, clock }) =>
+    Promise.all(listenersOf(config).map((listener) => examine(listener, file, clock.now()))),
 }
 
-async function examine(listener: OwnListener): Promise<CheckFinding> {
+async function examine(listener: OwnListener, file: string | undefined, now: number): Promise<CheckFinding> {
   const { setting, address } = listener
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
   const running = await platformAt(listener)
-  if (running) {
-    const detail = `a platform answers: ${running.text}`
-    return running.isFailing
-      ? fault(subject, `${detail}: it cannot use its database`, FAILING_REMEDY)
-      : fine(subject, detail)
-  }
+  if (running) return ofRunning(subject, running, file === undefined ? 0 : now - changedAt(file))
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
   const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
   return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
 }
 
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** `unchangedMs`: for how long its configuration file was not changed; 0 without a file. */
+function ofRunning(subject: string, running: HealthAnswer, unchangedMs: number): CheckFinding {
+  const { version, modules = [], status, uptime_seconds: uptime = 0 } = running
+  const detail = `a platform answers: ${version}, ${modules.join(', ')}, ${status}`
+  if (status === 'failing') return fault(subject, `${detail}: it cannot use its database`, FAILING_REMEDY)
+  if (unchangedMs <= 0 || unchangedMs > uptime * SECOND) return fine(subject, detail)
+  return warning(subject, `${detail}; its configuration file was changed after its start`, RESTART_REMEDY)
+}
+
 const FAILING_REMEDY =
   'see the finding of the database; if that is ok, the process runs as another user, or with another file or password: restart it'
+const RESTART_REMEDY = 'restart it: a configuration is read at the start'
 
 /** The part of `GET /health` that is shown. */
 interface HealthAnswer {
   readonly version: string
   readonly modules?: readonly string[]
   readonly status: string
+  readonly uptime_seconds?: number
 }
 
-/** Release, modules and state of the platform that listens there; undefined if none does. */
-async function platformAt(listener: OwnListener): Promise<{ text: string; isFailing: boolean } | undefined> {
+/** What the platform says that listens there; undefined if none does. */
+async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefined> {
   try {
-    const { version, modules, status } = (await readOwn(listener, '/health', ANSWER_MS)) as HealthAnswer
-    return (
-      modules && { text: `${version}, ${modules.join(', ')}, ${status}`, isFailing: status === 'failing' }
-    )
+    const answer = (await readOwn(listener, '/health', ANSWER_MS)) as HealthAnswer
+    return answer.modules && answer
   } catch {
     return undefined
   }
@@ -188,7 +202,7 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
     return found(
       subject,
       detail,
-      `replace ${module}.tls.cert_file and its key; they are read again by themselves`,
+      `replace ${files.certFile} (${module}.tls.cert_file) and its key; they are read again by themselves`,
     )
   } catch (error) {
     return fault(subject, errorMessage(error), 'put a certificate and its key there')

@@ -42,6 +42,8 @@ export interface Difference {
 /** A payment or refund of ours, as it is compared. */
 export interface OwnRow {
   readonly type: Side
+  /** Its number in its table. */
+  readonly seq: number
   readonly number: string
   readonly paymentId: string
   readonly status: string
@@ -57,11 +59,14 @@ export interface OwnTimes {
 // The provider's clock, and the time that it takes to book.
 const NEAR_MIDNIGHT_MS = 10 * MINUTE
 
+/** The first millisecond of a day, and that of the next one. */
+export interface DayRange {
+  readonly from: number
+  readonly to: number
+}
+
 /** Whether a row of ours of a day may stand in the books of a day beside it. */
-export function mayBeOfOtherDay(
-  { beganAt, at }: OwnTimes,
-  { from, to }: { readonly from: number; readonly to: number },
-): boolean {
+export function mayBeOfOtherDay({ beganAt, at }: OwnTimes, { from, to }: DayRange): boolean {
   return beganAt < from + NEAR_MIDNIGHT_MS || at >= to - NEAR_MIDNIGHT_MS
 }
 
@@ -77,7 +82,7 @@ const AS_THERE: Readonly<Record<string, BillRow['status']>> = {
 }
 
 /** The difference between a row of the bill and ours; undefined if they match. */
-export function compareRows(there: BillRow, here: OwnRow | undefined): Difference | undefined {
+export function compareRows(there: BillRow, here: Omit<OwnRow, 'type'> | undefined): Difference | undefined {
   const kind = here ? kindOf(there, here) : 'missing_here'
   if (kind === undefined) return undefined
   return {
@@ -93,7 +98,7 @@ export function compareRows(there: BillRow, here: OwnRow | undefined): Differenc
   }
 }
 
-function kindOf(there: BillRow, here: OwnRow): DifferenceKind | undefined {
+function kindOf(there: BillRow, here: Pick<OwnRow, 'status' | 'cents'>): DifferenceKind | undefined {
   if (there.amountCents !== here.cents) return 'amount_differs'
   const status = AS_THERE[here.status] ?? 'failed'
   // What was pending when the bill was made may have succeeded since.
@@ -108,8 +113,8 @@ export function missingThere({ type, number, paymentId, status, cents }: OwnRow)
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** The first and the next day's first millisecond of a day; undefined for a text that is no date. */
-export function dayRange(date: string, timeZone: string): { from: number; to: number } | undefined {
+/** Undefined for a text that is no date. */
+export function dayRange(date: string, timeZone: string): DayRange | undefined {
   if (!DATE.test(date)) return undefined
   try {
     const day = Temporal.PlainDate.from(date, { overflow: 'reject' })

@@ -182,13 +182,12 @@ onEveryDialect('reconciliation', (dialect) => {
   })
 })
 
-test('a set of numbers holds each of a hundred thousand, and no other', () => {
+test('a set of numbers holds each that was added, and no other', () => {
   const set = new NumberSet()
-  const numbers = Array.from({ length: 100_000 }, () => randomUUID().replaceAll('-', ''))
-  for (const number of [...numbers, ...numbers.slice(0, 10), 'no-number', '0'.repeat(32)]) set.add(number)
-  assert.equal(set.size, numbers.length)
-  assert.ok(numbers.every((number) => set.has(number)))
-  assert.ok(!set.has(randomUUID().replaceAll('-', '')) && !set.has('no-number') && !set.has('0'.repeat(32)))
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index * index + 1)
+  for (const number of [...numbers, Number.MAX_SAFE_INTEGER]) assert.ok(set.add(number))
+  assert.ok([...numbers, Number.MAX_SAFE_INTEGER].every((number) => set.has(number) && !set.add(number)))
+  for (let number = 0; number < 1_000; number++) assert.equal(set.has(number), numbers.includes(number))
 })
 
 test('a cell that begins like a formula, or has mark-up, stays text', () => {

@@ -3,6 +3,7 @@ import { OLDEST_FIRST } from '../../../kernel/page.ts'
 import { encodeCursor } from '../../../wire/cursor.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
+import { preferred } from '../../../wire/preferred.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
@@ -21,10 +22,8 @@ import type { Reconciliations } from './service.ts'
 /** Who may read what was compared, and its events. */
 export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
 const ADMIN = ['admin'] as const
-const FORMATS = [
-  ['text/csv', differencesCsv],
-  ['text/markdown', differencesMarkdown],
-] as const
+const TABLES = { 'text/csv': differencesCsv, 'text/markdown': differencesMarkdown } as const
+const FORMATS = ['application/json', 'text/csv', 'text/markdown'] as const
 
 /** docs/specification.md, HTTP API */
 export function reconciliationRoutes(
@@ -89,11 +88,10 @@ export function reconciliationRoutes(
       read: async ({ params, query, headers }) => {
         const filter = { reconciliationId: params.id, kind: query.kind }
         const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
-        const format = FORMATS.find(([type]) => headers.accept?.includes(type))
-        if (!format) return ok(encodePage(page, encodeDifference))
+        const type = preferred(headers.accept, FORMATS) ?? 'application/json'
+        if (type === 'application/json') return ok(encodePage(page, encodeDifference))
         const next = page.next && { 'x-next-cursor': encodeCursor(page.next) }
-        const [type, tableOf] = format
-        return ok(tableOf(page.items), { 'content-type': `${type}; charset=utf-8`, ...next })
+        return ok(TABLES[type](page.items), { 'content-type': `${type}; charset=utf-8`, ...next })
       },
     }),
   ]

@@ -22,10 +22,12 @@ import {
   mayBeOfOtherDay,
   missingThere,
   NO_BILL,
+  type DayRange,
   type Difference,
   type OwnRow,
   type OwnTimes,
   type Reconciliation,
+  type Side,
 } from './model.ts'
 import { NumberSet } from './number-set.ts'
 import {
@@ -37,9 +39,11 @@ import {
   finishReconciliation,
   insertDifferences,
   insertReconciliation,
+  LARGEST_BATCH,
   listDifferences,
   listReconciliations,
-  ownRowsOf,
+  ownPositionsOf,
+  readOwnRows,
   releaseReconciliation,
   type DifferenceFilter,
   type ReconciliationRow,
@@ -68,7 +72,8 @@ export type ReconciliationResult =
 
 interface Comparison {
   readonly row: ReconciliationRow
-  readonly numbers: NumberSet
+  /** The rows of ours that the bill has. */
+  readonly inBill: Readonly<Record<Side, NumberSet>>
   matched: number
   differences: number
   /** Rows that the provider was asked for. */
@@ -76,10 +81,9 @@ interface Comparison {
 }
 
 const WORKER = 'worker'
+const SIDES = ['payment', 'refund'] as const satisfies readonly Side[]
 // docs/specification.md, Payments: the books of WeChat Pay and Alipay have the days of Beijing
 const BEIJING = 'Asia/Shanghai'
-// A bound for the variables of a statement, and for the time of a turn of the event loop.
-const BATCH = 500
 // Calls of one comparison; a bill that lacks everything is not asked for row by row.
 const MAX_ASKED = 200
 const RETRY_AFTER_MS = 30 * MINUTE
@@ -194,7 +198,8 @@ export class Reconciliations {
     const { channels, logger, store } = this.#options
     const channel = channels.get(row.channel)
     if (!channel) return { status: 'failed', error: `The configuration has no channel ${row.channel}.` }
-    const comparison: Comparison = { row, numbers: new NumberSet(), matched: 0, differences: 0, asked: 0 }
+    const inBill = { payment: new NumberSet(), refund: new NumberSet() }
+    const comparison: Comparison = { row, inBill, matched: 0, differences: 0, asked: 0 }
     try {
       await store.write((tx) => deleteDifferences(tx, row.id))
       const bill = file === undefined ? await channel.bill(row.date) : channel.billOf(file)
@@ -218,7 +223,7 @@ export class Reconciliations {
     let batch: BillRow[] = []
     for await (const row of bill) {
       batch.push(row)
-      if (batch.length < BATCH) continue
+      if (batch.length < LARGEST_BATCH) continue
       signal?.throwIfAborted()
       await this.#compareBatch(comparison, batch)
       batch = []
@@ -228,18 +233,20 @@ export class Reconciliations {
 
   async #compareBatch(comparison: Comparison, batch: readonly BillRow[]): Promise<void> {
     if (batch.length === 0) return
-    const { row, numbers } = comparison
-    const own = await findOwnRows(
-      this.#options.store.read,
-      row.channel,
-      batch.map(({ number }) => number),
-    )
-    const found = batch.flatMap((there) => {
-      const here = own.get(there.number)
-      // A second row of a number is money of which we know nothing.
-      const isOurs = numbers.add(there.number) && here?.type === there.type
-      return compareRows(there, isOurs ? here : undefined) ?? []
-    })
+    const { row, inBill } = comparison
+    const found: Difference[] = []
+    for (const type of SIDES) {
+      const rows = batch.filter((there) => there.type === type)
+      const numbers = rows.map(({ number }) => number)
+      const own = await findOwnRows(this.#options.store.read, type, row.channel, numbers)
+      for (const there of rows) {
+        const here = own.get(there.number)
+        // A second row of a number is money of which we know nothing.
+        const isOurs = here !== undefined && inBill[type].add(here.seq)
+        const difference = compareRows(there, isOurs ? here : undefined)
+        if (difference) found.push(difference)
+      }
+    }
     comparison.matched += batch.length - found.length
     await this.#keep(comparison, found)
   }
@@ -250,25 +257,34 @@ export class Reconciliations {
     hasBill: boolean,
     signal: AbortSignal | undefined,
   ) {
-    const { row, numbers } = comparison
+    const { row, inBill } = comparison
+    const { read } = this.#options.store
     const range = dayRange(row.date, this.#timeZoneOf(channel))
     if (!range) throw new Error(`The date ${row.date} does not exist.`)
     let isEmpty = true
-    for await (const batch of ownRowsOf(
-      this.#options.store.read,
-      { channel: row.channel, ...range },
-      BATCH,
-    )) {
+    for await (const { type, positions } of ownPositionsOf(read, { channel: row.channel, ...range })) {
       isEmpty = false
       if (!hasBill) break
-      signal?.throwIfAborted()
-      const absent: OwnRow[] = []
-      for (const each of batch)
-        if (!numbers.has(each.number) && !(await this.#isOfOtherDay(comparison, channel, each, range)))
-          absent.push(each)
-      await this.#keep(comparison, absent.map(missingThere))
+      const absent = positions.map(({ seq }) => seq).filter((seq) => !inBill[type].has(seq))
+      for (let at = 0; at < absent.length; at += LARGEST_BATCH) {
+        signal?.throwIfAborted()
+        const rows = await readOwnRows(read, type, absent.slice(at, at + LARGEST_BATCH))
+        await this.#keepMissing(comparison, channel, rows, range)
+      }
     }
     return { isEmpty }
+  }
+
+  async #keepMissing(
+    comparison: Comparison,
+    channel: PaymentChannel,
+    rows: readonly (OwnRow & OwnTimes)[],
+    range: DayRange,
+  ): Promise<void> {
+    const missing: OwnRow[] = []
+    for (const row of rows)
+      if (!(await this.#isOfOtherDay(comparison, channel, row, range))) missing.push(row)
+    await this.#keep(comparison, missing.map(missingThere))
   }
 
   /**
@@ -279,7 +295,7 @@ export class Reconciliations {
     comparison: Comparison,
     channel: PaymentChannel,
     row: OwnRow & OwnTimes,
-    range: { readonly from: number; readonly to: number },
+    range: DayRange,
   ): Promise<boolean> {
     if (!mayBeOfOtherDay(row, range) || comparison.asked >= MAX_ASKED) return false
     comparison.asked++

@@ -5,7 +5,7 @@ import type { AnyQuery } from '../../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
 import { db, pages, paymentDifferences, paymentReconciliations, statement } from '../tables.ts'
-import type { Difference, DifferenceKind, OwnRow, OwnTimes, Reconciliation } from './model.ts'
+import type { Difference, DifferenceKind, OwnRow, OwnTimes, Reconciliation, Side } from './model.ts'
 
 export type ReconciliationRow = RowOf<typeof paymentReconciliations>
 type Stored = Omit<ReconciliationRow, 'isAlerted'> & { readonly isAlerted: number }
@@ -88,22 +88,20 @@ interface OwnRequest {
   readonly seq: number
   readonly limit: number
 }
-type OwnPosition = OwnRow & OwnTimes & { readonly seq: number }
+
+/** A row of ours of a day: its number in its table, and when it happened. */
+interface OwnPosition {
+  readonly seq: number
+  readonly at: number
+}
 
 const paidCents = sql<number>`coalesce(paid_cents, amount_cents)`
 
-const paidOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) =>
+// Of the index alone: a day may have a million payments, and all but a few are in the books.
+const paidOn = statement<OwnRequest, OwnPosition>((on, value) =>
   on
     .selectFrom('payments')
-    .select([
-      'number',
-      'id as paymentId',
-      'status',
-      paidCents.as('cents'),
-      sql<number>`paid_at`.as('beganAt'),
-      sql<number>`paid_at`.as('at'),
-      'seq',
-    ])
+    .select([sql<number>`paid_at`.as('at'), 'seq'])
     .where('channel', '=', value('channel'))
     .where('paid_at', '>=', value('from'))
     .where('paid_at', '<', value('to'))
@@ -113,18 +111,10 @@ const paidOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) =>
     .limit(value('limit')),
 )
 
-const refundedOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) =>
+const refundedOn = statement<OwnRequest, OwnPosition>((on, value) =>
   on
     .selectFrom('payment_refunds')
-    .select([
-      'number',
-      'payment_id as paymentId',
-      'status',
-      'amount_cents as cents',
-      'created_at as beganAt',
-      sql<number>`finished_at`.as('at'),
-      'seq',
-    ])
+    .select([sql<number>`finished_at`.as('at'), 'seq'])
     .where('channel', '=', value('channel'))
     .where('finished_at', '>=', value('from'))
     .where('finished_at', '<', value('to'))
@@ -134,6 +124,45 @@ const refundedOn = statement<OwnRequest, Omit<OwnPosition, 'type'>>((on, value) 
     .orderBy('seq')
     .limit(value('limit')),
 )
+
+/** The most numbers that {@link findOwnRows} takes: a bound for the variables of a statement, and for a turn of the event loop. */
+export const LARGEST_BATCH = 500
+const PLACES = Array.from({ length: LARGEST_BATCH }, (_, place) => String(place))
+
+type FoundRow = Omit<OwnRow, 'type'>
+
+interface NumbersRequest {
+  readonly [place: string]: string
+  readonly channel: string
+}
+
+// With one text for all batches: to make the text takes longer than to search for the numbers. The channel is no condition: a
+// database that takes it for the rarer one would read all rows of the channel for each batch.
+const paymentsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
+  on
+    .selectFrom('payments')
+    .select(['seq', 'number', 'id as paymentId', 'status', paidCents.as('cents')])
+    .select(isOfChannel(value('channel')))
+    .where('number', 'in', PLACES.map(value)),
+)
+
+const refundsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
+  on
+    .selectFrom('payment_refunds')
+    .select(['seq', 'number', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
+    .select(isOfChannel(value('channel')))
+    .where('number', 'in', PLACES.map(value)),
+)
+
+interface OfChannel {
+  readonly isOfChannel: number
+}
+
+function isOfChannel(channel: string) {
+  return sql<number>`cast(channel = ${channel} as integer)`.as('isOfChannel')
+}
+
+const BY_NUMBER = { payment: paymentsByNumber, refund: refundsByNumber }
 
 const toRow = (row: Stored | undefined): ReconciliationRow | undefined =>
   row && paymentReconciliations.decode(row)
@@ -178,32 +207,20 @@ export async function clearDayAlerts(
   return { cleared, others: (await first(tx, alerted, { channel })) !== undefined }
 }
 
-/**
- * The rows of ours with these numbers on a channel. The channel is compared here: a database that takes it for the rarer
- * condition would read all rows of the channel for each batch.
- */
+/** The payments or refunds of a channel with these numbers, at most {@link LARGEST_BATCH}, by number. */
 export async function findOwnRows(
-  queries: Queries,
+  reads: Reads,
+  type: Side,
   channel: string,
   numbers: readonly string[],
-): Promise<Map<string, OwnRow>> {
-  const on = db(queries)
-  const paymentRows = await on
-    .selectFrom('payments')
-    .select(['number', 'channel', 'id as paymentId', 'status', paidCents.as('cents')])
-    .where('number', 'in', numbers)
-    .execute()
-  const rows = paymentRows.map((row) => ({ type: 'payment' as const, ...row }))
-  const refundRows =
-    rows.length === numbers.length
-      ? []
-      : await on
-          .selectFrom('payment_refunds')
-          .select(['number', 'channel', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
-          .where('number', 'in', numbers)
-          .execute()
-  const all = [...rows, ...refundRows.map((row) => ({ type: 'refund' as const, ...row }))]
-  return new Map(all.filter((row) => row.channel === channel).map((row) => [row.number, row]))
+): Promise<Map<string, FoundRow>> {
+  if (numbers.length === 0) return new Map()
+  const parameters: Record<string, string> & { channel: string } = { channel }
+  for (const [index, place] of PLACES.entries()) parameters[place] = numbers[index] ?? ''
+  const found = new Map<string, FoundRow>()
+  for (const row of await reads.run(BY_NUMBER[type], parameters))
+    if (row.isOfChannel === 1) found.set(row.number, row)
+  return found
 }
 
 export interface Day {
@@ -212,27 +229,56 @@ export interface Day {
   readonly to: number
 }
 
-/** The payments and refunds of ours on a day, in batches. */
-export async function* ownRowsOf(
+const POSITIONS = 2_000
+
+/** Where the payments and refunds of ours on a day are, in batches. */
+export async function* ownPositionsOf(
   reads: Reads,
   day: Day,
-  limit: number,
-): AsyncIterable<readonly (OwnRow & OwnTimes)[]> {
+): AsyncIterable<{ readonly type: Side; readonly positions: readonly OwnPosition[] }> {
   for (const [type, query] of [
     ['payment', paidOn],
     ['refund', refundedOn],
   ] as const) {
-    let position = { at: day.from - 1, seq: 0 }
+    let position: OwnPosition = { at: day.from - 1, seq: 0 }
     for (;;) {
       // The index is searched from there: a database reads all rows of the day before a position that it only compares.
       const from = Math.max(day.from, position.at)
-      const rows = await reads.run(query, { ...day, ...position, from, limit })
-      if (rows.length > 0) yield rows.map((row) => ({ ...row, type }))
-      const last = rows.at(-1)
-      if (!last || rows.length < limit) break
-      position = { at: last.at, seq: last.seq }
+      const positions = await reads.run(query, { ...day, ...position, from, limit: POSITIONS })
+      if (positions.length > 0) yield { type, positions }
+      const last = positions.at(-1)
+      if (!last || positions.length < POSITIONS) break
+      position = last
     }
   }
+}
+
+/** The succeeded rows of ours with these numbers in their tables, with their times. */
+export async function readOwnRows(
+  queries: Queries,
+  type: Side,
+  seqs: readonly number[],
+): Promise<(OwnRow & OwnTimes)[]> {
+  if (seqs.length === 0) return []
+  const on = db(queries)
+  const rows =
+    type === 'payment'
+      ? await on
+          .selectFrom('payments')
+          .select(['seq', 'number', 'id as paymentId', 'status', paidCents.as('cents')])
+          .select([sql<number>`paid_at`.as('beganAt'), sql<number>`paid_at`.as('at')])
+          .where('seq', 'in', seqs)
+          .orderBy('seq')
+          .execute()
+      : await on
+          .selectFrom('payment_refunds')
+          .select(['seq', 'number', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
+          .select(['created_at as beganAt', sql<number>`finished_at`.as('at')])
+          .where('seq', 'in', seqs)
+          .where('status', '=', sql.lit('succeeded'))
+          .orderBy('seq')
+          .execute()
+  return rows.map((row) => ({ type, ...row }))
 }
 
 export async function insertDifferences(

@@ -6,6 +6,7 @@ import { createOutage, type Logger, type Outage } from '../../../kernel/logger.t
 import { SECOND } from '../../../kernel/time.ts'
 import type { IdentitySignature } from '../../tokens/identity-signature.ts'
 import { AnswerReader, type ApiAnswer, type ReserveAnswer } from './answer-reader.ts'
+import { lettersOf } from './forwarding-headers.ts'
 import { headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {
@@ -96,7 +97,7 @@ export class ApiConnection {
   ): Promise<ApiAnswer> {
     return this.#exchange(request, signal, (pool) => {
       const reader = new AnswerReader(signal, reserve)
-      pool.dispatch(this.#optionsOf(request, sender), reader)
+      pool.dispatch(this.#optionsOf(withoutCodings(request), sender), reader)
       return reader.answer
     })
   }
@@ -159,6 +160,12 @@ export class ApiConnection {
     this.#outage.fails(error)
     return apiUnavailable(error)
   }
+}
+
+/** The answer is read as text, which one with a content coding is not. */
+function withoutCodings(request: ApiRequest): ApiRequest {
+  const headers = Object.entries(request.headers).filter(([name]) => lettersOf(name) !== 'acceptencoding')
+  return { ...request, headers: Object.fromEntries(headers) }
 }
 
 /** The api may close a kept connection while a request is on its way, which can be sent again if it changes nothing. */

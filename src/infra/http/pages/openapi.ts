@@ -105,6 +105,7 @@ function parametersIn(place: 'path' | 'query' | 'header', schema: TSchema | unde
       schema: rest,
       in: place,
       name,
+      ...('isCommaList' in property && { style: 'form', explode: false }),
       required: required.includes(name),
       ...(description !== undefined && { description }),
     }
@@ -250,10 +251,17 @@ interface UndocumentedMembers {
   readonly documentedPattern?: string
   readonly patternFault?: unknown
   readonly nameFault?: unknown
+  readonly isCommaList?: unknown
 }
 
 function membersReferring(schema: object): Record<string, unknown> {
-  const { documentedPattern, patternFault: _, nameFault: __, ...members } = schema as UndocumentedMembers
+  const {
+    documentedPattern,
+    patternFault: _,
+    nameFault: __,
+    isCommaList: ___,
+    ...members
+  } = schema as UndocumentedMembers
   const pattern = documentedPattern === undefined ? {} : { pattern: documentedPattern }
   const documented = { ...members, ...pattern, ...formatOf(members) }
   return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, referring(member)]))

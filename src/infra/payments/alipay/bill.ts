@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../cents.ts'
 import { textOf } from '../json.ts'
 import { linesOf } from '../lines.ts'
 import { toNumber } from '../marks.ts'
@@ -75,17 +75,20 @@ const REFUND = '退款'
 const END = '业务明细列表结束'
 
 /** Lines with `#` are comments; the last ones end the list. A bill without its end was cut off. */
-async function* parseBill(lines: AsyncIterable<string>, name: string): AsyncGenerator<BillRow> {
+async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string): AsyncGenerator<BillRow> {
   let indexes: Readonly<Record<Column, number>> | undefined
+  let rows = 0
   let hasEnded = false
-  for await (const line of lines) {
-    if (line.startsWith('#')) hasEnded ||= line.includes(END)
-    else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
-    else {
-      const row = toRow(parseCells(line), indexes, name)
-      if (row) yield row
+  for await (const lines of pieces)
+    for (const line of lines) {
+      if (line.startsWith('#')) hasEnded ||= line.includes(END)
+      else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
+      else {
+        rows++
+        const row = toRow(parseCells(line), indexes, () => damaged(name, amountFault(rows, COLUMNS.amount)))
+        if (row) yield row
+      }
     }
-  }
   if (!hasEnded) throw damaged(name, 'it has no end')
 }
 
@@ -110,7 +113,7 @@ function columnsOf(header: readonly string[], name: string): Readonly<Record<Col
 function toRow(
   cells: readonly string[],
   indexes: Readonly<Record<Column, number>>,
-  name: string,
+  noAmount: () => ChannelError,
 ): BillRow | undefined {
   const cell = (column: Column) => cells[indexes[column]] ?? ''
   if (toNumber(cell('number')) === undefined) return undefined
@@ -118,7 +121,7 @@ function toRow(
   const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
   if (number === undefined) return undefined
   const amountCents = parseCents(cell('amount'))
-  if (amountCents === undefined) throw damaged(name, `the row of ${number} has no amount`)
+  if (amountCents === undefined) throw noAmount()
   return {
     type: isRefund ? 'refund' : 'payment',
     number,

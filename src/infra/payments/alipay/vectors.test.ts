@@ -144,7 +144,10 @@ test('a bill that is damaged or cut off ends with an error', async () => {
   await assert.rejects(readBill(whole.subarray(0, -30)), isDamaged)
   await assert.rejects(readBill(billOf(textOf(DETAIL.slice(0, -1)))), isDamaged)
   await assert.rejects(readBill(billOf(textOf(['#', 'a,b']))), isDamaged)
-  await assert.rejects(readBill(billOf(textOf(DETAIL.map((line) => line.replace('19.99', 'x'))))), isDamaged)
+  await assert.rejects(readBill(billOf(textOf(DETAIL.map((line) => line.replace('19.99', '¥19.99'))))), {
+    code: 'damaged_bill',
+    message: /row 1 has no amount in the column 订单金额（元）;/,
+  })
   await assert.rejects(
     readBill(zip([{ name: Buffer.from('other.csv'), content: textOf(DETAIL) }])),
     isDamaged,

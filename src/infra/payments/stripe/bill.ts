@@ -1,6 +1,6 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../cents.ts'
 import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
 import { linesOfFile } from '../lines.ts'
 import { toNumber } from '../marks.ts'
@@ -60,18 +60,21 @@ const LONGEST_RECORD = 65_536
 export async function* reportRows(file: string, name: string): AsyncGenerator<BillRow> {
   let indexes: Readonly<Record<keyof typeof COLUMNS, number>> | undefined
   let record = ''
-  for await (const line of linesOfFile(file, 'utf-8')) {
-    record = record === '' ? line : `${record}\n${line}`
-    // A description may have line breaks.
-    if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
-    const cells = parseQuotedCells(record)
-    record = ''
-    if (indexes === undefined) indexes = columnsOf(cells, name)
-    else {
-      const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name)
-      if (row) yield row
+  let rows = 0
+  for await (const lines of linesOfFile(file, 'utf-8'))
+    for (const line of lines) {
+      record = record === '' ? line : `${record}\n${line}`
+      // A description may have line breaks.
+      if ((record.match(/"/g)?.length ?? 0) % 2 === 1 && record.length < LONGEST_RECORD) continue
+      const cells = parseQuotedCells(record)
+      record = ''
+      if (indexes === undefined) indexes = columnsOf(cells, name)
+      else {
+        rows++
+        const row = toReportRow((column) => cells[indexes?.[column] ?? -1] ?? '', name, rows)
+        if (row) yield row
+      }
     }
-  }
 }
 
 function columnsOf(header: readonly string[], name: string): Readonly<Record<keyof typeof COLUMNS, number>> {
@@ -88,7 +91,11 @@ function columnsOf(header: readonly string[], name: string): Readonly<Record<key
   return Object.fromEntries(entries) as Readonly<Record<keyof typeof COLUMNS, number>>
 }
 
-function toReportRow(cell: (column: keyof typeof COLUMNS) => string, name: string): BillRow | undefined {
+function toReportRow(
+  cell: (column: keyof typeof COLUMNS) => string,
+  name: string,
+  row: number,
+): BillRow | undefined {
   const category = cell('category')
   if (category !== 'charge' && category !== 'refund') return undefined
   const type = category === 'charge' ? 'payment' : 'refund'
@@ -96,7 +103,7 @@ function toReportRow(cell: (column: keyof typeof COLUMNS) => string, name: strin
   if (number === undefined) return undefined
   const amountCents = parseCents(cell('amount'))
   if (amountCents === undefined)
-    throw new ChannelError(`${name}: expected an amount in the row of ${number}`, 'refused', UNUSABLE)
+    throw new ChannelError(`${name}: ${amountFault(row, COLUMNS.amount)}`, 'refused', UNUSABLE)
   const providerId = textOf(cell(type === 'payment' ? 'charge' : 'source'))
   return { type, number, providerId, status: 'succeeded', amountCents: Math.abs(amountCents) }
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../cents.ts'
 import { textOf } from '../json.ts'
 import { linesOf } from '../lines.ts'
 import { toNumber } from '../marks.ts'
@@ -33,10 +33,15 @@ export async function readTradeBill(
 const GZIP = 0x1f
 
 /** A bill as the provider gives it, packed or not. */
-export async function* rowsOfTradeBill(file: string, name: string): AsyncGenerator<BillRow> {
+export function rowsOfTradeBill(file: string, name: string): AsyncGenerator<BillRow> {
+  return parseBill(linesOf(unpackedFile(file, name), 'utf-8'), name)
+}
+
+async function* unpackedFile(file: string, name: string): AsyncGenerator<Uint8Array> {
   let first = 0
   for await (const chunk of createReadStream(file, { end: 0 })) first = (chunk as Buffer)[0] ?? 0
-  yield* billRows(createReadStream(file), name, { isPacked: first === GZIP })
+  const content = createReadStream(file)
+  yield* first === GZIP ? gunzip(content, name) : content
 }
 
 interface Packing {
@@ -46,23 +51,24 @@ interface Packing {
 }
 
 /** The rows of ours in a bill. A bill that is damaged or cut off ends with an error after its rows. */
-export async function* billRows(
+export function billRows(
   file: AsyncIterable<Uint8Array>,
   name: string,
   { sha1, isPacked }: Packing,
 ): AsyncGenerator<BillRow> {
-  const hash = createHash('sha1')
   const unpacked = isPacked ? gunzip(file, name) : file
-  yield* parseBill(linesOf(hashed(unpacked, hash), 'utf-8'), name)
-  if (sha1 !== undefined && hash.digest('hex') !== sha1.toLowerCase())
-    throw damaged(name, 'its SHA-1 is not the one that WeChat Pay gave')
+  const content = sha1 === undefined ? unpacked : verified(unpacked, name, sha1)
+  return parseBill(linesOf(content, 'utf-8'), name)
 }
 
-async function* hashed(chunks: AsyncIterable<Uint8Array>, hash: { update(chunk: Uint8Array): unknown }) {
+async function* verified(chunks: AsyncIterable<Uint8Array>, name: string, sha1: string) {
+  const hash = createHash('sha1')
   for await (const chunk of chunks) {
     hash.update(chunk)
     yield chunk
   }
+  if (hash.digest('hex') !== sha1.toLowerCase())
+    throw damaged(name, 'its SHA-1 is not the one that WeChat Pay gave')
 }
 
 async function* gunzip(file: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
@@ -97,25 +103,26 @@ const COLUMNS = {
 } as const
 type Column = keyof typeof COLUMNS
 
-async function* parseBill(lines: AsyncIterable<string>, name: string): AsyncGenerator<BillRow> {
+async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string): AsyncGenerator<BillRow> {
   let indexes: Readonly<Record<Column, number>> | undefined
   let rows = 0
   let total: number | undefined
   let isInTotals = false
-  for await (const line of lines) {
-    if (indexes === undefined) {
-      indexes = columnsOf(parseCells(line), name)
-    } else if (isInTotals) {
-      total ??= Number(parseCells(line)[0])
-    } else if (!line.startsWith('`')) {
-      // The names of the totals: the last line has their values, first the number of rows.
-      isInTotals = true
-    } else {
-      rows++
-      const row = toRow(parseCells(line), indexes, name)
-      if (row) yield row
+  for await (const lines of pieces)
+    for (const line of lines) {
+      if (indexes === undefined) {
+        indexes = columnsOf(parseCells(line), name)
+      } else if (isInTotals) {
+        total ??= Number(parseCells(line)[0])
+      } else if (!line.startsWith('`')) {
+        // The names of the totals: the last line has their values, first the number of rows.
+        isInTotals = true
+      } else {
+        rows++
+        const row = toRow(parseCells(line), indexes, (column) => damaged(name, amountFault(rows, column)))
+        if (row) yield row
+      }
     }
-  }
   if (rows !== total) throw damaged(name, `it has ${rows} rows, and its totals are of ${total ?? 'none'}`)
 }
 
@@ -138,14 +145,15 @@ const REFUND_STATUSES: Readonly<Record<string, BillRow['status']>> = {
 function toRow(
   cells: readonly string[],
   indexes: Readonly<Record<Column, number>>,
-  name: string,
+  noAmount: (column: string) => ChannelError,
 ): BillRow | undefined {
   const cell = (column: Column) => cells[indexes[column]] ?? ''
   const isRefund = cell('state') === 'REFUND' || cell('state') === 'REVOKED'
   const number = toNumber(cell(isRefund ? 'refundNumber' : 'number'))
   if (number === undefined) return undefined
-  const amountCents = parseCents(cell(isRefund ? 'refundAmount' : 'amount'))
-  if (amountCents === undefined) throw damaged(name, `the row of ${number} has no amount`)
+  const amount = isRefund ? 'refundAmount' : 'amount'
+  const amountCents = parseCents(cell(amount))
+  if (amountCents === undefined) throw noAmount(COLUMNS[amount])
   return {
     type: isRefund ? 'refund' : 'payment',
     number,

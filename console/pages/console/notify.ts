@@ -1,0 +1,28 @@
+import { markTab } from '../../parts/tab-title.ts'
+
+export interface Notice {
+  /** Of the object: the browser shows one notification of it at a time. */
+  readonly id: string
+  readonly title: string
+  readonly body: string
+  readonly open: () => void
+}
+
+let unseen = 0
+
+/** Shows a notification of the browser, and marks the tab until its user sees it again. */
+export function notify({ id, title, body, open }: Notice): void {
+  if (document.hidden) markTab(++unseen)
+  const notification = new Notification(title, { body, tag: id })
+  notification.addEventListener('click', () => {
+    focus()
+    notification.close()
+    open()
+  })
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden || unseen === 0) return
+  unseen = 0
+  markTab(unseen)
+})

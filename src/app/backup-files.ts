@@ -1,0 +1,43 @@
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { counted } from '../kernel/text.ts'
+
+interface Places extends Pick<Config, 'database' | 'dataDir'> {
+  /** The configuration file, if it is known: with another one the command restores to another place. */
+  readonly configFile?: string | undefined
+}
+
+/** A file from which the database can be restored. */
+export interface BackupFileFact {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedAt: number
+}
+
+const EXTENSIONS = { sqlite: 'db', postgres: 'dump' } as const
+
+/** The files of the data backups that fit the database, the newest first; they are found without the database. */
+export function backupFiles({ database, dataDir }: Places): BackupFileFact[] {
+  const names = globSync(`*.${EXTENSIONS[database.kind]}`, { cwd: join(dataDir, 'backups') })
+  return names
+    .flatMap((name) => factsOf(join(dataDir, 'backups', name)))
+    .toSorted((a, b) => b.modifiedAt - a.modifiedAt)
+}
+
+/** Undefined where a file went meanwhile. */
+function factsOf(path: string): BackupFileFact[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats ? [{ path, bytes: stats.size, modifiedAt: stats.mtimeMs }] : []
+}
+
+/** How to restore the database, with the newest file that there is; without a full stop. */
+export function restoreRemedy({ configFile, ...places }: Places): string {
+  const files = backupFiles(places)
+  const directory = join(places.dataDir, 'backups')
+  const [newest] = files
+  const option = configFile === undefined ? '' : ` --config ${configFile}`
+  const command = `platform data restore ${newest?.path ?? 'FILE'}${option}`
+  if (newest) return `${command} (the newest of ${counted(files.length, 'file')} in ${directory})`
+  return `${command} (there is no file in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
+}

@@ -1,0 +1,74 @@
+import { globSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { backupFiles } from '../backup-files.ts'
+
+/** What takes space and is not needed for the platform to run, and the command that removes it. */
+interface Removable {
+  readonly bytes: number
+  readonly command: string
+}
+
+type Places = Pick<Config, 'database' | 'dataDir'>
+
+const JOURNAL = '/var/log/journal'
+const PACKAGES = '/var/cache/apt/archives'
+const MIB = 1_024 ** 2
+/** Less is not worth a line. */
+const LEAST_BYTES = 16 * MIB
+const MOST_FILES = 10_000
+const SHOWN = 4
+
+/** What may be removed from the disk of the data directory, as a remedy without a full stop. */
+export function roomRemedy(config: Places, place: string): string {
+  const found = removable(config).filter(({ bytes }) => bytes >= LEAST_BYTES)
+  if (found.length === 0)
+    return `make room; du -xh ${mountPointOf(place)} | sort -h | tail shows what is large`
+  const commands = found
+    .slice(0, SHOWN)
+    .map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
+  return `make room, for example by one of these: ${commands.join('; ')}`
+}
+
+/** The largest first. Of the data backups the newest stays. */
+function removable({ database, dataDir }: Places): Removable[] {
+  const remove = (path: string) => ({ bytes: sizeOf(path), command: `rm ${path}` })
+  const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
+  const [, ...older] = backupFiles({ database, dataDir })
+  const device = deviceOf(dataDir)
+  const elsewhere = [
+    { path: JOURNAL, command: 'journalctl --vacuum-size=200M' },
+    { path: PACKAGES, command: 'apt-get clean' },
+  ]
+  return [
+    ...[...former, ...older.map(({ path }) => path)].map(remove),
+    ...elsewhere
+      .filter(({ path }) => deviceOf(path) === device)
+      .map(({ path, command }) => ({ bytes: sizeBelow(path), command })),
+  ].toSorted((a, b) => b.bytes - a.bytes)
+}
+
+function sizeBelow(directory: string): number {
+  try {
+    const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).slice(0, MOST_FILES)
+    return names.reduce((sum, name) => sum + sizeOf(join(directory, name)), 0)
+  } catch {
+    // Another user cannot look into it.
+    return 0
+  }
+}
+
+function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() === true ? stats.blocks * 512 : 0
+}
+
+function deviceOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.dev
+}
+
+/** The highest directory above the path that is on its file system. */
+function mountPointOf(path: string): string {
+  const above = dirname(path)
+  return above === path || deviceOf(above) !== deviceOf(path) ? path : mountPointOf(above)
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { postgresRemedy } from './postgres-failure.ts'
+
+const CASES: readonly (readonly [message: string, code: string | undefined, remedy: RegExp])[] = [
+  ['password authentication failed for user "shop"', '28P01', /^Correct user and password in database\.url/],
+  ['no pg_hba.conf entry for host', '28000', /^Correct user and password/],
+  ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', undefined, /^Correct user and pass/],
+  ['database "shop" does not exist', '3D000', /^Create the database/],
+  ['permission denied for schema public', '42501', /owner of the database/],
+  ['sorry, too many clients already', '53300', /^Raise max_connections/],
+  ['getaddrinfo ENOTFOUND db.example.com', 'ENOTFOUND', /^Correct the host name/],
+  ['certificate has expired', 'CERT_HAS_EXPIRED', /^Renew the certificate/],
+  ['The server does not support SSL connections', undefined, /^Remove sslmode/],
+  ['connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED', /^Start its server/],
+]
+
+for (const [message, code, remedy] of CASES)
+  test(`what to do about: ${message}`, () => {
+    assert.match(postgresRemedy(Object.assign(new Error(message), code && { code })), remedy)
+  })

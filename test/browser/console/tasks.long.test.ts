@@ -1,0 +1,403 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { consoleWorld, PASSWORD } from './console-world.ts'
+
+const world = consoleWorld(
+  {},
+  {
+    toml: `[commands.greet]
+title = "Greet somebody"
+run = ["echo", "hello", "{name}"]
+params.name = { type = "string", default = "you" }
+`,
+  },
+)
+
+/** What a user does, counted: each click, and each key but those of a text. */
+class CountedUser {
+  readonly page: Page
+  readonly isNarrow: boolean
+  clicks = 0
+  keys = 0
+
+  constructor(page: Page, isNarrow: boolean) {
+    this.page = page
+    this.isNarrow = isNarrow
+  }
+
+  async click(target: Locator): Promise<void> {
+    this.clicks += 1
+    await target.click()
+  }
+
+  /** Opens a list of choices, and takes one. */
+  async choose(target: Locator, label: string): Promise<void> {
+    this.clicks += 2
+    await target.selectOption(label)
+  }
+
+  async press(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      this.keys += 1
+      await this.page.keyboard.press(key)
+    }
+  }
+
+  async type(text: string): Promise<void> {
+    await this.page.keyboard.type(text)
+  }
+
+  async fill(field: Locator, text: string): Promise<void> {
+    await this.click(field)
+    await this.type(text)
+  }
+
+  /** By the tab key alone, from where the focus is. */
+  async tabTo(target: Locator): Promise<void> {
+    await target.waitFor()
+    for (let count = 0; count < MOST_TABS; count++) {
+      if (await target.evaluate((element) => element === document.activeElement)) return
+      await this.press('Tab')
+    }
+    throw new Error(`${String(target)} is not reached by ${MOST_TABS} times Tab.`)
+  }
+
+  /** Opens a page by the navigation. */
+  async goTo(name: string): Promise<void> {
+    if (this.isNarrow) await this.click(this.button('Menu'))
+    await this.click(this.page.getByRole('navigation').getByRole('link', { name, exact: true }).last())
+    await this.heading(name)
+  }
+
+  /** Opens a page by its keys. */
+  async goByKeys(key: string, name: string): Promise<void> {
+    await this.press('g', key)
+    await this.heading(name)
+  }
+
+  async heading(name: string): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name }).waitFor()
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  dialogButton(name: string): Locator {
+    return this.page.getByRole('dialog').getByRole('button', { name, exact: true })
+  }
+
+  row(name: string): Locator {
+    return this.page.getByRole('link', { name, exact: true })
+  }
+
+  field(name: string): Locator {
+    return this.page.getByRole('dialog').getByLabel(name)
+  }
+}
+
+const MOST_TABS = 40
+
+interface Task {
+  readonly name: string
+  /** Clicks and keys in each of {@link WAYS}, as docs/guide/console.md has them. */
+  readonly steps: readonly [pointer: number, keys: number, phone: number]
+  readonly prepare?: (name: string) => Promise<unknown>
+  /** `name` is new in each run. */
+  readonly byPointer: (user: CountedUser, name: string) => Promise<void>
+  readonly byKeys: (user: CountedUser, name: string) => Promise<void>
+  /** What is on screen when it is done. */
+  readonly done: (page: Page, name: string) => Locator
+}
+
+const post = (path: string, body: object) => world.platform.call('POST', path, { body })
+const reportAlert = (title: string) =>
+  post('/alerts/report', { source: title, title, level: 'CRITICAL', alarm_id: title })
+const createTicket = (title: string) => post('/tickets', { title, level: 'critical' })
+const createOrder = (order_id: string) =>
+  post('/orders', { order_id, platform: order_id, amount_cents: 4_990 })
+const toast = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text })
+
+const TASKS: readonly Task[] = [
+  {
+    name: 'see what needs a person first',
+    steps: [1, 4, 1],
+    prepare: reportAlert,
+    byPointer: (user) => user.click(user.page.getByRole('link', { name: /^See to the alert/ })),
+    async byKeys(user) {
+      await user.goByKeys('a', 'Alerts')
+      await user.page.getByRole('row').nth(1).waitFor()
+      await user.press('j', 'Enter')
+    },
+    done: (page) => page.getByRole('button', { name: 'Acknowledge' }),
+  },
+  {
+    name: 'mark an order as paid',
+    steps: [4, 5, 5],
+    prepare: createOrder,
+    async byPointer(user, name) {
+      await user.goTo('Orders')
+      await user.fill(user.page.getByRole('searchbox'), name)
+      await user.press('Enter')
+      await user.click(user.button('Mark as paid'))
+    },
+    async byKeys(user, name) {
+      await user.press('Control+k')
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
+      await user.type(name)
+      await user.page.getByRole('option', { name: `Open the order ${name}` }).waitFor()
+      await user.press('Enter')
+      await user.tabTo(user.button('Mark as paid'))
+      await user.press('Enter')
+    },
+    done: (page, name) => toast(page, `${name}: Paid`),
+  },
+  {
+    name: 'create an order',
+    steps: [6, 6, 7],
+    async byPointer(user, name) {
+      await user.goTo('Orders')
+      await user.click(user.button('New order'))
+      await user.fill(user.field('Order'), name)
+      await user.fill(user.field('Platform'), 'shop')
+      await user.fill(user.field('Amount'), '49.90')
+      await user.click(user.dialogButton('Create the order'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('o', 'Orders')
+      await user.press('n')
+      await user.field('Order').and(user.page.locator(':focus')).waitFor()
+      await user.type(name)
+      await user.press('Tab')
+      await user.type('shop')
+      await user.press('Tab')
+      await user.type('49.90')
+      await user.press('Control+Enter')
+    },
+    done: (page, name) => toast(page, `Order ${name} was created.`),
+  },
+  {
+    name: 'list the unpaid orders of a platform',
+    steps: [7, 11, 8],
+    prepare: createOrder,
+    async byPointer(user, name) {
+      await user.goTo('Orders')
+      await user.click(user.button('Add filter'))
+      await user.click(user.page.getByRole('menuitem', { name: 'Status' }))
+      await user.click(user.page.getByRole('menuitemradio', { name: 'Pending' }))
+      await user.click(user.button('Add filter'))
+      await user.click(user.page.getByRole('menuitem', { name: 'Platform' }))
+      await user.type(name)
+      await user.press('Enter')
+    },
+    async byKeys(user, name) {
+      await user.press('Control+k')
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
+      await user.type('unpaid')
+      await user.press('Enter')
+      await user.heading('Orders')
+      await user.tabTo(user.button('Add filter'))
+      await user.press('Enter', 'p', 'Enter')
+      await user.type(name)
+      await user.press('Enter')
+    },
+    done: (page, name) => page.getByRole('button', { name: new RegExp(`Platform: ${name}`) }),
+  },
+  {
+    name: 'acknowledge an alert',
+    steps: [4, 8, 5],
+    prepare: reportAlert,
+    async byPointer(user, name) {
+      await user.goTo('Alerts')
+      await user.click(user.row(name))
+      await user.click(user.button('Acknowledge'))
+      await user.click(user.dialogButton('Acknowledge'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('a', 'Alerts')
+      await user.row(name).waitFor()
+      await user.press('j', 'Enter')
+      await user.tabTo(user.button('Acknowledge'))
+      await user.press('Enter')
+      await user.dialogButton('Acknowledge').waitFor()
+      await user.press('Control+Enter')
+    },
+    done: (page) => toast(page, 'The alert is acknowledged.'),
+  },
+  {
+    name: 'silence an alert for two hours',
+    steps: [4, 9, 5],
+    prepare: reportAlert,
+    async byPointer(user, name) {
+      await user.goTo('Alerts')
+      await user.click(user.row(name))
+      await user.click(user.button('Silence'))
+      await user.click(user.dialogButton('Silence'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('a', 'Alerts')
+      await user.row(name).waitFor()
+      await user.press('j', 'Enter')
+      await user.tabTo(user.button('Silence'))
+      await user.press('Enter')
+      await user.dialogButton('Silence').waitFor()
+      await user.press('Control+Enter')
+    },
+    done: (page) => toast(page, 'The silence is created.'),
+  },
+  {
+    name: 'create a ticket and take it',
+    steps: [8, 10, 9],
+    async byPointer(user, name) {
+      await user.goTo('Tickets')
+      await user.click(user.button('New ticket'))
+      await user.fill(user.field('Title'), name)
+      await user.choose(user.field('Level'), 'Low')
+      await user.choose(user.field('Assignee'), 'Me')
+      await user.click(user.dialogButton('Create the ticket'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('t', 'Tickets')
+      await user.press('n')
+      await user.field('Title').and(user.page.locator(':focus')).waitFor()
+      await user.type(name)
+      await user.press('Tab', 'l')
+      await user.tabTo(user.field('Assignee'))
+      await user.press('m', 'Control+Enter')
+    },
+    done: (page) => page.getByRole('button', { name: 'Unassign' }),
+  },
+  {
+    name: 'resolve a ticket on the board',
+    steps: [4, 5, 5],
+    prepare: createTicket,
+    async byPointer(user, name) {
+      await user.goTo('Tickets')
+      await user.click(user.page.getByRole('link', { name: 'Board' }))
+      await user.click(user.row(name))
+      await user.click(user.button('Resolve'))
+    },
+    async byKeys(user, name) {
+      await user.press('Control+k')
+      await user.page.getByRole('dialog').getByRole('combobox').waitFor()
+      await user.type('board')
+      await user.press('Enter')
+      await user.row(name).waitFor()
+      await user.press('j', 'Alt+ArrowRight')
+      await user.page
+        .getByRole('region', { name: 'In progress' })
+        .getByRole('link', { name })
+        .and(user.page.locator(':focus'))
+        .waitFor()
+      await user.press('Alt+ArrowRight')
+    },
+    done: (page, name) => toast(page, `${name}: Resolved`),
+  },
+  {
+    name: 'ask a colleague in a comment',
+    steps: [5, 13, 6],
+    prepare: createTicket,
+    async byPointer(user, name) {
+      await user.goTo('Tickets')
+      await user.click(user.row(name))
+      await user.fill(user.page.getByRole('textbox', { name: 'Comment' }), 'Your turn, @wan')
+      await user.click(user.page.getByRole('option', { name: 'wanda' }))
+      await user.click(user.button('Comment'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('t', 'Tickets')
+      await user.row(name).waitFor()
+      await user.press('j', 'Enter')
+      await user.tabTo(user.page.getByRole('textbox', { name: 'Comment' }))
+      await user.type('Your turn, @wan')
+      await user.page.getByRole('option', { name: 'wanda' }).waitFor()
+      await user.press('Enter', 'Control+Enter')
+    },
+    done: (page) => page.getByRole('list', { name: 'Comments' }).getByText('Your turn, @wanda'),
+  },
+  {
+    name: 'run a command and read its output',
+    steps: [5, 14, 6],
+    async byPointer(user, name) {
+      await user.goTo('Commands')
+      await user.click(user.row('Greet somebody'))
+      const field = user.page.getByLabel('name', { exact: true })
+      await user.click(field)
+      await user.press('Control+a')
+      await user.type(name)
+      await user.click(user.button('Run'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('c', 'Commands')
+      await user.row('Greet somebody').waitFor()
+      await user.tabTo(user.row('Greet somebody'))
+      await user.press('Enter')
+      await user.tabTo(user.page.getByLabel('name', { exact: true }))
+      await user.type(name)
+      await user.press('Control+Enter')
+    },
+    done: (page, name) => page.getByText(`hello ${name}`),
+  },
+  {
+    name: 'create a user',
+    steps: [6, 8, 7],
+    async byPointer(user, name) {
+      await user.goTo('Users')
+      await user.click(user.button('New user'))
+      await user.fill(user.field('Name'), name)
+      await user.fill(user.field('Password'), PASSWORD)
+      await user.click(user.field('Operations'))
+      await user.click(user.dialogButton('Create the user'))
+    },
+    async byKeys(user, name) {
+      await user.goByKeys('u', 'Users')
+      await user.press('n')
+      await user.field('Name').and(user.page.locator(':focus')).waitFor()
+      await user.type(name)
+      await user.press('Tab')
+      await user.type(PASSWORD)
+      await user.tabTo(user.field('Operations'))
+      await user.press(' ', 'Control+Enter')
+    },
+    done: (page, name) => page.getByRole('region', { name }),
+  },
+  {
+    name: 'back up the data',
+    steps: [3, 4, 4],
+    async byPointer(user) {
+      await user.goTo('Data backups')
+      await user.click(user.button('New backup'))
+      await user.click(user.dialogButton('Start the backup'))
+    },
+    async byKeys(user) {
+      await user.goByKeys('b', 'Data backups')
+      await user.press('n')
+      await user.dialogButton('Start the backup').waitFor()
+      await user.press('Control+Enter')
+    },
+    done: (page) => page.getByRole('button', { name: 'Download' }),
+  },
+]
+
+const WAYS = ['pointer', 'keys', 'phone'] as const
+const PHONE = { width: 390, height: 844 }
+let runs = 0
+
+for (const way of WAYS) {
+  for (const { name, steps, prepare, byPointer, byKeys, done } of TASKS) {
+    test(`${way}: ${name}`, async (t) => {
+      if (runs === 0) await post('/users', { name: 'wanda', password: PASSWORD, roles: ['devops'] })
+      const thing = `task${++runs}`
+      await prepare?.(thing)
+      const isPhone = way === 'phone'
+      const page = await world.open(t, 'overview', isPhone ? { viewport: PHONE } : {})
+      await page.locator('.course-table').waitFor()
+      const user = new CountedUser(page, isPhone)
+      await (way === 'keys' ? byKeys : byPointer)(user, thing)
+      await done(page, thing).first().waitFor()
+      if (way === 'keys') assert.equal(user.clicks, 0)
+      assert.equal(user.clicks + user.keys, steps[WAYS.indexOf(way)])
+    })
+  }
+}
