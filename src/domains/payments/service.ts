@@ -54,7 +54,7 @@ import {
   type ListedPayment,
   listPaymentChanges,
   listPayments,
-  listUnfinished,
+  listOfOrders,
   lockPayment,
   markClosing,
   markOrderClosing,
@@ -603,7 +603,7 @@ export class Payments implements OrderPayments {
   async askBeforeExpiry(orderIds: readonly string[]): Promise<void> {
     const { channels, clock, store, logger } = this.#options
     if (channels.size === 0 || orderIds.length === 0) return
-    const open = (await listUnfinished(store.read, orderIds)).filter(({ status }) => status === 'open')
+    const open = (await listOfOrders(store.read, orderIds)).filter(({ status }) => status === 'open')
     if (open.length === 0) return
     const asked = open.map(async (payment) => {
       const step = await this.askProvider({ ...payment, isClosing: false })

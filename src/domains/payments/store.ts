@@ -249,13 +249,15 @@ export async function findUnfinished(
   return toPayment(await first(queries, unfinishedOf, { orderId, channel }))
 }
 
-/** The unfinished payments of these orders. */
-export async function listUnfinished(queries: Queries, orderIds: readonly string[]): Promise<PaymentRow[]> {
+/**
+ * The payments of these orders. Beside several orders a database takes the status for the rarer condition, and would read
+ * all payments of the status: the caller chooses.
+ */
+export async function listOfOrders(queries: Queries, orderIds: readonly string[]): Promise<PaymentRow[]> {
   const rows = await db(queries)
     .selectFrom('payments')
     .select(payments.all)
     .where('order_id', 'in', orderIds)
-    .where(sql<boolean>`status in ('creating', 'open')`)
     .execute()
   return rows.map((row) => payments.decode(row as StoredPayment))
 }

@@ -140,7 +140,7 @@ const MENTION = new RegExp(`(?<![${USER_NAME_CHARACTERS}])@([${USER_NAME_CHARACT
  */
 export function mentionedNames(text: string): readonly string[] {
   const names = [...text.matchAll(MENTION)].map(([, name = '']) => name).slice(0, MENTIONS)
-  return [...new Set(names.flatMap((name) => [name, name.replace(/[.-]+$/, '')]))].filter(isUserName)
+  return [...new Set(names.flatMap((name) => [name, name.replace(/(?<![.-])[.-]+$/, '')]))].filter(isUserName)
 }
 
 export function isEmpty(changes: FieldChanges): boolean {

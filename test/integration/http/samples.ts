@@ -118,7 +118,7 @@ const SAMPLES: Readonly<Record<string, () => Sample>> = {
   explainAlertRoute: () => ({
     query: {
       source: 'platform.backup',
-      level: 'ERROR',
+      severity: 'ERROR',
       title: 'Backup failed',
       alarm_id: 'backup.failed',
       server_addr: '192.0.2.10',

@@ -70,9 +70,9 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
           <input id={`${id}-${name}`} class="input" name={name} required={name === 'source'} />
         </label>
       ))}
-      <label class="filter" for={`${id}-level`}>
+      <label class="filter" for={`${id}-severity`}>
         <span class="filter-name">{fields.severity}</span>
-        <select id={`${id}-level`} class="input" name="level">
+        <select id={`${id}-severity`} class="input" name="severity">
           {LISTED_SEVERITIES.map((each) => (
             <option key={each} value={each} selected={each === 'ERROR'}>
               {severities[each]}

@@ -125,9 +125,9 @@ function routingRoutes({
       access: ALERT_READERS,
       query: NewAlertQuery,
       answers: { 200: { description: 'The routes and the receivers.', schema: AlertRouteSchema } },
-      read: async ({ query: { source, title = '', alarm_id, server_addr, level } }) => {
+      read: async ({ query: { source, title = '', alarm_id, server_addr, severity } }) => {
         const texts = { source, title, alarmId: alarm_id ?? null, serverAddr: server_addr ?? null }
-        const alert = { ...texts, weight: weightOf({ level }), labels: null }
+        const alert = { ...texts, weight: weightOf({ level: severity }), labels: null }
         const now = clock.now()
         const suppression = await readSuppression(store.read, alert, now)
         return ok(new JsonText(encodeAlertRoute(explainReport(alert, routing, { now, ...suppression }))))
@@ -256,7 +256,7 @@ const encodeRoutedReceiver = encoderOf(RoutedReceiverSchema)
 
 const NewAlertQuery = Fields({
   source: Text({ minLength: 1, maxLength: 128, examples: ['platform.backup'] }),
-  level: OneOf(SEVERITIES, 'The severity of the alert.'),
+  severity: OneOf(SEVERITIES, 'The severity of the alert.'),
   title: Type.Optional(Text({ maxLength: TITLE_LENGTH, examples: ['Backup failed'] })),
   alarm_id: Type.Optional(Text({ minLength: 1, maxLength: 128, examples: ['backup.failed'] })),
   server_addr: Type.Optional(Text({ minLength: 1, maxLength: 256, examples: ['192.0.2.10'] })),

@@ -206,6 +206,14 @@ const sameInQuiet = statement<
     .limit(1),
 )
 
+const dampingOf = statement<{ alertId: string }, Omit<Damping, 'tellings'> & { tellings: string }>(
+  (on, value) =>
+    on
+      .selectFrom('alert_dampings')
+      .select(dampings.pick('tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
+      .where('alert_id', '=', value('alertId')),
+)
+
 const saveDampingOf = statement<NewRowOf<typeof dampings>>((on, value) =>
   on
     .insertInto('alert_dampings')
@@ -442,11 +450,7 @@ export async function isDecidedInQuiet(
 }
 
 export async function findDamping(queries: Queries, alertId: string): Promise<Damping | undefined> {
-  const row = await db(queries)
-    .selectFrom('alert_dampings')
-    .select(dampings.pick('tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
-    .where('alert_id', '=', alertId)
-    .executeTakeFirst()
+  const row = await first(queries, dampingOf, { alertId })
   return row && dampings.decode(row)
 }
 
