@@ -127,7 +127,7 @@ test('an operation with a table of its own has its pages as they were asked for'
     access: 'public',
     query: Fields(PageQuery),
     answers: { 200: { description: 'A page.', schema: PageOf(Fields({ n: Type.Integer() })) } },
-    read: ({ query: { limit = 100 } }) => ok(`rows: ${limit}`),
+    read: ({ query: { limit = 100 } }) => ok(`rows: ${limit}`, { 'content-type': 'text/plain' }),
   })
   const bodies = [{}, { limit: 450 }].map(async (query) => {
     const answer = await csvListOf(own)?.read(requestOf(query))
