@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { basename, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import type { CommandContext } from '../../src/app/commands/context.ts'
 import { verifyBackup } from '../../src/app/commands/data.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -197,6 +198,22 @@ onEveryDialect('backups of the database', (dialect) => {
     const migrated = await w.serve()
     assert.deepEqual(await orderIds(migrated), [])
     assert.equal((await backUp(migrated)).status, 'completed')
+  })
+
+  test('of a newer release that this one cannot work with are not restored', async (t) => {
+    const w = await world(t, dialect)
+    const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+    const newer = join(w.dataDir, 'newer')
+    const store = await openStore({ database: w.address, ...parts })
+    const step = { name: '9999-newer', breaking: true, up: async () => undefined }
+    await migrate(store, systemClock, [...MIGRATIONS, step])
+    await store.snapshot(newer)
+    await store.write(({ db }) => sql`delete from schema_migrations where name = ${step.name}`.execute(db))
+    await store.close()
+    const { code, stderr } = await w.run('restore', newer)
+    assert.equal(code, 1)
+    assert.match(stderr, /is of a newer release \(9999-newer\), which this release cannot work with/)
+    assert.deepEqual(await orderIds(await w.serve()), [])
   })
 
   test('are made by a command without a running platform, and by one beside it', async (t) => {

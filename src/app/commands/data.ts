@@ -23,6 +23,7 @@ import type { SnapshotContents } from '../../ports/database-files.ts'
 import { hashFile } from '../../store/files/file-hash.ts'
 import { executionReasons } from '../../store/migrations/0025-execution-reasons.ts'
 import { requireFormat, restoreTarget } from '../../store/files/restore.ts'
+import { schemaStatus } from '../../store/migrate.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/files/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
@@ -308,6 +309,8 @@ async function finishRestore(
   now: number,
   record: AuditRecord,
 ): Promise<void> {
+  // The former database stays in its place when this release cannot work with the restored one.
+  await schemaStatus({ read: tx })
   const has = (table: string) => tables[table] !== undefined
   // It contains its own backup as running, which it is not any more.
   if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)
