@@ -129,9 +129,15 @@ async function examine(listener: OwnListener, file: string | undefined, now: num
   if (running) return ofRunning(subject, running, file === undefined ? 0 : now - changedAt(file))
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
+  if (code === 'EADDRINUSE') return fault(subject, IN_USE, `${IN_USE_REMEDY}, or change ${setting}`)
   const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
   return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
 }
+
+// A platform without free file descriptors, or one that is too busy, ends the connection.
+const IN_USE = 'another program uses this port, or a platform that does not answer (EADDRINUSE)'
+const IN_USE_REMEDY =
+  'look which it is (ss -ltnp); end another program; restart a platform, and raise its limit of open files if that is below 1,024 (prlimit --nofile)'
 
 function changedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
