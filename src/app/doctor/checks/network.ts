@@ -201,7 +201,7 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
   }
   try {
     const context = readTls(`${module}.tls`, files)
-    if (!context) return fine(subject, 'without TLS, on a loopback address or behind a proxy')
+    if (!context) return fine(subject, withoutTls(config))
     const end = endOf(context)
     const detail = `its certificate ends at ${toRfc3339(end)}`
     if (end - now > ENDS_SOON_MS) return fine(subject, detail)
@@ -214,6 +214,14 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
   } catch (error) {
     return fault(subject, errorMessage(error), 'put a certificate and its key there')
   }
+}
+
+/** Without the setting the clients of a proxy share the limits of its address (docs/guide/operating.md). */
+function withoutTls({ proxy: { clientAddressFrom } }: Config): string {
+  const proxies = clientAddressFrom.map(({ text }) => text).join(', ')
+  return proxies === ''
+    ? 'without TLS, on a loopback address; for a proxy set proxy.client_address_from'
+    : `without TLS, behind the proxy ${proxies}`
 }
 
 const TIMEOUT_MS = 5 * SECOND
