@@ -93,6 +93,7 @@ test('a damaged database is an error with the way out', async (t) => {
   const { exitCode, of } = await examine()
   assert.deepEqual(resultsOf(of('database')), ['error'])
   assert.equal(of('database')[0]?.detail, 'file is not a database')
+  assert.deepEqual(resultsOf(of('engine')), ['skipped'])
   const remedy = async () => (await examine()).of('database')[0]?.remedy ?? ''
   assert.match(await remedy(), /platform data restore FILE \(there is no file in .*backup restore --latest/)
   assert.equal(exitCode, 1)
