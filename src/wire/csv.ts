@@ -20,13 +20,21 @@ function cellOf(value: unknown): string {
 }
 
 interface ListSchema {
-  readonly properties?: { readonly items?: { readonly items?: { readonly properties?: object } } }
+  readonly properties?: {
+    readonly items?: { readonly items?: { readonly properties?: object } }
+    readonly next_cursor?: object
+  }
 }
 
-/** The fields of the items that an operation lists, in the order of their schema; undefined if it lists none. */
+/**
+ * The fields of the items that an operation lists, in the order of their schema; undefined if it lists none, or lists them in
+ * pages that have no cursor.
+ */
 export function listFields(route: Route): readonly string[] | undefined {
   if (!('read' in route) || route.method !== 'GET') return undefined
-  const schema: TSchema & ListSchema = route.answers[200]?.schema ?? {}
-  const fields = schema.properties?.items?.items?.properties
+  const { properties = {} }: TSchema & ListSchema = route.answers[200]?.schema ?? {}
+  const query: TSchema & { readonly properties?: object } = route.query ?? {}
+  if ('limit' in (query.properties ?? {}) && !properties.next_cursor) return undefined
+  const fields = properties.items?.items?.properties
   return fields && Object.keys(fields)
 }

@@ -52,11 +52,12 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
     },
   })
   const { channelOf = recordingChannel } = options
+  const channels = new Map(names.map((name) => [name, countedChannel(channelOf(name, clock), activity)]))
   const domain = createAlertsDomain({
     store: countedStore(store, activity),
     clock,
     logger,
-    channels: new Map(names.map((name) => [name, countedChannel(channelOf(name, clock), activity)])),
+    channels,
     routing: routingOf(routes, defaultReceivers),
   })
   for (const runner of domain.runners.worker) {
@@ -71,6 +72,7 @@ export async function receiverWorld(dialect: DialectName, options: ReceiverWorld
     ...domain,
     store,
     clock,
+    channels,
     messages,
     answers,
     titles: (name: string) => (messages.get(name) ?? []).map(({ title }) => title),

@@ -10,15 +10,24 @@ export interface Notice {
 
 let unseen = 0
 
-/** Shows a notification of the browser, and marks the tab until its user sees it again. */
+/** Shows a notification of the browser if it can, and marks the tab until its user sees it again. */
 export function notify({ id, title, body, open }: Notice): void {
   if (document.hidden) markTab(++unseen)
-  const notification = new Notification(title, { body, tag: id })
-  notification.addEventListener('click', () => {
+  const notification = newNotification(title, { body, tag: id })
+  notification?.addEventListener('click', () => {
     focus()
     notification.close()
     open()
   })
+}
+
+/** Undefined in a browser that lets only a service worker notify, as those of Android do, although it grants the permission. */
+function newNotification(title: string, options: NotificationOptions): Notification | undefined {
+  try {
+    return new Notification(title, options)
+  } catch {
+    return undefined
+  }
 }
 
 document.addEventListener('visibilitychange', () => {

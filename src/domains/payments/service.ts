@@ -400,7 +400,6 @@ export class Payments implements OrderPayments {
     this.#callbacks.increment({ channel, outcome: 'bad_signature' })
     const now = clock.monotonic()
     if (now - (this.#signatureAlertAt.get(channel) ?? -Infinity) < SIGNATURE_ALERT_EVERY_MS) return
-    this.#signatureAlertAt.set(channel, now)
     await store.write((tx) =>
       alerts.raise(tx, {
         alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.bad_signature:*', channel),
@@ -410,6 +409,7 @@ export class Payments implements OrderPayments {
         severity: 'WARNING',
       }),
     )
+    this.#signatureAlertAt.set(channel, now)
   }
 
   /** Records a verified callback, once, and applies it. */

@@ -97,6 +97,45 @@ test('a list that cannot be read to its end is cut off; one that cannot be begun
   await assert.rejects(numbers(0).csv.read(requestOf({})), /the database is away/)
 })
 
+test('pages without a cursor are no table: only their reader can follow them', () => {
+  const changes = route({
+    method: 'GET',
+    path: '/things/changes',
+    operation: 'listChangedThings',
+    tag: 'Things',
+    summary: 'List changes',
+    access: 'public',
+    query: Fields({ since: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }),
+    answers: {
+      200: {
+        description: 'A page.',
+        schema: Fields({ items: Type.Array(Fields({ n: Type.Integer() })), more: Type.Boolean() }),
+      },
+    },
+    read: () => ok({ items: [], more: true }),
+  })
+  assert.equal(csvListOf(changes), undefined)
+})
+
+test('an operation with a table of its own has its pages as they were asked for', async () => {
+  const own = route({
+    method: 'GET',
+    path: '/things/differences',
+    operation: 'listThingDifferences',
+    tag: 'Things',
+    summary: 'List differences',
+    access: 'public',
+    query: Fields(PageQuery),
+    answers: { 200: { description: 'A page.', schema: PageOf(Fields({ n: Type.Integer() })) } },
+    read: ({ query: { limit = 100 } }) => ok(`rows: ${limit}`, { 'content-type': 'text/plain' }),
+  })
+  const bodies = [{}, { limit: 450 }].map(async (query) => {
+    const answer = await csvListOf(own)?.read(requestOf(query))
+    return answer && 'body' in answer ? answer.body : undefined
+  })
+  assert.deepEqual(await Promise.all(bodies), ['rows: 100', 'rows: 450'])
+})
+
 test('nothing is read for a client that has gone', async () => {
   const list = numbers()
   const output = new MemoryOutput()

@@ -266,11 +266,15 @@ test('the browser notifies of new alerts from a chosen severity on, and its tab 
     Object.assign(globalThis, { Notification: Notice })
   })
   await page.getByLabel('Notify this browser').selectOption('From High')
-  for (const [title, level] of [
-    ['Not told', 'WARNING'],
-    ['Told', 'CRITICAL'],
+  const endsAt = new Date(Date.now() + 3_600_000).toISOString()
+  const silence = { matchers: { source: 'notices.quiet' }, reason: 'a test', ends_at: endsAt }
+  assert.equal((await world.platform.call('POST', '/alerts/silences', { body: silence })).status, 201)
+  for (const [source, title, level] of [
+    ['notices', 'Not told', 'WARNING'],
+    ['notices.quiet', 'Silenced', 'CRITICAL'],
+    ['notices', 'Told', 'CRITICAL'],
   ])
-    await world.platform.call('POST', '/alerts/report', { body: { source: 'notices', title, level } })
+    await world.platform.call('POST', '/alerts/report', { body: { source, title, level } })
   await page.locator(':root[data-shown="Critical: Told"]').waitFor()
   assert.equal(await page.title(), '(1) Alerts')
   await page.evaluate(() => {

@@ -322,6 +322,7 @@ test('hostile text is shown as text, and an empty tree is described in both lang
 test('a tree that cannot be read is described', async (t) => {
   const page = await world.open(t, 'orders')
   await page.route('**/menus?*', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('g')
   await page.keyboard.press('n')
   await page.getByRole('alert').waitFor()

@@ -7,6 +7,8 @@ import { writeLocal, readLocal } from '../../../parts/preferences.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { notify } from '../notify.ts'
 import { live, session } from '../platform.ts'
+import { activeSilences } from '../silences/active-silences.ts'
+import { coveringSilence } from '../silences/covering.ts'
 import { pathOf } from '../view.ts'
 import type { Alert } from './model.ts'
 import { LISTED_SEVERITIES, SEVERITY_WORDS } from './severities.ts'
@@ -89,12 +91,21 @@ export function useAlertNotices(): void {
         if (event.subject !== RAISED || !alert || !isNoticed(alert)) return
         const { id, severity, title, source } = alert
         const open = () => route(`${pathOf({ name: 'alerts' })}/${encodeURIComponent(id)}`)
-        notify({ id, title: `${severityWords()[severity]}: ${title}`, body: source, open })
+        const notice = { id, title: `${severityWords()[severity]}: ${title}`, body: source, open }
+        void isSilenced(alert).then((isQuiet) => isQuiet || notify(notice))
       },
       onGap() {},
       onReturn() {},
     })
   }, [])
+}
+
+const SILENCES_MS = 10_000
+
+/** Asked for each alert: a page that shows no alerts does not follow the silences. */
+async function isSilenced(alert: Alert): Promise<boolean> {
+  const silences = await activeSilences.read('', AbortSignal.timeout(SILENCES_MS))
+  return silences.ok && coveringSilence(alert, silences.value.items) !== undefined
 }
 
 function isNoticed({ severity }: Alert): boolean {

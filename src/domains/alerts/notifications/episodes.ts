@@ -21,6 +21,37 @@ export function withTelling(
   })
 }
 
+/** Whether a route makes something due. */
+export function isFollowed({ repeatEveryMs, escalate }: AlertRoute): boolean {
+  return repeatEveryMs !== undefined || escalate.length > 0
+}
+
+export interface RouteEpisode {
+  readonly route: AlertRoute
+  readonly episode: Episode
+}
+
+/**
+ * The episodes of the routes that decide about an alert now. After a change of the configuration or the alert one without an
+ * episode goes on where the others have stopped: people have waited for an acknowledgement since the first telling.
+ */
+export function currentEpisodes(known: readonly Episode[], routes: readonly AlertRoute[]): RouteEpisode[] {
+  const [first] = staleEpisodes(known, routes)
+    .filter(({ dueAt }) => dueAt !== null)
+    .toSorted((one, other) => one.startedAt - other.startedAt)
+  return routes.flatMap((route) => {
+    const own = known.find((each) => each.route === String(route.name))
+    if (own) return [{ route, episode: own }]
+    return first && isFollowed(route) ? [{ route, episode: withTelling(undefined, { ...first, route }) }] : []
+  })
+}
+
+/** Those of routes that do not decide about the alert any more. */
+export function staleEpisodes(known: readonly Episode[], routes: readonly AlertRoute[]): readonly Episode[] {
+  const names = new Set(routes.map(({ name }) => String(name)))
+  return known.filter(({ route }) => !names.has(route))
+}
+
 /** What is due of an episode, and the episode after it. */
 export interface DueStep {
   readonly episode: Episode

@@ -3,6 +3,7 @@ import { inhibitorIdOf, inhibitorOf, type AlertView } from '../model.ts'
 import { silenceOf } from '../silences/model.ts'
 import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'
+import { currentEpisodes } from './episodes.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
 import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
 import { decide, type Facts } from './stages.ts'
@@ -150,9 +151,8 @@ async function dueOf(
 ): Promise<RoutedReceiver[]> {
   if (weight === 0 || status === 'acknowledged') return []
   const episodes = await listEpisodes(queries, id)
-  return routes.flatMap((route) => {
-    const episode = episodes.find((each) => each.route === String(route.name))
-    if (!episode || episode.dueAt === null) return []
+  return currentEpisodes(episodes, routes).flatMap(({ route, episode }) => {
+    if (episode.dueAt === null) return []
     const steps = route.escalate.slice(episode.step).flatMap(({ afterMs, receivers }, index) =>
       receivers.map((name): RoutedReceiver => {
         const at = index === 0 ? episode.escalateAt : episode.startedAt + afterMs

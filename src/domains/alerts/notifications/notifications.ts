@@ -10,7 +10,7 @@ import { weightOf, type Alert } from '../model.ts'
 import { MATCHED_FIELDS } from '../silences/model.ts'
 import { lockAlert } from '../store.ts'
 import { QUIET_MS } from './damping.ts'
-import { judgeEpisode } from './episodes.ts'
+import { currentEpisodes, judgeEpisode, staleEpisodes } from './episodes.ts'
 import { Notifier, type Suppressions } from './notifier.ts'
 import { Receivers, removedReceiverJob, type Receiver } from './receivers.ts'
 import {
@@ -172,14 +172,13 @@ async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<numbe
 
 async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
   if (alert.weight === 0 || alert.status === 'acknowledged') return deleteEpisodes(tx, alert.id)
-  const routes = new Map(matchedRoutes(alert, routing).map((route) => [String(route.name), route]))
+  const routes = matchedRoutes(alert, routing)
   const isSuppressed = await notifier.isSuppressed(tx, alert)
-  for (const episode of await listEpisodes(tx, alert.id)) {
-    const route = routes.get(episode.route)
-    // The configuration or the alert has changed: another route decides about it.
-    if (!route) await saveEpisode(tx, { ...episode, escalateAt: null, repeatAt: null, dueAt: null })
-    else await followRoute({ notifier, tx, alert }, episode, { route, now: clock.now(), isSuppressed })
-  }
+  const known = await listEpisodes(tx, alert.id)
+  for (const { route, episode } of currentEpisodes(known, routes))
+    await followRoute({ notifier, tx, alert }, episode, { route, now: clock.now(), isSuppressed })
+  for (const episode of staleEpisodes(known, routes))
+    await saveEpisode(tx, { ...episode, escalateAt: null, repeatAt: null, dueAt: null })
 }
 
 async function followRoute(

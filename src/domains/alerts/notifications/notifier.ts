@@ -12,7 +12,7 @@ import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { dampen, isHolding, UNDAMPED, type Damping, type DampingStep } from './damping.ts'
-import { withTelling } from './episodes.ts'
+import { isFollowed, withTelling } from './episodes.ts'
 import { clip } from './message.ts'
 import {
   OUTCOMES,
@@ -445,9 +445,6 @@ function isKnown({ told }: Facts): boolean {
 function urgencyOf({ alert, told }: Facts): AlertWeight {
   return alert.weight === 0 && told ? told.weight : alert.weight
 }
-
-const isFollowed = ({ repeatEveryMs, escalate }: Target['route']) =>
-  repeatEveryMs !== undefined || escalate.length > 0
 
 const NO_ROBOT: Decided = {
   outcome: 'disabled',

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { receiverWorld } from '../../../../test/support/receiver-world.ts'
+import {
+  createAlertsDomain,
+  receiverWorld,
+  routingOf,
+  timedJobs,
+} from '../../../../test/support/receiver-world.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 
@@ -67,6 +72,26 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.pass()
     assert.deepEqual(w.titles('pager').at(-1), '[RECOVERED] Backup failed')
     assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed', '[RECOVERED] Backup failed'])
+  })
+
+  it('of an escalation get an alert also after another route was put before its own', async () => {
+    await using w = await receiverWorld(dialect, CHAT_AND_PAGER)
+    const { alert } = await w.report()
+    await w.pass()
+    const routes = [{ match: { source: 'shop' }, receivers: ['mail'] }, ...CHAT_AND_PAGER.routes]
+    const restarted = createAlertsDomain({
+      store: w.store,
+      clock: w.clock,
+      channels: w.channels,
+      routing: routingOf(routes, ['mail']),
+    })
+    const planned = (await restarted.explainRoute(alert.id)).receivers.map(({ name }) => name)
+    assert.deepEqual(planned, ['chat', 'pager'])
+    w.clock.advance(15 * MINUTE)
+    for (const job of timedJobs(restarted)) await job.run(new AbortController().signal)
+    await w.pass()
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
   })
 
   it('of an escalation get nothing of an alert that was acknowledged or has recovered, nor its end', async () => {
