@@ -353,7 +353,10 @@ test('what is no backup of this database is not restored', async (t) => {
   const before = statSync(join(w.dataDir, 'platform.db')).ino
   const [name = ''] = readdirSync(w.backups)
   const cases: readonly (readonly [file: string, reason: RegExp])[] = [
-    [join(w.dataDir, 'missing'), /There is no file/],
+    [
+      join(w.dataDir, 'missing'),
+      /There is no file .*missing\. Name the file of a backup, such as one in \S+backups\./,
+    ],
     [w.backups, /backups is no regular file/],
     [file('text', 'no database'), /neither a SQLite file nor an archive/],
     [file('archive', 'PGDMP and more'), /database\.url names a database of the other kind/],
