@@ -14,6 +14,7 @@ import { explainRefusal } from './database.ts'
 import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
+import { openFilesNotice } from './open-files.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
@@ -61,6 +62,7 @@ async function openPlatform({
 }: PlatformOptions): Promise<Platform> {
   await using resources = new AsyncDisposableStack()
   const base = await openBase({ config, settings, configFile, logger }, resources)
+  warnOfFewFiles(logger)
   const context: ModuleContext = { ...base, env, resources, onFirstAdmin, addresses: {}, localApi: {} }
   // Modules may share a job; it runs once.
   const jobs = new Set<Job>()
@@ -107,6 +109,11 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
   }
+}
+
+function warnOfFewFiles(logger: Logger): void {
+  const notice = openFilesNotice()
+  if (notice !== undefined) logger.warn({}, notice)
 }
 
 /** What a lost key has sealed cannot be verified any more; the worker seals with another one. */

@@ -57,6 +57,23 @@ test('a secret that was not generated yet is not generated to be read', () => {
   assert.equal(readJwtSecret(dataDir)?.reveal(), made)
 })
 
+test(
+  'a secret that root has copied leads to the command that gives it to the user',
+  { skip: process.getuid?.() !== 0 && 'only root can become another user' },
+  () => {
+    writeFileSync(path, CHOSEN, { mode: 0o600 })
+    process.seteuid?.(65_534)
+    try {
+      assert.match(
+        refusal(),
+        /the user 65534 can read \(run as root: chown -R 65534:\d+ \S+secrets-\w+;.*got EACCES/,
+      )
+    } finally {
+      process.seteuid?.(0)
+    }
+  },
+)
+
 test('two data directories have two secrets', () => {
   const other = readOrCreateJwtSecret(join(dataDir, 'other', 'inner')).reveal()
   assert.notEqual(readOrCreateJwtSecret(dataDir).reveal(), other)

@@ -125,8 +125,17 @@ function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    throw unusable(path, 'a file that can be read, or made when there is none', code)
+    throw unusable(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
   }
+}
+
+const USABLE = 'a file that can be read, or made when there is none'
+
+/** Files that root has copied belong to root. */
+function readableFile(dataDir: string): string {
+  const user = process.geteuid?.()
+  const command = `chown -R ${user}:${process.getegid?.()} ${dataDir}`
+  return `a file that the user ${user} can read (run as root: ${command}; or run this as the owner of the file)`
 }
 
 function unusable(path: string, expected: string, got: string) {

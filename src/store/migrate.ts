@@ -121,7 +121,7 @@ interface StatusOptions {
  * `copy_unfinished` for a copy that was cut off.
  */
 export async function schemaStatus(
-  store: Store,
+  store: Pick<Store, 'read'>,
   { migrations = MIGRATIONS, allowsCopy = false }: StatusOptions = {},
 ): Promise<SchemaStatus> {
   const ledger = await readApplied(store.read)

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { basename, join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import type { CommandContext } from '../../src/app/commands/context.ts'
 import { verifyBackup } from '../../src/app/commands/data.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -199,6 +200,22 @@ onEveryDialect('backups of the database', (dialect) => {
     assert.equal((await backUp(migrated)).status, 'completed')
   })
 
+  test('of a newer release that this one cannot work with are not restored', async (t) => {
+    const w = await world(t, dialect)
+    const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+    const newer = join(w.dataDir, 'newer')
+    const store = await openStore({ database: w.address, ...parts })
+    const step = { name: '9999-newer', breaking: true, up: async () => undefined }
+    await migrate(store, systemClock, [...MIGRATIONS, step])
+    await store.snapshot(newer)
+    await store.write(({ db }) => sql`delete from schema_migrations where name = ${step.name}`.execute(db))
+    await store.close()
+    const { code, stderr } = await w.run('restore', newer)
+    assert.equal(code, 1)
+    assert.match(stderr, /is of a newer release \(9999-newer\), which this release cannot work with/)
+    assert.deepEqual(await orderIds(await w.serve()), [])
+  })
+
   test('are made by a command without a running platform, and by one beside it', async (t) => {
     const w = await world(t, dialect)
     assert.match((await w.run('backup')).stderr, /There is no (database|schema)/)
@@ -336,7 +353,10 @@ test('what is no backup of this database is not restored', async (t) => {
   const before = statSync(join(w.dataDir, 'platform.db')).ino
   const [name = ''] = readdirSync(w.backups)
   const cases: readonly (readonly [file: string, reason: RegExp])[] = [
-    [join(w.dataDir, 'missing'), /There is no file/],
+    [
+      join(w.dataDir, 'missing'),
+      /There is no file .*missing\. Name the file of a backup, such as one in \S+backups\./,
+    ],
     [w.backups, /backups is no regular file/],
     [file('text', 'no database'), /neither a SQLite file nor an archive/],
     [file('archive', 'PGDMP and more'), /database\.url names a database of the other kind/],

@@ -43,10 +43,15 @@ export function paymentProcess(parts: ProcessParts) {
   const { clock, store, channel, other, refundLate, events, alerts } = parts
   const append = async (tx: { afterCommit(listener: () => void): void }, { type }: DomainEvent<unknown>) =>
     tx.afterCommit(() => events.push(type))
+  const alertBodies: string[] = []
   const raise = async (
     tx: { afterCommit(listener: () => void): void },
-    { alarmId, severity }: PlatformAlert,
-  ) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`))
+    { alarmId, severity, body }: PlatformAlert,
+  ) =>
+    tx.afterCommit(() => {
+      alerts.push(`${alarmId} ${severity}`)
+      alertBodies.push(body)
+    })
   const base = { store, clock, logger: silentLogger, metrics: noMetrics }
   const lazy: OrderPayments = {
     orderLeftPending: (tx, id) => payments.orderLeftPending(tx, id),
@@ -103,6 +108,7 @@ export function paymentProcess(parts: ProcessParts) {
     other,
     events,
     alerts,
+    alertBodies,
     write,
     /** A new payment of a new order, as after the answer of the provider. */
     async open(orderId = 'o-1', { name } = channel) {

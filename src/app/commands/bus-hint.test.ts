@@ -21,5 +21,6 @@ test('the remedy follows from the reason, and a bus that runs is not to be start
   assert.match(remedyOf('certificate has expired'), /^renew the certificate of the bus/)
   assert.match(remedyOf('unable to verify the first certificate'), /NODE_EXTRA_CA_CERTS/)
   assert.match(remedyOf("'Authorization Violation'"), /^correct the login/)
+  assert.match(remedyOf('no greeting from nats://127.0.0.1:8222 within 3 s'), /^correct the port/)
   assert.match(remedyOf('nats://bus cannot be reached: ENOTFOUND'), /host name/)
 })

@@ -18,6 +18,8 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
     'renew the certificate of the bus; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
   ],
   [/authorization|authentication/i, 'correct the login in bus.server'],
+  // Another program listens there, or the port of the monitoring or of the cluster of NATS.
+  [/no greeting/, 'correct the port in bus.server: what listens there does not greet as NATS does'],
   [/ENOTFOUND|EAI_AGAIN/, 'correct the host name in bus.server, or the name service of this host'],
 ]
 

@@ -23,6 +23,7 @@ import type { SnapshotContents } from '../../ports/database-files.ts'
 import { hashFile } from '../../store/files/file-hash.ts'
 import { executionReasons } from '../../store/migrations/0025-execution-reasons.ts'
 import { requireFormat, restoreTarget } from '../../store/files/restore.ts'
+import { schemaStatus } from '../../store/migrate.ts'
 import type { Tx } from '../../store/store.ts'
 import { verifySnapshot } from '../../store/files/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
@@ -180,7 +181,7 @@ async function verifyFile(
   path: string,
   loaded: LoadedConfig,
 ): Promise<VerifiedFile> {
-  requireFile(path)
+  requireFile(path, loaded)
   const sha256 = await withProgress(context, `reading ${path}`, hashFile(path))
   const { record, reason } = await findRecord(loaded, path, sha256)
   if (record && record.sha256 !== sha256) throw changedFile(path, record, sha256)
@@ -188,10 +189,13 @@ async function verifyFile(
   return { ...contents, sha256, record, reason }
 }
 
-function requireFile(path: string): void {
+function requireFile(path: string, { config: { dataDir } }: LoadedConfig): void {
   requireReadable(path)
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats) throw new AppError('not_found', 'file_not_found', `There is no file ${path}.`)
+  if (!stats) {
+    const message = `There is no file ${path}. Name the file of a backup, such as one in ${join(dataDir, 'backups')}.`
+    throw new AppError('not_found', 'file_not_found', message)
+  }
   if (stats.isFile()) return
   const message = `${path} is no regular file; name the file of a backup.`
   throw new AppError('conflict', 'not_a_file', message)
@@ -247,7 +251,7 @@ export async function restoreBackup(
   const loaded = configOf(context, options)
   const { database } = loaded.config
   const path = resolve(context.cwd, file)
-  requireFile(path)
+  requireFile(path, loaded)
   await requireFormat(path, database)
   // Its error names the database; a SQLite file may be missing or damaged, and is restored all the same.
   if (database.kind === 'postgres') await withDatabase(loaded, (store) => store.check())
@@ -308,6 +312,8 @@ async function finishRestore(
   now: number,
   record: AuditRecord,
 ): Promise<void> {
+  // The former database stays in its place when this release cannot work with the restored one.
+  await schemaStatus({ read: tx })
   const has = (table: string) => tables[table] !== undefined
   // It contains its own backup as running, which it is not any more.
   if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)

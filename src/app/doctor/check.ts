@@ -44,6 +44,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly leftFile: string | undefined
   /** The newest seal of this host, if the audit trail does not contain it. */
   readonly missingSeal: AuditSeal | undefined
+  /** For how long the longest overdue order is pending, in milliseconds; undefined until the schema is current. */
+  readonly overdueOrderMs: number | undefined
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
   /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */

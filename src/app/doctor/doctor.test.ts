@@ -6,8 +6,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -31,7 +33,8 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { loadConfig } from '../../config/config.ts'
 import { openCurrentDatabase } from '../database.ts'
-import type { DoctorFinding } from './doctor.ts'
+import { filesCheck } from './checks/host.ts'
+import { doctorParts, type DoctorFinding } from './doctor.ts'
 import { doctorRoute } from './route.ts'
 
 const NARROWEST_DETAIL = 30
@@ -90,6 +93,7 @@ test('a damaged database is an error with the way out', async (t) => {
   const { exitCode, of } = await examine()
   assert.deepEqual(resultsOf(of('database')), ['error'])
   assert.equal(of('database')[0]?.detail, 'file is not a database')
+  assert.deepEqual(resultsOf(of('engine')), ['skipped'])
   const remedy = async () => (await examine()).of('database')[0]?.remedy ?? ''
   assert.match(await remedy(), /platform data restore FILE \(there is no file in .*backup restore --latest/)
   assert.equal(exitCode, 1)
@@ -153,6 +157,46 @@ test(
   },
 )
 
+test('a directory of data may be a link; a link to nothing is an error', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  renameSync(dataDir, `${dataDir}.disk`)
+  symlinkSync(`${dataDir}.disk`, dataDir)
+  assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
+  renameSync(`${dataDir}.disk`, `${dataDir}.gone`)
+  const [finding] = (await examine()).of('files')
+  assert.match(
+    `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
+    /^error .*data is a link to .*data\.disk, which does not exist Mount the disk/,
+  )
+})
+
+test('the user of the doctor gets files that root has copied, and need not become root', async (t) => {
+  const { dataDir, migrate } = doctorWorld(t)
+  await migrate()
+  const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
+  const remedy = async (uid: number) => {
+    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid })
+    return finding?.remedy ?? ''
+  }
+  const owner = process.getuid?.() ?? 0
+  const give = `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`
+  const asOwner = owner === 0 ? '' : `run the platform and this command as the user ${owner}, or `
+  assert.equal(await remedy(4_711), `${asOwner}${give}`)
+})
+
+test('an order that nobody expires is a warning', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const worker = async () => (await examine()).of('worker').map(({ result, detail }) => [result, detail])
+  assert.deepEqual(await worker(), [['ok', 'none waits to expire']])
+  using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  database.exec(`insert into orders
+    (order_id, platform, amount_cents, status, expires_at, created_at, created_by, updated_at, version)
+    values ('o-1', 'live', 100, 'pending', 1, 1, 'ada', 1, 1)`)
+  assert.match(String(await worker()), /^warning,one is pending \d+ min after its end: no worker expires it$/)
+})
+
 test('a port that another program uses is an error that names the setting', async (t) => {
   const { examine } = doctorWorld(t)
   const server = createServer().listen(0, '127.0.0.1')
@@ -163,6 +207,7 @@ test('a port that another program uses is an error that names the setting', asyn
   assert.deepEqual(resultsOf(of('ports')), ['skipped', 'skipped', 'error'])
   const [finding] = of('ports').slice(-1)
   assert.equal(finding?.subject, `worker.listen ${address}`)
+  assert.match(finding?.detail ?? '', /^another program uses this port, or a platform that does not answer/)
   assert.match(finding?.remedy ?? '', /change worker\.listen/)
 })
 
@@ -434,6 +479,25 @@ test('a SQLite file that an empty PostgreSQL has replaced is named at the start,
   assert.equal((await left())?.result, 'warning')
   await store.write(({ db }) => sql.raw(user).execute(db))
   assert.equal(await left(), undefined)
+})
+
+test('a key that was lost with its whole directory is an error where PostgreSQL has the database', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  assert.deepEqual(resultsOf((await examine(env)).of('files')), ['skipped'])
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const store = await openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  t.after(() => store.close())
+  const mark = "insert into leases (name, holder, expires_at) values ('signing-key', 'in use', 1)"
+  await store.write(({ db }) => sql.raw(mark).execute(db))
+  const [key] = (await examine(env)).of('files')
+  assert.match(
+    `${key?.result} ${key?.detail} ${key?.remedy}`,
+    /^error .*jwt-secret is gone.*db migrate --new/,
+  )
 })
 
 test('a configuration with a secret that every user can read stays readable for the group of the data', async (t) => {

@@ -21,6 +21,7 @@ import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
 import { engineCheck } from './checks/engine.ts'
+import { workerCheck } from './checks/worker.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
@@ -34,6 +35,7 @@ const CHECKS: readonly Check[] = [
   diskCheck,
   databaseCheck,
   engineCheck,
+  workerCheck,
   busCheck,
   certificatesCheck,
   gatewayCheck,
@@ -91,7 +93,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const lastBackupAt = lastBackup?.finishedAt ?? undefined
     const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
-    const marks = { hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
+    const marks = { overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()

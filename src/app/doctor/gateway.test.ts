@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { servePlatform, temporaryDirectory } from '../../../test/support/platform.ts'
 import { doctorWorld } from '../../../test/support/doctor.ts'
@@ -23,6 +26,27 @@ test('a gateway whose api has another key is found', async (t) => {
   ])
   await api.stop()
   assert.equal((await findings(KEY))[0]?.[0], 'warning')
+})
+
+test('a gateway that asks another gateway or another program is found', async (t) => {
+  const scope = scopeOf(t)
+  const { path: dataDir } = scope.use(temporaryDirectory())
+  const other = scope.use(await servePlatform({ dataDir, modules: 'api,gateway', env: { JWT_SECRET: KEY } }))
+  const web = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+  t.after(() => web.close())
+  await once(web, 'listening')
+  const w = doctorWorld(t)
+  await w.migrate()
+  const detail = async (url: string) => {
+    const env = { MODULE: 'gateway', GATEWAY_API_URL: url, JWT_SECRET: KEY }
+    const [finding] = (await w.examine(env)).of('gateway')
+    return [finding?.result, finding?.detail]
+  }
+  assert.deepEqual(await detail(other.gatewayUrl), ['error', 'is a gateway, not the api'])
+  assert.deepEqual(await detail(`http://127.0.0.1:${(web.address() as AddressInfo).port}`), [
+    'error',
+    'is another program, not the api',
+  ])
 })
 
 test('a platform that does not recognise the nightly routine is found', async (t) => {

@@ -14,14 +14,18 @@ async function findings(env: Record<string, string>, now = Date.now()): Promise<
 }
 
 const PLAIN = ['warning: passwords and tokens cross the network without TLS']
-const FINE = ['ok: without TLS, on a loopback address or behind a proxy']
+const FINE = ['ok: without TLS, on a loopback address; for a proxy set proxy.client_address_from']
+const BEHIND = ['ok: without TLS, behind the proxy 192.0.2.1/32']
 
 test('a listener that other hosts reach without TLS is a warning, unless a proxy is in front of it', async () => {
   assert.deepEqual(await findings({}), FINE)
   assert.deepEqual(await findings({ LISTEN_ADDR: '[::1]:1' }), FINE)
   assert.deepEqual(await findings({ LISTEN_ADDR: '0.0.0.0:1' }), PLAIN)
   assert.deepEqual(await findings({ MODULE: 'gateway', GATEWAY_LISTEN_ADDR: '192.0.2.1:1' }), PLAIN)
-  assert.deepEqual(await findings({ LISTEN_ADDR: '0.0.0.0:1', PROXY_CLIENT_ADDRESS_FROM: '192.0.2.1' }), FINE)
+  assert.deepEqual(
+    await findings({ LISTEN_ADDR: '0.0.0.0:1', PROXY_CLIENT_ADDRESS_FROM: '192.0.2.1' }),
+    BEHIND,
+  )
 })
 
 test('a certificate that ends within 14 days is a warning, and after its end an error', async () => {

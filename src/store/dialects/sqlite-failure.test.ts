@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -33,6 +33,15 @@ test('for any other error a backup is not the remedy', () => {
   const { reason, remedy } = explainSqliteFailure(path, new Error('disk I/O error'))
   assert.equal(reason, 'disk I/O error')
   assert.doesNotMatch(remedy, /restore/)
+})
+
+test('a directory that is a link to nothing is named', () => {
+  using directory = temporaryDirectory()
+  const link = join(directory.path, 'data')
+  symlinkSync('/mnt/gone', link)
+  const { reason, remedy } = explainSqliteFailure(join(link, 'platform.db'), new Error('ENOENT'))
+  assert.equal(reason, `${link} is a link to /mnt/gone, which does not exist`)
+  assert.match(remedy, /^Mount the disk/)
 })
 
 test('for a lock that another program keeps, that program is to be ended', () => {

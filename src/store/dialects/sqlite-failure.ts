@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, statfsSync, statSync, type StatsFs } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  statfsSync,
+  statSync,
+  type StatsFs,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage } from '../../kernel/errors.ts'
 import { WriteLockHeld } from '../unavailable.ts'
@@ -31,7 +40,21 @@ export function explainSqliteFailure(path: string, error: unknown, system = FILE
   if (isDamaged(error)) return { reason, remedy: RESTORE }
   if (isBusy(error) || error instanceof WriteLockHeld)
     return { reason, remedy: `End the program that keeps the file locked (fuser -v ${path} names it)` }
-  return unwritablePlace(path, system) ?? fullDisk(path, error, system) ?? { reason, remedy: SEE_KERNEL }
+  return (
+    brokenLink(dirname(path)) ??
+    unwritablePlace(path, system) ??
+    fullDisk(path, error, system) ?? { reason, remedy: SEE_KERNEL }
+  )
+}
+
+/** A symbolic link to what is not there, such as a directory on a disk that is not mounted. */
+export function brokenLink(path: string): SqliteFailure | undefined {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+  if (!isLink || existsSync(path)) return undefined
+  return {
+    reason: `${path} is a link to ${readlinkSync(path)}, which does not exist`,
+    remedy: 'Mount the disk that has it, or correct the link',
+  }
 }
 
 /** The first of the directory and the files of the database that this process cannot write. */

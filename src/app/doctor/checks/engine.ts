@@ -27,9 +27,14 @@ export interface EngineLoad {
 /** Whether the embedded database is large or busy enough to move to PostgreSQL. */
 export const engineCheck: Check = {
   name: 'engine',
-  async run({ loaded: { config }, clock }) {
+  async run({ loaded: { config }, clock, database: inspected }) {
     const { database } = config
     if (database.kind !== 'sqlite') return [skipped('PostgreSQL', 'its own server says what it needs')]
+    const isUsable = await inspected().then(
+      () => true,
+      () => false,
+    )
+    if (!isUsable) return [skipped(database.path, 'needs the database')]
     const bytes = statSync(database.path, { throwIfNoEntry: false })?.size
     if (bytes === undefined) return [skipped(database.path, 'does not exist yet')]
     return [engineFinding(database.path, bytes, await loadOf(config, clock.now()))]

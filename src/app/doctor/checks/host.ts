@@ -6,6 +6,7 @@ import { isEmptyFile } from '../../../config/toml-file.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
 import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
 import { formatSeal } from '../../../domains/audit/index.ts'
+import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
@@ -30,11 +31,13 @@ export const filesCheck: Check = {
     const { loaded, userId, database } = parts
     const { config } = loaded
     const { dataDir } = config
-    const root = lstatSync(dataDir, { throwIfNoEntry: false })
-    if (!root) return [skipped(dataDir, 'does not exist yet: `platform serve` creates it')]
+    const broken = brokenLink(dataDir)
+    if (broken) return [fault(dataDir, broken.reason, broken.remedy)]
+    const root = statSync(dataDir, { throwIfNoEntry: false })
+    if (!root) return [await missingDirectory(parts)]
     if (!root.isDirectory()) return [fault(dataDir, 'is not a directory', 'move it away, or change data_dir')]
     if (userId !== undefined && userId !== 0 && userId !== root.uid)
-      return [fault(dataDir, ownedBy(root), `run the platform and this command as the user ${root.uid}`)]
+      return [fault(dataDir, ownedBy(root), ownerRemedy(dataDir, root, userId))]
     const entries = [...entriesBelow(dataDir)]
     const faults = entries.flatMap((entry) => faultsOf(entry, root))
     const findings = [modeOfRoot(dataDir, root), ...faults]
@@ -51,6 +54,18 @@ export const filesCheck: Check = {
       ? problems
       : [fine(dataDir, `${entries.length} files, each with the owner of the directory`)]
   },
+}
+
+/** A database of PostgreSQL that was served before needs the key that was in the directory. */
+async function missingDirectory({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
+  const lost = config.auth.jwtSecrets ? undefined : await secretFinding(config.dataDir, database)
+  return lost ?? skipped(config.dataDir, 'does not exist yet: `platform serve` creates it')
+}
+
+/** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
+function ownerRemedy(dataDir: string, { uid }: Stats, userId: number): string {
+  const give = `run as root: chown -R ${userId}:${process.getgid?.() ?? userId} ${dataDir}`
+  return uid === 0 ? give : `run the platform and this command as the user ${uid}, or ${give}`
 }
 
 function* entriesBelow(directory: string): Generator<Entry> {

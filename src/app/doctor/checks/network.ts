@@ -3,11 +3,12 @@ import { createServer } from 'node:net'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
+import type { ApiAnswer } from '../../../infra/http/api-client/answer-reader.ts'
 import { ApiConnection } from '../../../infra/http/api-client/api-connection.ts'
 import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
 import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
 import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
-import { errorMessage } from '../../../kernel/errors.ts'
+import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { toRfc3339, SECOND } from '../../../kernel/time.ts'
@@ -128,9 +129,15 @@ async function examine(listener: OwnListener, file: string | undefined, now: num
   if (running) return ofRunning(subject, running, file === undefined ? 0 : now - changedAt(file))
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
+  if (code === 'EADDRINUSE') return fault(subject, IN_USE, `${IN_USE_REMEDY}, or change ${setting}`)
   const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
   return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
 }
+
+// A platform without free file descriptors, or one that is too busy, ends the connection.
+const IN_USE = 'another program uses this port, or a platform that does not answer (EADDRINUSE)'
+const IN_USE_REMEDY =
+  'look which it is (ss -ltnp); end another program; restart a platform, and raise its limit of open files if that is below 1,024 (prlimit --nofile)'
 
 function changedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -194,7 +201,7 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
   }
   try {
     const context = readTls(`${module}.tls`, files)
-    if (!context) return fine(subject, 'without TLS, on a loopback address or behind a proxy')
+    if (!context) return fine(subject, withoutTls(config))
     const end = endOf(context)
     const detail = `its certificate ends at ${toRfc3339(end)}`
     if (end - now > ENDS_SOON_MS) return fine(subject, detail)
@@ -207,6 +214,14 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
   } catch (error) {
     return fault(subject, errorMessage(error), 'put a certificate and its key there')
   }
+}
+
+/** Without the setting the clients of a proxy share the limits of its address (docs/guide/operating.md). */
+function withoutTls({ proxy: { clientAddressFrom } }: Config): string {
+  const proxies = clientAddressFrom.map(({ text }) => text).join(', ')
+  return proxies === ''
+    ? 'without TLS, on a loopback address; for a proxy set proxy.client_address_from'
+    : `without TLS, behind the proxy ${proxies}`
 }
 
 const TIMEOUT_MS = 5 * SECOND
@@ -223,25 +238,44 @@ export const gatewayCheck: Check = {
     trustCertificates(config.gateway)
     const signature = new IdentitySignature(jwtSecrets(config), clock)
     const api = new ApiConnection({ url: apiUrl, logger: silentLogger, signature, timeoutMs: TIMEOUT_MS })
+    const ask = (path: string) =>
+      api.ask(
+        { method: 'GET', path, headers: {}, body: undefined },
+        { identity: IDENTITY, requestId: newId() },
+        AbortSignal.timeout(TIMEOUT_MS),
+      )
     try {
-      const request = { method: 'GET', path: '/auth/me', headers: {}, body: undefined }
-      const sender = { identity: IDENTITY, requestId: newId() }
-      return [answerOf(apiUrl, (await api.ask(request, sender, AbortSignal.timeout(TIMEOUT_MS))).status)]
+      return [await recognition(apiUrl, ask)]
     } catch (error) {
-      return [warning(apiUrl, errorMessage(error), 'start the api, or change gateway.api_url')]
+      const reason = errorMessage(error instanceof AppError ? (error.cause ?? error) : error)
+      return [warning(apiUrl, `does not answer: ${reason}`, 'start the api, or change gateway.api_url')]
     } finally {
       api.close()
     }
   },
 }
 
-function answerOf(url: string, status: number): CheckFinding {
-  if (status === 200) return fine(url, 'recognises this gateway')
-  if (status !== 401)
-    return warning(url, `answered with ${status}`, 'check that gateway.api_url is the address of the api')
+const ADDRESS_REMEDY = 'check that gateway.api_url is the address of the api'
+
+async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {
+  const { status, text } = await ask('/auth/me')
+  if (status === 200 && isDoctor(text)) return fine(url, 'recognises this gateway')
+  if (status === 200) return fault(url, 'is another program, not the api', ADDRESS_REMEDY)
+  if (status !== 401) return warning(url, `answered with ${status}`, ADDRESS_REMEDY)
+  // A gateway passes nobody's identity on; an api has no such page.
+  if ((await ask('/tunnels')).status !== 404) return fault(url, 'is a gateway, not the api', ADDRESS_REMEDY)
   return fault(
     url,
     'does not recognise this gateway, so it refuses every request of a session',
     'give both the same auth.jwt_secret, and set their clocks',
   )
+}
+
+/** Whether the answer names the sender, as that of the api does. */
+function isDoctor(text: string): boolean {
+  try {
+    return (JSON.parse(text) as { readonly id?: unknown } | null)?.id === IDENTITY.id
+  } catch {
+    return false
+  }
 }

@@ -146,6 +146,20 @@ onEveryDialect('reconciliation', (dialect) => {
     assert.equal((await w.reconcile()).status, 'failed')
   })
 
+  test('the alert of a failed one leads to its cause, and not to differences', async () => {
+    await using w = await dayWorld(dialect)
+    await w.reconciliations.requestDue()
+    const { items } = await w.reconciliations.list(FIRST_PAGE)
+    const row = await w.reconciliations.get(items.find(({ channel }) => channel === 'memory')?.id ?? '')
+    const result = { status: 'failed', matched: 0, differences: 0, error: 'answered 401' } as const
+    await w.store.write((tx) => w.reconciliations.finish(tx, row, result))
+    assert.match(
+      w.alertBodies.join(),
+      /has failed: answered 401\. .* keys of the channel, in its secrets_file/,
+    )
+    assert.doesNotMatch(w.alertBodies.join(), /differences/)
+  })
+
   test('one runs at a time for a channel, and no day that is not over', async () => {
     await using w = await dayWorld(dialect)
     const request = (date: string) => w.write((tx) => w.reconciliations.request(tx, 'memory', date, 'ada'))

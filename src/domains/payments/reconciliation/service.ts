@@ -347,12 +347,15 @@ export class Reconciliations {
   }
 
   async #raise(tx: Tx, { id, channel, date, status, differences, error }: ReconciliationRow): Promise<void> {
-    const what = status === 'differs' ? `has ${differences} differences` : `has failed: ${error}`
+    const what =
+      status === 'differs'
+        ? `has ${differences} differences. Look at them (GET /payments/reconciliations/${id}/differences), correct them`
+        : `has failed: ${error}. Remove the cause; an answer 401 or 403 is about the keys of the channel, in its secrets_file`
     await this.#options.alerts.raise(tx, {
       alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.reconciliation:*', channel),
       source: 'platform.payments',
       title: `The payments of ${date} on ${channel} are not reconciled`,
-      body: `The reconciliation ${id} ${what}. Look at its differences (GET /payments/reconciliations/${id}/differences), correct them, and reconcile the day again.`,
+      body: `The reconciliation ${id} ${what}, and reconcile the day again.`,
       severity: 'ERROR',
     })
   }

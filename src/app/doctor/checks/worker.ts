@@ -1,0 +1,20 @@
+import { MINUTE } from '../../../kernel/time.ts'
+import { fine, skipped, warning, type Check } from '../check.ts'
+
+// deploy/prometheus: the alarm "orders do not expire".
+const LATE_MS = MINUTE
+
+/** Whether a worker runs: without one no order expires, no notification is sent and no backup is made. */
+export const workerCheck: Check = {
+  name: 'worker',
+  run: async ({ database }) => {
+    const overdueMs = (await database().catch(() => undefined))?.overdueOrderMs
+    if (overdueMs === undefined) return [skipped('orders', 'needs the database')]
+    if (overdueMs <= LATE_MS) return [fine('orders', 'none waits to expire')]
+    const minutes = Math.floor(overdueMs / MINUTE)
+    return [warning('orders', `one is pending ${minutes} min after its end: no worker expires it`, REMEDY)]
+  },
+}
+
+const REMEDY =
+  'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause'
