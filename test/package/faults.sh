@@ -51,8 +51,8 @@ check_faults() {
     'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"
   fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
     'to have another one generated' "cp --archive /root/data/jwt-secret $data/"
-  fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore FILE' \
-    'platform data restore FILE' "cp --archive /root/data/platform.db $database"
+  fault 'a damaged database' "echo 'This is no database.' > $database; rm --force $database-*" 'platform data restore .*/backups/.*\.db' \
+    'platform data restore .*/backups/.*\.db' "cp --archive /root/data/platform.db $database"
   change_database "insert into schema_migrations values ('9999-newer', 1, 0)"
   fault 'a newer database' true 'newer release \(9999-newer\)' 'install that release' true
   change_database "delete from schema_migrations where name = '9999-newer'"
