@@ -35,6 +35,8 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     assert.match(list[1] ?? '', /^Ann +admin +enabled +\d{4}-/)
     assert.match(list[2] ?? '', /^ben +service,auditor +disabled +\d{4}-/)
 
+    const changed = assertSuccess(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` }))
+    assert.match(changed, /ben is disabled.*user enable ben/)
     assert.match(assertSuccess(await run(['user', 'enable', 'ben'])), /enabled/)
     assert.equal((await login('ben', OTHER_PASSWORD)).status, 200)
   })

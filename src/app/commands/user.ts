@@ -71,12 +71,15 @@ export async function changePassword(
   const loaded = configOf(context, options)
   requireOwnUsers(loaded)
   const password = await readSecret(context, `New password for ${name}`)
-  const { apiTokens } = await withUsers(context, loaded, async ({ change, users }) => {
-    const { id } = await users.getByName(name)
+  const { apiTokens, enabled } = await withUsers(context, loaded, async ({ change, users }) => {
+    const { id, enabled: isEnabled } = await users.getByName(name)
     const prepared = await users.preparePassword(id, password.reveal())
-    return change('user.passwd', id, (tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
+    const changed = await change('user.passwd', id, (tx) => users.setPassword(tx, id, prepared, COMMAND_LINE))
+    return { ...changed, enabled: isEnabled }
   })
   context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
+  if (!enabled)
+    context.stdout.write(`${name} is disabled, so nobody signs in: platform user enable ${name}\n`)
   if (apiTokens > 0) context.stdout.write(`${name} has ${apiTokens} API tokens, which go on working\n`)
 }
 

@@ -108,7 +108,8 @@ export const ORDER_ALERTS = {
     severities: ['WARNING'],
     raisedBy: 'An order expires; `*` is its id.',
     endedBy: '24 hours: it is a notice, for the order stays expired.',
-    whatToDo: 'Nothing, unless many orders expire: then check the payments.',
+    whatToDo:
+      'Nothing, unless many orders expire: then check the payments, and the clock of each host (`platform doctor` there).',
     endsAfterMs: DAY,
   },
 } as const satisfies AlertTable

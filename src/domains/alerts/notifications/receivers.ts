@@ -45,8 +45,9 @@ export const RECEIVER_ALERTS = {
     raisedBy: 'A receiver of notifications has failed for 15 minutes; `*` is its name.',
     endedBy: 'The receiver accepts a message or a test, or is not configured any more.',
     whatToDo:
-      'Look at its last error (`GET /alerts/receivers`), mend its address, secret or server, and run `platform alerts test NAME`: ' +
-      'while nothing waits for the receiver, only a test tries it.',
+      'Look at its last error (`GET /alerts/receivers`), and mend its address, secret or server. After a change of the configuration ' +
+      'restart the platform, which goes on with the old one; then run `platform alerts test NAME`: while nothing waits for the ' +
+      'receiver, only a test tries it.',
   },
 } as const satisfies AlertTable
 
