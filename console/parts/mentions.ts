@@ -9,7 +9,7 @@ export function mentionAt(text: string, place: number): { typed: string; from: n
   return typed === undefined ? null : { typed, from: place - typed.length }
 }
 
-/** The names that begin with what is typed, then those that contain it. A whole name needs no completion. */
+/** The names that begin with the typed text, then those that contain it. A complete name needs no completion. */
 export function namesFor(names: readonly string[], typed: string): readonly string[] {
   const wanted = typed.toLowerCase()
   const isBeginning = (name: string) => name.toLowerCase().startsWith(wanted)

@@ -17,10 +17,11 @@ async function openWorld() {
   const world = await testStore('sqlite')
   const errors: string[] = []
   const logger = { ...silentLogger, error: (_: object, message: string) => void errors.push(message) }
-  const config = (...jwtSecrets: [Secret, ...Secret[]]) =>
-    ({ auth: { jwtSecrets }, dataDir: '/nowhere', readOnly: false }) as unknown as Parameters<
-      typeof openSigningKeys
-    >[0]
+  const config = (...jwtSecrets: [Secret, ...Secret[]]) => ({
+    auth: { jwtSecrets },
+    dataDir: '/nowhere',
+    readOnly: false,
+  })
   return {
     errors,
     serve: (...keys: [Secret, ...Secret[]]) => openSigningKeys(config(...keys), world.store, logger),

@@ -16,7 +16,9 @@ import {
 } from '../store/signing-key-mark.ts'
 import type { Reads, Store, Tx } from '../store/store.ts'
 
-type KeyConfig = Pick<Config, 'auth' | 'dataDir'>
+interface KeyConfig extends Pick<Config, 'dataDir'> {
+  readonly auth: Pick<Config['auth'], 'jwtSecrets'>
+}
 
 const NAME_PREFIX = 'key-'
 const NAME_DIGITS = 16
@@ -54,7 +56,7 @@ export async function openSigningKeys(
 }
 
 const REPLACED_KEY =
-  'the signing key is another one than that of the last start: every token of before is refused. If that is not intended, put your copy of the former key back and restart; else issue the tokens of programs anew'
+  'the signing key is another one than that of the last start: all older tokens are refused. If this is not intended, put your copy of the former key back and restart; otherwise create new tokens for programs'
 
 /** Whether keys were replaced. Those of the first time count: what a mistake has put there may be replaced in turn. */
 async function recordKeys(tx: Tx, names: readonly string[]): Promise<boolean> {

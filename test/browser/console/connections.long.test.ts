@@ -40,7 +40,7 @@ test('receivers are tested, and an alert shows where it goes', async (t) => {
   await question.getByLabel('Source').fill('shop.web')
   await question.getByRole('button', { name: 'Show where it goes' }).click()
   const answer = page.getByRole('list', { name: 'Where the alert would go now' })
-  await answer.getByText('chat: told at once').waitFor()
+  await answer.getByText('chat: notified at once').waitFor()
   await answer.getByText('pager: to be told unless').waitFor()
   const routes = page.getByRole('list', { name: 'Routes' })
   await routes.getByText('after 15 minutes without an acknowledgement').waitFor()

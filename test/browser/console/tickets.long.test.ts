@@ -168,7 +168,7 @@ test('the assignee of a ticket is chosen on its card, also back again', async (t
   await editTicket(id, { status: 'closed' })
 })
 
-test('whoever is mentioned in a comment is told at once, and finds the ticket later', async (t) => {
+test('a user who is mentioned in a comment gets a notice, and finds the ticket later', async (t) => {
   const body = { name: 'lena.k', password: PASSWORD, roles: ['devops'] }
   const created = await world.platform.call('POST', '/users', { body })
   const { id: lena } = (await created.json()) as { id: string }

@@ -27,11 +27,11 @@ export const receiverWords = defineWords({
     notDelivered: (name: string, answer: string) => `${name} has not taken the test message: ${answer}`,
     routes: {
       title: 'Routes',
-      about: 'The first route that matches an alert decides who is told of it; the default comes last.',
+      about: 'The first route that matches an alert decides which receivers get it; the default comes last.',
       question: 'Where would this alert go?',
       ask: 'Show where it goes',
       answerTitle: 'Where the alert would go now',
-      goes: 'told at once',
+      goes: 'notified at once',
       matched: '(this alert)',
       defaultRoute: 'Default',
       everyAlert: 'every alert',

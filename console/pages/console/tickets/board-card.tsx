@@ -89,7 +89,7 @@ interface AssigneeProps extends Pick<TicketCardProps, 'ticket' | 'apply'> {
   readonly mayChoose: boolean
 }
 
-/** Who works on the ticket; whoever may choose another one does it here. */
+/** The assignee of the ticket, with a menu of users for a reader who may change it. */
 function Assignee({ ticket: { id, assignee }, mayChoose, apply }: AssigneeProps) {
   const { fields, nobody } = ticketWords()
   const present = assignee ?? NOBODY

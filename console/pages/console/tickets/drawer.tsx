@@ -172,7 +172,7 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
   )
 }
 
-/** The names of the users who may be meant: all for whoever may list them, else those who have to do with the ticket. */
+/** The users that a comment can mention: all for a reader who may list them, otherwise the participants of the ticket. */
 function mentionableNames({ created_by, assignee, comments }: TicketDetails): readonly string[] {
   const own = session.bearer.value?.id
   const ids = new Set([
