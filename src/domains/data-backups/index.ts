@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_ALERTS, DATA_BACKUP_EVENTS } from './model.ts'
 import { BackupFiles } from './files.ts'
-import { integrityJobs } from './integrity.ts'
+import { integrityJobs } from './jobs.ts'
 import {
   BACKUP_OPERATORS,
   DATA_BACKUP_ERRORS,
