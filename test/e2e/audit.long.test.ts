@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -101,4 +101,39 @@ test('commands have rows; the trail is sealed, tampering is named, a key is rota
   await using platform = await servePlatform({ dataDir, modules: 'worker' })
   const isWarned = platform.logs().some(({ level, keys }) => level === 'warn' && Array.isArray(keys))
   assert.ok(isWarned, 'a lost key of the audit trail')
+})
+
+test('the seal that a cut trail lacks is kept until it is accepted by its own text', async () => {
+  using directory = temporaryDirectory()
+  const dataDir = directory.path
+  const run = (args: readonly string[], input = '') => runPlatform(args, { dataDir, input })
+  const serve = () => servePlatform({ dataDir, modules: 'worker' })
+  await run(['db', 'migrate'])
+  await run(['user', 'add', 'ada', '--role', 'devops'], 'a heavy brass telescope\n')
+  {
+    await using platform = await serve()
+    await eventually('a seal', () => platform.logs().some((line) => typeof line['seal'] === 'string'))
+  }
+  const file = join(dataDir, 'audit-seal')
+  const seal = readFileSync(file, 'utf8').trim()
+  {
+    using database = new DatabaseSync(join(dataDir, 'platform.db'))
+    database.exec('delete from audit_seals; delete from audit_entries')
+  }
+  {
+    await using platform = await serve()
+    await eventually('an error', () => platform.logs().some(({ level }) => level === 'error'))
+  }
+  assert.equal(readFileSync(file, 'utf8').trim(), seal)
+
+  const refused = await run(['audit', 'accept', 'nonsense'])
+  assert.deepEqual(
+    [refused.code, refused.stderr],
+    [2, 'platform: SEAL: must match number:code, as the log has it\n'],
+  )
+  const accepted = await run(['audit', 'accept', seal])
+  assert.equal(accepted.code, 0, accepted.stderr)
+  // The trail has no other seal yet.
+  assert.equal(existsSync(file), false)
+  assert.match((await run(['audit', 'list', '--operation', 'cli.audit.accept'])).stdout, /cli\.audit\.accept/)
 })

@@ -85,7 +85,7 @@ export async function verifyAudit(
   context: CommandContext,
   options: ConfigOptions & { readonly seal?: readonly string[] },
 ): Promise<number> {
-  const kept = (options.seal ?? []).map(sealOf)
+  const kept = (options.seal ?? []).map((seal) => sealOf('--seal', seal))
   const verdict = await withAudit(context, options, ({ seals }) => seals.verify(kept))
   const { fault, checked, unsealed, newest } = verdict
   if (fault) {
@@ -97,9 +97,9 @@ export async function verifyAudit(
   return INTACT
 }
 
-function sealOf(text: string): AuditSeal {
+function sealOf(parameter: string, text: string): AuditSeal {
   const seal = parseSeal(text)
-  if (!seal) throw invalidField('--seal', 'not_matching', { pattern: 'number:code, as the log has it' })
+  if (!seal) throw invalidField(parameter, 'not_matching', { pattern: 'number:code, as the log has it' })
   return seal
 }
 
@@ -139,7 +139,7 @@ export async function acceptAudit(
   options: ConfigOptions,
 ): Promise<void> {
   const record = commandRecord(context, 'audit.accept', { kind: 'audit', id: null })
-  const newest = await withAudit(context, options, ({ seals }) => seals.accept(sealOf(seal), record))
+  const newest = await withAudit(context, options, ({ seals }) => seals.accept(sealOf('SEAL', seal), record))
   const kept = newest ? `now keeps ${formatSeal(newest)}` : 'keeps none until the next one'
   context.stdout.write(`accepted the trail as it is: this host ${kept}; the trail names the missing seal\n`)
 }
