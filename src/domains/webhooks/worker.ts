@@ -325,11 +325,14 @@ export class WebhookFeed implements ModuleRunner {
     const { store, pace } = this.#options
     const following = await listFollowing(store.read)
     this.#isFollowing = following.length > 0
-    let isMore = false
-    for (const webhook of following.filter(({ recoverSince }) => recoverSince !== null))
-      isMore = (await this.#requeueFailed(webhook.id)) || isMore
+    const recovering = new Set<string>()
+    for (const { id, recoverSince } of following)
+      if (recoverSince !== null && (await this.#requeueFailed(id))) recovering.add(id)
+    let isMore = recovering.size > 0
     const open: StoredWebhook[] = []
-    for (const webhook of following) if (await this.#hasRoom(webhook)) open.push(webhook)
+    // What has failed comes before what follows it in the log.
+    for (const webhook of following)
+      if (!recovering.has(webhook.id) && (await this.#hasRoom(webhook))) open.push(webhook)
     for (const [place, group] of Map.groupBy(open, (webhook) => webhook.place)) {
       if (this.#stopping.signal.aborted) return false
       isMore = (await this.#advance(place, group, await pace.turn(BATCH))) || isMore
