@@ -79,6 +79,7 @@ export async function openBase(
     replicas: config.bus.replicas,
     name: `platform ${VERSION} on ${hostname()}`,
     streamSubjects: eventSubjects(),
+    clock: systemClock,
     logger: logger.child({ part: 'bus' }),
     metrics,
   })

@@ -1,6 +1,7 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
@@ -262,11 +263,7 @@ export class WebhookFeed implements ModuleRunner {
 
   constructor(options: FeedOptions) {
     this.#options = options
-    this.#outage = createOutage(
-      options.logger,
-      {},
-      { fails: 'events cannot be read for webhooks; they wait', worksAgain: 'webhooks get events again' },
-    )
+    this.#outage = createOutage(options.logger, 'webhooks', { clock: options.clock })
   }
 
   start(): void {

@@ -1,7 +1,8 @@
 import type { StreamConfig } from '@nats-io/jetstream'
-import { systemClock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { OUTAGES, OutageLength } from '../../kernel/outages.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
 import type { JetStream } from './jetstream.ts'
 import { ensurePlatformStream, ensureReplicas, isOurs, STREAM_NAME, subjectsOf } from './platform-stream.ts'
@@ -20,6 +21,7 @@ export interface StreamCoverageOptions {
   readonly streamSubjects: readonly string[]
   /** Replicas of the platform's stream; undefined leaves a stream as it is. */
   readonly replicas: number | undefined
+  readonly clock: Clock
   readonly logger: Logger
 }
 
@@ -32,7 +34,9 @@ export class StreamCoverage {
   readonly #streamSubjects: readonly string[]
   readonly #needsStream: RegExp
   readonly #replicas: number | undefined
+  readonly #clock: Clock
   readonly #logger: Logger
+  readonly #outage: OutageLength
   #acknowledged: RegExp | undefined
   #hasJetStream = false
   #readAt = 0
@@ -45,12 +49,14 @@ export class StreamCoverage {
   /** The stream `PLATFORM`, as it answered last. */
   #known: StreamConfig | undefined
 
-  constructor({ jetStream, streamSubjects, replicas, logger }: StreamCoverageOptions) {
+  constructor({ jetStream, streamSubjects, replicas, clock, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
     this.#streamSubjects = streamSubjects
     this.#needsStream = matcherOf(streamSubjects)
     this.#replicas = replicas
+    this.#clock = clock
     this.#logger = logger
+    this.#outage = new OutageLength(logger, 'busStream', clock)
   }
 
   /** False until the server has answered. */
@@ -102,7 +108,7 @@ export class StreamCoverage {
 
   #isRecent(): boolean {
     const maxAge = this.problem === undefined ? REFRESH_MS : PROBLEM_REFRESH_MS
-    return this.#acknowledged !== undefined && systemClock.monotonic() - this.#readAt < maxAge
+    return this.#acknowledged !== undefined && this.#clock.monotonic() - this.#readAt < maxAge
   }
 
   async #read(): Promise<void> {
@@ -138,7 +144,7 @@ export class StreamCoverage {
     this.#acknowledged = matcher
     this.#isReplicated = streams.some((config) => isOurs(config) && config.num_replicas > 1)
     this.#known = streams.find(isNamedAsOurs)
-    this.#readAt = systemClock.monotonic()
+    this.#readAt = this.#clock.monotonic()
     if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
       this.#waitingSubject = undefined
     }
@@ -187,15 +193,19 @@ export class StreamCoverage {
   #fail(failure: string | undefined): void {
     if (failure !== undefined && failure !== this.#failure) this.#warn(failure)
     this.#failure = failure
+    const reason = this.problem
+    if (reason !== undefined) this.#outage.fails({ reason })
+    else if (this.#outage.isFailing) this.#logger.info(this.#outage.end(), OUTAGES.busStream.worksAgain)
   }
 
   #waitFor(subject: string): void {
     if (this.#waitingSubject === undefined && this.#failure === undefined) this.#warn(noStream(subject))
     this.#waitingSubject ??= subject
+    this.#outage.fails({ reason: noStream(subject) })
   }
 
   #warn(reason: string): void {
-    this.#logger.warn({ reason }, 'messages wait for a bus stream')
+    this.#logger.warn({ reason }, OUTAGES.busStream.fails)
   }
 }
 
