@@ -48,6 +48,8 @@ export interface Base {
   readonly isDatabaseOut: () => boolean
   readonly bus: Bus
   readonly domains: Domains
+  /** Which keys sign and verify tokens. */
+  readonly keys: RotatedKeys
   readonly lifecycle: Lifecycle
   readonly operations: readonly Route[]
 }
@@ -103,7 +105,7 @@ export async function openBase(
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
   const isDatabaseOut = () => database.isOut()
-  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains }
+  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains, keys }
   return { ...parts, lifecycle, operations }
 }
 
@@ -134,7 +136,6 @@ interface BaseParts extends Omit<
   Base,
   'settings' | 'configFile' | 'isDatabaseOut' | 'domains' | 'lifecycle' | 'operations'
 > {
-  readonly keys: RotatedKeys
   readonly channels: ReadonlyMap<string, PaymentChannel>
 }
 
