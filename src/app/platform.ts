@@ -84,7 +84,12 @@ async function openPlatform({
     const { metrics, isDatabaseOut } = base
     const serving = openServingRecord(base)
     resources.defer(() => serving.remove().catch(() => undefined))
-    runner = startJobs([...jobs, serving.job], { clock: systemClock, logger, metrics, isDatabaseOut })
+    runner = startJobs([...jobs, ...base.jobs, serving.job], {
+      clock: systemClock,
+      logger,
+      metrics,
+      isDatabaseOut,
+    })
   }
   base.lifecycle.run()
   const started = resources.move()

@@ -15,12 +15,17 @@ import { openDatabase } from '../database.ts'
 import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects, type Domains } from '../domains.ts'
+import { readActivity } from './activity.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
+import { commandsCheck } from './checks/commands.ts'
 import { engineCheck } from './checks/engine.ts'
+import { receiversCheck } from './checks/notifications.ts'
+import { processesCheck } from './checks/processes.ts'
+import { signInCheck } from './checks/sign-in.ts'
 import { workerCheck } from './checks/worker.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
@@ -34,10 +39,14 @@ const CHECKS: readonly Check[] = [
   clockCheck,
   diskCheck,
   databaseCheck,
+  processesCheck,
   engineCheck,
   workerCheck,
   busCheck,
   certificatesCheck,
+  receiversCheck,
+  commandsCheck,
+  signInCheck,
   gatewayCheck,
   standbyCheck,
   backupCheck,
@@ -47,9 +56,11 @@ export interface DoctorFinding extends CheckFinding {
   readonly check: string
 }
 
-/** Runs every check; none changes anything, and none keeps another one from running. */
+/** Runs every check that a module of the configuration needs; none changes anything, and none keeps another one from running. */
 export async function examine(parts: DoctorParts, checks = CHECKS): Promise<DoctorFinding[]> {
-  const found = await Promise.all(checks.map((check) => findingsOf(check, parts)))
+  const { modules: own } = parts.loaded.config
+  const needed = checks.filter(({ modules }) => modules?.some((module) => own.includes(module)) ?? true)
+  const found = await Promise.all(needed.map((check) => findingsOf(check, parts)))
   return found.flat()
 }
 
@@ -94,7 +105,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
     const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
-    const marks = { overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    const activity = isCurrent ? await readActivity(opened, domains, systemClock) : undefined
+    const marks = { activity, overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()

@@ -74,6 +74,11 @@ export class Dispatcher implements Delivery {
     this.#stopListening = bus.onState((state) => this.#onBusState(state))
   }
 
+  /** Whether this process delivers, and no other one. */
+  get isDelivering(): boolean {
+    return this.#holdsLease
+  }
+
   /** May be called twice. */
   start(): void {
     this.#running ??= this.#run()

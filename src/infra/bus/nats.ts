@@ -102,6 +102,10 @@ class NatsBus implements Bus {
     return this.#session ? this.#session.problem : this.#failure
   }
 
+  get streamMadeAt(): number | undefined {
+    return this.#session?.streamMadeAt
+  }
+
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     const session = this.#session
     if (this.#state === 'connected' && session) return session.publish(messages)

@@ -4,7 +4,7 @@ import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { OUTAGES, OutageLength } from '../../kernel/outages.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
-import type { JetStream } from './jetstream.ts'
+import type { JetStream, ListedStream } from './jetstream.ts'
 import { ensurePlatformStream, ensureReplicas, isOurs, STREAM_NAME, subjectsOf } from './platform-stream.ts'
 import { matcherOf } from './subjects.ts'
 
@@ -47,7 +47,7 @@ export class StreamCoverage {
   #replicasFailure: string | undefined
   #isReplicated = false
   /** The stream `PLATFORM`, as it answered last. */
-  #known: StreamConfig | undefined
+  #known: ListedStream | undefined
 
   constructor({ jetStream, streamSubjects, replicas, clock, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
@@ -62,6 +62,11 @@ export class StreamCoverage {
   /** False until the server has answered. */
   get hasJetStream(): boolean {
     return this.#hasJetStream
+  }
+
+  /** When the stream `PLATFORM` was made, if the platform has made it. */
+  get streamMadeAt(): number | undefined {
+    return this.#known && isOurs(this.#known) ? this.#known.madeAt : undefined
   }
 
   /** Why messages have to wait; undefined if none has to. */
@@ -121,7 +126,7 @@ export class StreamCoverage {
     }
   }
 
-  async #listStreams(): Promise<readonly StreamConfig[] | undefined> {
+  async #listStreams(): Promise<readonly ListedStream[] | undefined> {
     const streams = await this.#jetStream.listStreams()
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
     if (!streams && this.#hasJetStream) throw new Error('The server has no JetStream')
@@ -132,13 +137,13 @@ export class StreamCoverage {
   }
 
   /** Adds the platform's stream as it was known if it exists and does not answer, as after the loss of its leader. */
-  async #withSilent(streams: readonly StreamConfig[]): Promise<readonly StreamConfig[]> {
+  async #withSilent(streams: readonly ListedStream[]): Promise<readonly ListedStream[]> {
     if (streams.some(isNamedAsOurs) || !(await this.#jetStream.exists(STREAM_NAME))) return streams
     if (!this.#known) throw new Error(`the stream ${STREAM_NAME} does not answer`)
     return [...streams, this.#known]
   }
 
-  #remember(streams: readonly StreamConfig[]): void {
+  #remember(streams: readonly ListedStream[]): void {
     const acknowledging = streams.filter((config) => !config.no_ack && !config.sealed)
     const matcher = matcherOf(acknowledging.flatMap(subjectsOf))
     this.#acknowledged = matcher

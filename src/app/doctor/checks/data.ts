@@ -17,6 +17,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { counted } from '../../../kernel/text.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
+import { WEEKDAYS, weeklySpans } from '../../../kernel/weekly.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
 import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
@@ -176,6 +177,7 @@ const RECENT_MS = MINUTE
 /** Whether a standby can copy the users of its primary, and how old its copy is. */
 export const standbyCheck: Check = {
   name: 'standby',
+  modules: ['gateway'],
   async run({ loaded: { config }, clock, database }) {
     const { gateway } = config
     if (gateway.mirrorFrom === undefined) return [skipped('gateway.mirror_from', 'is not set: no standby')]
@@ -247,6 +249,7 @@ const USUAL_PERIOD_MS = DAY
 /** The files of the nightly routine and its last success, where it is configured, and the last data backup. */
 export const backupCheck: Check = {
   name: 'backup',
+  modules: ['api', 'worker'],
   run: async ({ loaded: { config }, clock, database }) => [
     ...(await night(config, clock.now())),
     ...dataBackups(config, clock.now(), await database().catch(() => undefined)),
@@ -260,10 +263,19 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
   return [
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
+    nextNight(config, now),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
   ]
+}
+
+/** Whoever reads the times of the log, or of another server, thinks in another zone. */
+function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now: number): CheckFinding {
+  const hours = { days: WEEKDAYS, from: windowStart, to: windowEnd, timeZone }
+  const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
+  const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
+  return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
@@ -379,6 +391,7 @@ const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 /** The registered certificates. */
 export const certificatesCheck: Check = {
   name: 'certificates',
+  modules: ['api', 'worker'],
   run: async ({ loaded, database }) => {
     const facts = await database().catch(() => undefined)
     if (!facts) return [skipped('registry', 'needs the database')]
