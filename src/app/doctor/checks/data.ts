@@ -290,7 +290,8 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
   if (lastSuccess && isAhead(lastSuccess.at, now)) return madeAhead(subject, last)
   const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
   if (!isLate && failure === '') return fine(subject, last)
-  const remedy = `see ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
+  const part = /^token_/.test(run?.failure?.errorCode ?? '') ? '"Authorising the drive"' : '"Error codes"'
+  const remedy = `see ${part} in ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
   return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
 }
 
@@ -351,7 +352,8 @@ function sharedFolder(others: readonly string[]): CheckFinding[] {
 function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
-  if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
+  if (!stats)
+    return fault(subject, 'does not exist', `see "Setting it up" in ${documentPath('docs/guide/nightly.md')}`)
   const mode = (stats.mode & 0o777).toString(8)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
     return fault(subject, `mode ${mode}: the routine refuses it`, `run: chmod 600 ${path}`)
@@ -360,7 +362,7 @@ function secretFile({ setting, path, read }: SecretFile): CheckFinding {
     read()
     return fine(subject, `mode ${mode}`)
   } catch (error) {
-    const remedy = `put your copy back, or make it anew: ${documentPath('docs/guide/nightly.md')}`
+    const remedy = `put your copy back, or make it anew: "Authorising the drive" in ${documentPath('docs/guide/nightly.md')}`
     return fault(subject, errorMessage(error).replace(`${path}: `, ''), remedy)
   }
 }
