@@ -147,3 +147,12 @@ test('with --module only what those modules need is examined', async (t) => {
     'tls',
   ])
 })
+
+test('where another platform serves the database no other key is suggested', async (t) => {
+  const { examine, run, dataDir } = await openWorld(t)
+  run("insert into leases (name, holder, expires_at) values ('signing-key', 'key-x', 1)")
+  run(serving({}))
+  const [key] = (await examine()).of('files')
+  assert.match(String(key?.detail), /^the platform on one \(process 7, data_dir \/data\) serves this database, /)
+  assert.match(String(key?.remedy), /^copy its jwt-secret there.*a database of its own$/, dataDir)
+})

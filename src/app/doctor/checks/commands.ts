@@ -41,7 +41,7 @@ function findingOf(
   return warning(
     subject,
     `${detail}, which is over`,
-    `cancel it (POST /commands/executions/${id}/cancel); if it stays, restart the worker on that host, and see "If something goes wrong" in ${documentPath('docs/guide/commands.md')}`,
+    `cancel it (POST /commands/executions/${id}/cancel); if it stays, restart the worker on that host, and see "When something goes wrong" in ${documentPath('docs/guide/commands.md')}`,
   )
 }
 

@@ -112,7 +112,7 @@ async function secretFinding(
     if (readJwtSecret(dataDir)) return undefined
     const facts = await database().catch(() => undefined)
     if (facts?.hasSigningKey !== true) return undefined
-    const { reason, remedy } = lostKey(dataDir)
+    const { reason, remedy } = lostKey(dataDir, facts.activity?.processes ?? [])
     return fault(join(dataDir, 'jwt-secret'), reason, remedy)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
