@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
+import { OUTAGES } from '../../kernel/outages.ts'
 import { DAY, HOUR, toRfc3339 } from '../../kernel/time.ts'
 import type { DoctorFinding } from './doctor.ts'
 
@@ -153,6 +155,29 @@ test('where another platform serves the database no other key is suggested', asy
   run("insert into leases (name, holder, expires_at) values ('signing-key', 'key-x', 1)")
   run(serving({}))
   const [key] = (await examine()).of('files')
-  assert.match(String(key?.detail), /^the platform on one \(process 7, data_dir \/data\) serves this database, /)
+  assert.match(
+    String(key?.detail),
+    /^the platform on one \(process 7, data_dir \/data\) serves this database, /,
+  )
   assert.match(String(key?.remedy), /^copy its jwt-secret there.*a database of its own$/, dataDir)
+})
+
+test('the guide leads from a symptom to every check, and the report to the guide', async (t) => {
+  const { examine, table } = await openWorld(t)
+  const guide = readFileSync(
+    join(import.meta.dirname, '../../../docs/guide/when-something-is-wrong.md'),
+    'utf8',
+  )
+  const { report } = await examine()
+  // The first finding of a wrong configuration; its errors name themselves.
+  const checks = new Set(report.findings.map(({ check }) => check)).difference(
+    new Set(['configuration', 'access']),
+  )
+  assert.deepEqual(
+    [...checks].filter((check) => !guide.includes(`\`${check}\``)),
+    [],
+  )
+  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.api, OUTAGES.primary])
+    assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
+  assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
 })
