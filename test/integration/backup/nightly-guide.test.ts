@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -41,43 +41,37 @@ test('the guide explains every gate, every enabled unit and every metric', () =>
   for (const [, name = ''] of metrics) assert.ok(guide.includes(`\`${name}`), name)
 })
 
-const hasJq = spawnSync('jq', ['--version']).status === 0
-
-test(
-  'the commands that authorise the drive write the tokens, and keep the file when the drive refuses',
-  { skip: !hasJq && 'needs jq' },
-  async (t) => {
-    const { drive, directory, file } = await authoriseWorld(t)
-    drive.answer = {
-      refresh_token: 'new-refresh',
-      access_token: 'new-access',
-      expires_in: 7_200,
-      token_type: 'Bearer',
-    }
-    const shown = await runBlocks(directory, drive.url)
-    assert.match(shown, /^http:\S+\/oauth\/authorize\?client_id=app&redirect_uri=\S+&response_type=code\n/)
-    const { updated_at, ...tokens } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    assert.deepEqual(tokens, {
-      drive_id: 'd',
-      root_dir: 'servers/main',
-      access_token: 'new-access',
-      refresh_token: 'new-refresh',
-      expires_in: 7_200,
-    })
-    assert.match(String(updated_at), /^\d{4}-\d\d-\d\dT.*Z$/)
-    assert.deepEqual(drive.asked, {
-      grant_type: 'authorization_code',
-      code: 'the-code',
-      client_id: 'app',
-      client_secret: 'canary',
-    })
-    const before = readFileSync(file, 'utf8')
-    drive.answer = { code: 'InvalidCode' }
-    await runBlocks(directory, drive.url)
-    assert.equal(readFileSync(file, 'utf8'), before)
-    assert.deepEqual(readdirSync(dirname(file)), ['drive-token.json'])
-  },
-)
+test('the commands that authorise the drive write the tokens, and keep the file when the drive refuses', async (t) => {
+  const { drive, directory, file } = await authoriseWorld(t)
+  drive.answer = {
+    refresh_token: 'new-refresh',
+    access_token: 'new-access',
+    expires_in: 7_200,
+    token_type: 'Bearer',
+  }
+  const shown = await runBlocks(directory, drive.url)
+  assert.match(shown, /^http:\S+\/oauth\/authorize\?client_id=app&redirect_uri=\S+&response_type=code\n/)
+  const { updated_at, ...tokens } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  assert.deepEqual(tokens, {
+    drive_id: 'd',
+    root_dir: 'servers/main',
+    access_token: 'new-access',
+    refresh_token: 'new-refresh',
+    expires_in: 7_200,
+  })
+  assert.match(String(updated_at), /^\d{4}-\d\d-\d\dT.*Z$/)
+  assert.deepEqual(drive.asked, {
+    grant_type: 'authorization_code',
+    code: 'the-code',
+    client_id: 'app',
+    client_secret: 'canary',
+  })
+  const before = readFileSync(file, 'utf8')
+  drive.answer = { code: 'InvalidCode' }
+  await runBlocks(directory, drive.url)
+  assert.equal(readFileSync(file, 'utf8'), before)
+  assert.deepEqual(readdirSync(dirname(file)), ['drive-token.json'])
+})
 
 /** A drive that answers as it is told, and the files of the guide in a directory. */
 async function authoriseWorld(t: TestContext) {
@@ -92,9 +86,11 @@ async function authoriseWorld(t: TestContext) {
     'DRIVE_CLIENT_ID=app\nDRIVE_CLIENT_SECRET=canary\n',
   )
   const drive = { url: '', answer: {} as object, asked: undefined as unknown }
-  const server = createServer(async (request, response) => {
-    drive.asked = JSON.parse(await readText(request))
-    response.end(JSON.stringify(drive.answer))
+  const server = createServer((request, response) => {
+    void readText(request).then((body) => {
+      drive.asked = JSON.parse(body)
+      response.end(JSON.stringify(drive.answer))
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())

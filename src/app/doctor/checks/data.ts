@@ -290,7 +290,8 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
   if (lastSuccess && isAhead(lastSuccess.at, now)) return madeAhead(subject, last)
   const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
   if (!isLate && failure === '') return fine(subject, last)
-  const part = /^token_/.test(run?.failure?.errorCode ?? '') ? '"Authorising the drive"' : '"Error codes"'
+  const part =
+    run?.failure?.errorCode.startsWith('token_') === true ? '"Authorising the drive"' : '"Error codes"'
   const remedy = `see ${part} in ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
   return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
 }
