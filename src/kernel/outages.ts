@@ -70,7 +70,10 @@ export interface Outage {
   fails(error: unknown): void
 }
 
-/** What an outage says in the log: WARN at its begin, ERROR once when it lasts, INFO at its end. */
+/**
+ * What an outage says in the log: WARN at its begin, ERROR once when it lasts, INFO at its end. What the database causes
+ * elsewhere says nothing.
+ */
 export function createOutage(
   logger: Logger,
   name: OutageName,
@@ -78,15 +81,21 @@ export function createOutage(
 ): Outage {
   const { fails, worksAgain } = OUTAGES[name]
   const length = new OutageLength(logger, name, clock)
+  let isLogged = false
   return {
     get isFailing() {
       return length.isFailing
     },
     works() {
-      if (length.isFailing) logger.info({ ...fields, ...length.end() }, worksAgain)
+      const ended = length.end()
+      if (isLogged) logger.info({ ...fields, ...ended }, worksAgain)
+      isLogged = false
     },
     fails(error) {
-      if (!length.isFailing) logger.warn({ ...fields, error }, fails)
+      if (!isLogged && !isConsequence(name, error)) {
+        isLogged = true
+        logger.warn({ ...fields, error }, fails)
+      }
       length.fails({ ...fields, error })
     },
   }
@@ -110,12 +119,12 @@ export class OutageLength {
     return this.#begin !== undefined
   }
 
-  /** Begins it, or logs that it lasts. An outage of the database is not repeated by what depends on it. */
+  /** Begins it, or logs that it lasts. */
   fails(fields: LogFields & { readonly error?: unknown }): void {
     this.#begin ??= { at: this.#clock.now(), monotonic: this.#clock.monotonic() }
     const elapsedMs = this.#clock.monotonic() - this.#begin.monotonic
     if (this.#isTold || elapsedMs < LASTS_AFTER_MS) return
-    if (this.#name !== 'database' && isOfDatabase(fields.error)) return
+    if (isConsequence(this.#name, fields.error)) return
     this.#isTold = true
     const since = toRfc3339(this.#begin.at)
     this.#logger.error({ ...fields, since, seconds: toSeconds(elapsedMs) }, OUTAGES[this.#name].lasts)
@@ -134,6 +143,7 @@ function toSeconds(milliseconds: number): number {
   return Math.round(milliseconds / SECOND)
 }
 
-function isOfDatabase(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'store_unavailable'
+/** The outage of the database has its own lines in the log of each process. */
+function isConsequence(name: OutageName, error: unknown): boolean {
+  return name !== 'database' && error instanceof AppError && error.code === 'store_unavailable'
 }
