@@ -199,7 +199,7 @@ test('an order that nobody expires is a warning', async (t) => {
 
 test('a port that another program uses is an error that names the setting', async (t) => {
   const { examine } = doctorWorld(t)
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`

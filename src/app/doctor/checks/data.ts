@@ -43,6 +43,7 @@ import {
   type CertificateCounts,
 } from '../check.ts'
 import { documentPath } from '../document-path.ts'
+import { findLockHolder } from '../lock-holder.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -75,6 +76,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
       // The first start sets them.
       ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
       ...leftFileFinding(facts),
+      ...(await heldLock(parts)),
     ]
   } catch (error) {
     return [unusable(name, parts, error)]
@@ -101,6 +103,22 @@ function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
   if (leftFile === undefined) return []
   const detail = 'has data that the database of PostgreSQL does not have, and is not used'
   return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
+}
+
+/** Such as a shell of `sqlite3` that somebody has left in a transaction. */
+async function heldLock({ loaded: { config } }: DoctorParts): Promise<CheckFinding[]> {
+  if (config.database.kind !== 'sqlite') return []
+  const holder = await findLockHolder(config.database.path)
+  if (!holder) return []
+  const { processId, name } = holder
+  const detail = `process ${processId} (${name}) has held it for 2 s, and changes are answered 503 meanwhile`
+  return [
+    fault(
+      'write lock',
+      detail,
+      `look what it does (ps ${processId}); if it is no migration, end it: kill ${processId}`,
+    ),
+  ]
 }
 
 function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {

@@ -124,7 +124,8 @@ function compareClocks(subject: string, now: number, other: number | undefined):
     : fine(subject, detail)
 }
 
-const ANSWER_MS = 2 * SECOND
+// A platform whose database does not answer says so after 5 s.
+const ANSWER_MS = 7 * SECOND
 
 /** Each address is free, or the platform itself listens there, with the configuration as it is now. */
 export const portsCheck: Check = {
