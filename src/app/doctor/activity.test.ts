@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -180,4 +180,16 @@ test('the guide leads from a symptom to every check, and the report to the guide
   for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.api, OUTAGES.primary])
     assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
   assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
+})
+
+test('a file of a receiver that cannot be used is named, and says nothing about the database', async (t) => {
+  const { examine, dataDir } = await openWorld(t)
+  const [config, file] = [`${dataDir}.toml`, `${dataDir}-url`]
+  writeFileSync(config, `[receivers.chat]\nkind = "slack"\nurl_file = "${file}"\n`, { mode: 0o600 })
+  writeFileSync(file, 'http://127.0.0.1:1/canary', { mode: 0o644 })
+  const { of } = await examine({ PLATFORM_CONFIG: config })
+  const errors = of('configuration').filter(({ result }) => result === 'error')
+  assert.deepEqual(texts(errors), [`error file ${file}: receivers.chat.url_file: mode 644`])
+  assert.equal(of('database')[0]?.result, 'ok')
+  assert.ok(!JSON.stringify(errors).includes('canary'))
 })

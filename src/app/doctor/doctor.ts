@@ -12,6 +12,7 @@ import { hasOtherUsers, inspectDatabase } from '../../store/files/inspect-databa
 import { readSigningKeys } from '../../store/signing-key-mark.ts'
 import type { Store } from '../../store/store.ts'
 import { openDatabase } from '../database.ts'
+import { openReceivers } from '../receivers.ts'
 import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects, type Domains } from '../domains.ts'
@@ -91,7 +92,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
   const opened = await openDatabase({ config, readOnly: true, metrics: noMetrics, logger: silentLogger })
   try {
     const facts = await inspectDatabase(opened, database, systemClock)
-    const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
+    const usable = { ...config, readOnly: true, ...(hasReceivers(config) ? {} : { receivers: [] }) }
+    const { domains } = commandDomains({ config: usable, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const lostCertificates = isCurrent ? await findLostCertificates(config, domains) : []
@@ -110,6 +112,16 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()
+  }
+}
+
+/** The check of the configuration names a file of a receiver that cannot be used. */
+function hasReceivers(config: Config): boolean {
+  try {
+    openReceivers(config)
+    return true
+  } catch {
+    return false
   }
 }
 
