@@ -75,6 +75,7 @@ function program(): Command {
     .command('doctor')
     .description('check configuration, files, ports, clock, disk, database and bus, and print what to do')
     .option('--json', 'print the findings as one JSON object')
+    .option('--module <list>', 'check only what a process with these modules needs')
     .addOption(configFile())
     .action(async (options) => {
       exitCode = await (await import('../src/app/commands/doctor.ts')).runDoctor(context, options)

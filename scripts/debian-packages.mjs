@@ -55,6 +55,7 @@ const ONLY_TESTS = [
   { command: 'nginx', package: 'nginx-light', directories: SYSTEM, why: 'the platform behind nginx' },
   { command: 'caddy', package: 'caddy', why: 'the platform behind Caddy' },
   { command: 'curl', package: 'curl', why: 'the tour of the README' },
+  { command: 'jq', package: 'jq', why: 'the guide of the nightly backup' },
   { command: 'postfix', package: 'postfix', directories: SYSTEM, why: 'the mails about alerts' },
   { command: 'prometheus', package: 'prometheus', why: 'the alerts that it sends' },
   {

@@ -18,6 +18,9 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** What to do when the drive takes the tokens no more. */
+export const AUTHORISE_ANEW = 'authorise the drive anew: see "Authorising the drive" in docs/guide/nightly.md'
+
 /**
  * A failure of the routine. The message is one sentence without secrets, for the alert and the log. Whatever was done, a full
  * disk as its cause makes it `no_space`.

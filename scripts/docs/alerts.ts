@@ -9,7 +9,8 @@ import { code, page, table } from './markdown.ts'
 
 const NOTE = `The alerts that the platform and its programs raise. A \`*\` in an \`alarm_id\` stands for the name of the
 thing that the alert is about. An alert that needs a person is sent again while it fires, but not while it is acknowledged,
-silenced, inhibited or frozen. [The guide](../guide/alerts.md) shows how to work with alerts.`
+silenced, inhibited or frozen. [The guide](../guide/alerts.md) shows how to work with alerts, and
+[when something is wrong](../guide/when-something-is-wrong.md) leads from symptoms to causes.`
 
 export function alertsPage(): string {
   return page(

@@ -14,6 +14,7 @@ import { createMetrics } from '../infra/metrics/metrics.ts'
 import type { Bus } from '../kernel/bus.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { errorMessage } from '../kernel/errors.ts'
+import type { Job } from '../kernel/job.ts'
 import { identityKeyOf } from '../kernel/identity-signature.ts'
 import { Lifecycle } from '../kernel/process.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -48,8 +49,12 @@ export interface Base {
   readonly isDatabaseOut: () => boolean
   readonly bus: Bus
   readonly domains: Domains
+  /** Which keys sign and verify tokens. */
+  readonly keys: RotatedKeys
   readonly lifecycle: Lifecycle
   readonly operations: readonly Route[]
+  /** What every process does again and again, whatever its modules are; nothing if it is read-only. */
+  readonly jobs: readonly Job[]
 }
 
 // How long other processes wait for a holder that has stopped renewing its lease.
@@ -79,6 +84,7 @@ export async function openBase(
     replicas: config.bus.replicas,
     name: `platform ${VERSION} on ${hostname()}`,
     streamSubjects: eventSubjects(),
+    clock: systemClock,
     logger: logger.child({ part: 'bus' }),
     metrics,
   })
@@ -86,7 +92,7 @@ export async function openBase(
   // Read now, so that an unreadable key makes the start fail and not a request.
   const keys = await openSigningKeys(config, database, logger)
   const channels = await openChannels(config, resources)
-  const domains = openDomains({ config, logger, metrics, store, bus, keys, channels }, resources)
+  const { domains, jobs } = openDomains({ config, logger, metrics, store, bus, keys, channels }, resources)
   const lifecycle = new Lifecycle()
   const checkStore = () => store.check()
   const health = operationsRoutes({
@@ -102,8 +108,8 @@ export async function openBase(
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
   const isDatabaseOut = () => database.isOut()
-  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains }
-  return { ...parts, lifecycle, operations }
+  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains, keys }
+  return { ...parts, lifecycle, operations, jobs }
 }
 
 /** Whether a process has left a write-ahead log; a command that only reads leaves an empty one. */
@@ -131,9 +137,8 @@ async function markProcessOf(
 
 interface BaseParts extends Omit<
   Base,
-  'settings' | 'configFile' | 'isDatabaseOut' | 'domains' | 'lifecycle' | 'operations'
+  'settings' | 'configFile' | 'isDatabaseOut' | 'domains' | 'lifecycle' | 'operations' | 'jobs'
 > {
-  readonly keys: RotatedKeys
   readonly channels: ReadonlyMap<string, PaymentChannel>
 }
 
@@ -141,7 +146,7 @@ const GUESSABLE_KEY =
   'auth.jwt_secret has a key that is easy to guess, and the key signs tokens for every user: replace it (openssl rand -base64 48)'
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
-function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains {
+function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Pick<Base, 'domains' | 'jobs'> {
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
   const deliveries = { delivery, telemetryDelivery }
@@ -163,13 +168,32 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Domains
   exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
-  if (config.readOnly) return domains
+  if (config.readOnly) return { domains, jobs: [] }
   const { messages } = domains.messages
   exposeBacklog(messages, metrics)
   const start = (name: string, outbox: Outbox) => startDispatcher(parts, { name, outbox }, resources)
   delivery.dispatcher = start('delivery', messages)
   telemetryDelivery.dispatcher = start('telemetry-delivery', domains.telemetry.outbox)
-  return domains
+  return { domains, jobs: [busStreamJob(parts.bus, delivery, messages)] }
+}
+
+const STREAM_EVERY_MS = 30 * SECOND
+
+/** Finds a stream that was made anew, as by a bus that has lost its files. */
+function busStreamJob(
+  bus: Pick<Bus, 'streamMadeAt'>,
+  { dispatcher }: LateDelivery,
+  messages: Pick<Messages, 'noteStream'>,
+): Job {
+  return {
+    name: 'bus-stream',
+    everyMs: STREAM_EVERY_MS,
+    async run() {
+      const madeAt = bus.streamMadeAt
+      // Of two processes with a bus each, the one that delivers knows where the messages go.
+      if (madeAt !== undefined && dispatcher?.isDelivering === true) await messages.noteStream(madeAt)
+    },
+  }
 }
 
 /** Programs without it are recognised only from trusted peers, so the platform starts all the same. */

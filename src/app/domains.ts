@@ -397,7 +397,7 @@ export function runnersOf(domains: Domains, module: keyof NonNullable<DomainPart
 }
 
 /** The configured provider for sign-in and its rules; undefined if there is none. */
-function signInSettings({ auth: { oidc } }: Config, clock: Clock): SignInSettings | undefined {
+export function signInSettings({ auth: { oidc } }: Config, clock: Clock): SignInSettings | undefined {
   const { issuer, clientId, clientSecret, ...others } = oidc
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined
   return { ...others, provider: new OidcProvider({ ...others, issuer, clientId, clientSecret, clock }) }

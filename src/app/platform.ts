@@ -15,6 +15,9 @@ import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
 import { openFilesNotice } from './open-files.ts'
+import { receiverCodes } from './receivers.ts'
+import { ServingRecord } from '../store/work/serving.ts'
+import { VERSION } from './version.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
@@ -79,7 +82,14 @@ async function openPlatform({
     await recordStart(base)
     await warnOfLostAuditKeys(base)
     const { metrics, isDatabaseOut } = base
-    runner = startJobs([...jobs], { clock: systemClock, logger, metrics, isDatabaseOut })
+    const serving = openServingRecord(base)
+    resources.defer(() => serving.remove().catch(() => undefined))
+    runner = startJobs([...jobs, ...base.jobs, serving.job], {
+      clock: systemClock,
+      logger,
+      metrics,
+      isDatabaseOut,
+    })
   }
   base.lifecycle.run()
   const started = resources.move()
@@ -109,6 +119,20 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
     // A gateway may have no directory to keep the key in.
     logger.warn({ reason: errorMessage(error) }, 'the settings could not be recorded in the audit trail')
   }
+}
+
+/** For `platform doctor` and `platform alerts test`, which compare it with their own configuration. */
+function openServingRecord({ config, keys, store }: Base): ServingRecord {
+  return new ServingRecord(store, systemClock, {
+    host: hostname(),
+    processId: process.pid,
+    version: VERSION,
+    modules: config.modules,
+    startedAt: systemClock.now(),
+    dataDir: config.dataDir,
+    bus: config.bus.server.text,
+    receivers: receiverCodes(config, keys),
+  })
 }
 
 function warnOfFewFiles(logger: Logger): void {

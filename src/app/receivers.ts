@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { readReceiverSecrets, ROBOT_RECEIVER, type ReceiverConfig } from '../config/receivers.ts'
@@ -6,12 +7,38 @@ import { MailChannel } from '../infra/mail/mail-channel.ts'
 import { RobotWebhook } from '../infra/robots/robot-webhook.ts'
 import { WebhookChannel } from '../infra/robots/webhook-channel.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { RotatedKeys } from '../kernel/secret.ts'
 import type { NotificationChannel } from '../ports/notification-channel.ts'
 
 /** The configured robot; undefined if there is none. */
 export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefined {
   const { url, kind, secret, chatId } = robot
   return url && kind ? new RobotWebhook({ url, kind, secret, chatId }) : undefined
+}
+
+/** By the name of each receiver a code of where and how it is told, which tells nobody what that is. */
+export type ReceiverCodes = Readonly<Record<string, string>>
+
+const CODE_LENGTH = 16
+
+/** Two processes with the same key have the same code for a receiver if both tell it in the same way. Throws as {@link openReceivers}. */
+export function receiverCodes(config: Config, [key]: RotatedKeys): ReceiverCodes {
+  const code = (parts: readonly unknown[]) =>
+    createHmac('sha256', key.reveal())
+      .update(JSON.stringify(['receiver', ...parts]))
+      .digest('base64url')
+      .slice(0, CODE_LENGTH)
+  const { url, kind, secret, chatId } = config.alerts.robot
+  return {
+    ...(url && { [ROBOT_RECEIVER]: code([kind, url.reveal(), secret?.reveal(), chatId]) }),
+    ...Object.fromEntries(
+      config.receivers.map((receiver) => {
+        const { name, kind: by, chatId: chat, from, to } = receiver
+        const { url: address, secret: own } = readReceiverSecrets(receiver)
+        return [name, code([by, address.reveal(), own?.reveal(), chat, from, to])]
+      }),
+    ),
+  }
 }
 
 /**

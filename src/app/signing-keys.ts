@@ -15,6 +15,7 @@ import {
   type ReplacedKeys,
 } from '../store/signing-key-mark.ts'
 import type { Reads, Store, Tx } from '../store/store.ts'
+import { listServing, type ServingProcess } from '../store/work/serving.ts'
 
 interface KeyConfig extends Pick<Config, 'dataDir'> {
   readonly auth: Pick<Config['auth'], 'jwtSecrets'>
@@ -47,7 +48,7 @@ export async function openSigningKeys(
 ): Promise<RotatedKeys> {
   // Before the file is read: another process that starts now makes the file first.
   const known = await readSigningKeys(store.read)
-  const keys = known === undefined ? createSigningKeys(config) : requireKeys(config)
+  const keys = known === undefined ? createSigningKeys(config) : await requireKeys(config, store.read)
   const names = keys.map(nameOf)
   if (known === names.join(' ') || config.readOnly) return keys
   const isReplaced = await store.write((tx) => recordKeys(tx, names))
@@ -137,18 +138,24 @@ export function createSigningKeys(config: KeyConfig): RotatedKeys {
 }
 
 /** What is wrong where a database was served and there is no key, and what to do; both without a full stop. */
-export function lostKey(dataDir: string) {
+export function lostKey(dataDir: string, [other]: readonly ServingProcess[]) {
   const path = join(dataDir, 'jwt-secret')
+  // Another key would end every token of the platform that runs.
+  if (other)
+    return {
+      reason: `the platform on ${other.host} (process ${other.processId}, data_dir ${other.dataDir}) serves this database, and its signing key is not in ${path}`,
+      remedy: `copy its jwt-secret there, or set the same auth.jwt_secret; if this is another installation, give it a database of its own`,
+    }
   return {
     reason: `the signing key ${path} is gone, and auth.jwt_secret is not set`,
     remedy: `put your copy of it back, or set auth.jwt_secret; without a copy run "platform db migrate --new", which generates a key: every token ends, and people sign in again`,
   }
 }
 
-function requireKeys(config: KeyConfig): RotatedKeys {
+async function requireKeys(config: KeyConfig, reads: Reads): Promise<RotatedKeys> {
   const keys = existingKeys(config)
   if (keys) return keys
-  const { reason, remedy } = lostKey(config.dataDir)
+  const { reason, remedy } = lostKey(config.dataDir, await listServing(reads, systemClock.now()))
   throw missingKey(`The database was served before, but ${reason}:`, `${remedy}.`)
 }
 

@@ -51,6 +51,8 @@ const TEXT_TYPES: Readonly<Record<ValueType<unknown>['toml'], readonly string[]>
 export function textOfToml(value: unknown, { toml }: ValueType<unknown>): string | undefined {
   if (toml === 'table') return typeof value === 'object' ? JSON.stringify(value) : undefined
   if ((toml === 'array' || toml === 'string or array') && Array.isArray(value)) return JSON.stringify(value)
+  // The errors of such a list name it, as `platform config` prints it.
+  if (toml === 'array' && value === 'none') return value
   if (toml === 'list' && Array.isArray(value)) {
     return value.every((item) => typeof item === 'string' && item !== '') ? value.join(',') : undefined
   }

@@ -46,6 +46,8 @@ export interface Bus {
   readonly state: BusState
   /** Why messages wait: the reason of the last failed connection, or a missing stream; undefined if none does. */
   readonly problem: string | undefined
+  /** When the server made the stream that the platform has created, in epoch milliseconds; undefined without one. */
+  readonly streamMadeAt?: number | undefined
   publish(messages: readonly BusMessage[]): Promise<PublishResult[]>
   /** Calls `listener` after each change of state; the returned function removes it. */
   onState(listener: (state: BusState) => void): () => void

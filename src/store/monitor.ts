@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
-import { createOutage, type Logger, type Outage } from '../kernel/logger.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../kernel/metrics.ts'
-import { MINUTE, SECOND } from '../kernel/time.ts'
+import { createOutage, type Outage } from '../kernel/outages.ts'
+import { SECOND } from '../kernel/time.ts'
 import { bindWork, runInPart } from '../kernel/trace.ts'
 import { isDamaged } from './dialects/sqlite-errors.ts'
 import { requestCheck } from './work/process-mark.ts'
@@ -33,11 +34,6 @@ const SCRAPE_AGE_MS = SECOND
 // A scrape waits so long for a check; a database that hangs must not hold it up.
 const SCRAPE_WAIT_MS = SECOND
 
-const MESSAGES = {
-  fails: 'the database is unavailable; changes are answered 503 until it works again',
-  worksAgain: 'the database is available again',
-}
-
 // Several times what an order with its event and indexes takes: what fits for a moment on a full disk is no end of the outage.
 const PROBE_BYTES = 256 * 1_024
 // While changes are refused, small ones may succeed; each may end the outage, but need not look for its end.
@@ -51,12 +47,6 @@ const probe = statement<{ now: number; filler: string }>((db, value) =>
       conflict.column('name').doUpdateSet({ holder: value('filler'), expires_at: value('now') }),
     ),
 )
-
-// docs/specification.md, Health
-const LASTING = {
-  afterMs: MINUTE,
-  message: 'the database is still unavailable: "platform doctor" says why, and what to do',
-}
 
 const DAMAGED = 'the database file is damaged; "platform doctor" says what to do'
 
@@ -97,7 +87,7 @@ class StoreMonitor {
     const { clock, logger, metrics } = options
     this.#store = store
     this.#options = options
-    this.#outage = createOutage(logger, { part: 'database' }, MESSAGES, { clock, ...LASTING })
+    this.#outage = createOutage(logger, 'database', { clock, part: 'database' })
     this.#up = metrics.gauge({
       name: 'store_up',
       help: 'Whether the database can be read and takes changes (1) or not (0).',

@@ -216,6 +216,17 @@ const CASES: Readonly<Record<string, Case>> = {
       await reconcile(w)
     },
   },
+  'bus.emptied': {
+    async raise(w) {
+      const { messages } = w.domains.messages
+      await messages.noteStream(w.clock.now())
+      await w.order('o-1')
+      await w.settle(messages, 'delivered')
+      w.clock.advance(HOUR)
+      await messages.noteStream(w.clock.now())
+    },
+    end: (w) => w.domains.messages.messages.replay({ since: 0, until: w.clock.now() }),
+  },
   'message.dead:*': {
     async raise(w) {
       await w.order('o-1')

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { test, type TestContext } from 'node:test'
 import { createNatsBus } from '../../src/infra/bus/nats.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import type { LogFields, Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { eventually } from '../support/eventually.ts'
@@ -59,6 +60,7 @@ function openBus(t: TestContext, url: string): { reasons: unknown[] } {
     servers: [url],
     name: 'test',
     streamSubjects: ['order.>'],
+    clock: systemClock,
     logger,
     metrics: noMetrics,
   })

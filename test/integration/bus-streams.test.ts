@@ -128,11 +128,13 @@ describe('streams', () => {
     const nats = await openServer(t, { jetstream: true })
     await listen(t, nats.url)
     const bus = await waitForConnection(openBus(t, [nats.url]))
+    const former = bus.streamMadeAt ?? assert.fail('there is no stream')
     await (await jetstreamManager(await openClient(t, nats.url))).streams.delete('PLATFORM')
     const sent = message('order.created', 'x')
     assert.deepEqual(outcomes(await bus.publish([sent])), ['failed'])
     assert.deepEqual(outcomes(await bus.publish([sent])), ['delivered'])
     assert.deepEqual(await readStored(t, nats.url, 'PLATFORM'), [sent])
+    assert.ok((bus.streamMadeAt ?? 0) > former)
   })
 
   it("confirms a user's own subject by a flush again after its stream was deleted", async (t) => {

@@ -4,6 +4,8 @@ import type { TestContext } from 'node:test'
 import { describe, it } from 'node:test'
 import type { BusWorld } from '../contract/bus.contract.ts'
 import { describeBusContract, message, outcomes } from '../contract/bus.contract.ts'
+import { MINUTE } from '../../src/kernel/time.ts'
+import { fakeClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { MemoryBus } from '../support/memory-bus.ts'
@@ -41,21 +43,24 @@ describeBusContract('the bus in memory', async () => {
 })
 
 describe('connecting to NATS', () => {
-  it('connects to a server that starts later, and logs the failure and the connection once each', async (t) => {
+  it('connects to a server that starts later, and logs the failure, that it lasts and the connection once each', async (t) => {
     const port = await freePort()
     const lines: Line[] = []
-    const bus = openBus(t, [`nats://127.0.0.1:${port}`], lines)
+    const clock = fakeClock()
+    const bus = openBus(t, [`nats://127.0.0.1:${port}`], lines, { clock })
     await eventually('the first log line', () => lines.length > 0)
     assert.equal(bus.state, 'disconnected')
+    clock.advance(MINUTE)
+    await eventually('the line that it lasts', () => lines.length > 1)
     await openServer(t, { jetstream: true, port })
     await waitForConnection(bus)
     const logged = lines.filter((line) => line.text !== 'bus stream created')
     assert.deepEqual(
       logged.map((line) => line.level),
-      ['warn', 'info'],
+      ['warn', 'error', 'info'],
     )
     assert.match(String(logged[0]?.['reason']), /ECONNREFUSED/)
-    assert.equal(logged[1]?.['jetstream'], true)
+    assert.deepEqual([logged[2]?.['jetstream'], logged[2]?.['seconds']], [true, 60])
   })
 
   it('recognises a server without JetStream even if a subscriber of all subjects hides it', async (t) => {

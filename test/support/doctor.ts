@@ -27,19 +27,23 @@ export function doctorWorld(t: TestContext) {
     isTTY = false,
   ) => {
     const stdout = Object.assign(new PassThrough(), { isTTY, columns: isTTY ? COLUMNS : undefined })
+    const stderr = new PassThrough()
     const context = {
       env: { DATA_DIR: dataDir, BUS_SERVER: 'nats://127.0.0.1:1', LISTEN_ADDR: '127.0.0.1:0', ...env },
       cwd: directory.path,
       stdin: Readable.from([]),
       stdout,
-      stderr: new PassThrough(),
+      stderr,
     }
     const result = await command({ ...context, env: { GATEWAY_LISTEN_ADDR: '127.0.0.1:0', ...context.env } })
     stdout.end()
-    return { result, output: await text(stdout) }
+    stderr.end()
+    return { result, output: await text(stdout), errors: await text(stderr) }
   }
   return {
     dataDir,
+    /** Runs a command; resolves with its result and what it has printed. */
+    run,
     migrate: () => run((context) => migrateDatabase(context, {}), {}),
     table: (isTTY = false) => run((context) => runDoctor(context, {}), {}, isTTY),
     async examine(env: Readonly<Record<string, string>> = {}) {

@@ -5,6 +5,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { connect } from '@nats-io/transport-node'
 import { createNatsBus, type NatsBusOptions } from '../../src/infra/bus/nats.ts'
 import type { Bus, BusMessage, PublishResult } from '../../src/kernel/bus.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import type { LogFields, Logger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { message } from '../contract/bus.contract.ts'
@@ -41,13 +42,15 @@ export function openBus(
   {
     streamSubjects = STREAM_SUBJECTS,
     replicas,
-  }: Partial<Pick<NatsBusOptions, 'streamSubjects' | 'replicas'>> = {},
+    clock = systemClock,
+  }: Partial<Pick<NatsBusOptions, 'streamSubjects' | 'replicas' | 'clock'>> = {},
 ): Bus {
   const bus = createNatsBus({
     servers,
     name: 'test',
     streamSubjects,
     replicas,
+    clock,
     logger: recordingLogger(lines),
     metrics: noMetrics,
   })

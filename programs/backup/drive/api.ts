@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { HOUR, SECOND } from '../../../src/kernel/time.ts'
-import { BackupError, type ErrorCode } from '../errors.ts'
+import { AUTHORISE_ANEW, BackupError, type ErrorCode } from '../errors.ts'
 import { ConnectionError, type HttpAnswer, type HttpBody, type HttpCall, type HttpClient } from './http.ts'
 import type { JsonMembers } from './json-members.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries, type RetryDeps } from './retry.ts'
@@ -167,7 +167,7 @@ function refreshFailure(error: unknown): unknown {
   if (!(error instanceof DriveRefusal)) return error
   const advice =
     error.status < 500 && error.status !== THROTTLED
-      ? '; check the client id and secret, or authorise anew'
+      ? `; check the client id and secret, or ${AUTHORISE_ANEW}`
       : ''
   return new BackupError(
     'token_refresh_failed',
@@ -184,7 +184,7 @@ function parseTokens(members: JsonMembers): RenewedTokens {
   if (!isGood)
     throw new BackupError(
       'token_refresh_failed',
-      'The drive renewed the tokens without naming them; authorise the drive anew.',
+      `The drive renewed the tokens without naming them; ${AUTHORISE_ANEW}.`,
     )
   const lifetime = Number(seconds)
   return {

@@ -2,7 +2,7 @@ import { errorMessage } from '../../../src/kernel/errors.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { parseRfc3339, toRfc3339 } from '../../../src/kernel/time.ts'
 import { requireReplaceable } from '../../files/replace-file.ts'
-import { BackupError } from '../errors.ts'
+import { AUTHORISE_ANEW, BackupError } from '../errors.ts'
 import { readPrivateFile, replacePrivateFile } from '../../files/private-file.ts'
 
 /** The content of the token file (docs/specification.md, Nightly backup). */
@@ -65,7 +65,7 @@ export class TokenFile {
       throw new BackupError(
         'token_refresh_failed',
         // Without the cause, which on a full disk would be the code: more space does not bring the tokens back.
-        `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); authorise the drive anew`,
+        `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); ${AUTHORISE_ANEW}`,
       )
     }
   }

@@ -53,7 +53,7 @@ describe('renewed tokens', () => {
     const { session, path } = sessionOf(t, 60 * SECOND, () => writeFileSync(path, 'no JSON'))
     await assert.rejects(session.renew(new Secret('stale')), {
       errorCode: 'token_refresh_failed',
-      message: /could not be stored \(.*must be a JSON object\); authorise the drive anew$/,
+      message: /could not be stored \(.*must be a JSON object\); authorise the drive anew: see /,
     })
   })
 })

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import type { Secret } from '../../../src/kernel/secret.ts'
 import { SECOND } from '../../../src/kernel/time.ts'
-import { BackupError } from '../errors.ts'
+import { AUTHORISE_ANEW, BackupError } from '../errors.ts'
 import type { DriveTokens, RenewedTokens, TokenFile } from './token-file.ts'
 
 /** Exchanges a refresh token at the drive. `used` means that the drive does not know it (any more). */
@@ -83,9 +83,6 @@ export class TokenSession {
       if (stored.refreshToken.reveal() !== refreshToken.reveal()) return stored
       await this.#clock.wait(LOOK_AGAIN_MS)
     }
-    throw new BackupError(
-      'token_refresh_failed',
-      'The drive rejected the refresh token; authorise the drive anew and replace the token file.',
-    )
+    throw new BackupError('token_refresh_failed', `The drive rejected the refresh token; ${AUTHORISE_ANEW}.`)
   }
 }

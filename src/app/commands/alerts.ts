@@ -9,12 +9,15 @@ import {
   testReceiver,
   type RouteExplanation,
 } from '../../domains/alerts/index.ts'
-import type { LoadedConfig } from '../../config/config.ts'
+import { ROBOT_RECEIVER } from '../../config/receivers.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { Queries } from '../../store/store.ts'
+import type { Queries, Reads, Store } from '../../store/store.ts'
+import { listServing, type ServingProcess } from '../../store/work/serving.ts'
 import { alertSettings } from '../domains.ts'
-import { alertRobot, openReceivers } from '../receivers.ts'
+import { alertRobot, openReceivers, receiverCodes } from '../receivers.ts'
+import { jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
 
@@ -42,21 +45,47 @@ export async function testConfigured(
   const { delivered, answer } = await testReceiver(receiver)
   context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${answer}\n`)
   if (!delivered) return FAILED
-  await recordDelivery(context, name, loaded)
-  return WORKS
+  return recordDelivery(context, name, loaded)
 }
 
-/** Ends the failure of a receiver. The message has arrived, whether or not there is a database. */
-async function recordDelivery({ stderr }: CommandContext, name: string, loaded: LoadedConfig): Promise<void> {
-  if (loaded.config.readOnly) return
+/**
+ * Ends the failure of a receiver, unless a process that runs tells it in another way. Without a database the message has arrived
+ * all the same.
+ */
+async function recordDelivery(
+  { stderr }: CommandContext,
+  name: string,
+  loaded: LoadedConfig,
+): Promise<number> {
+  const { config } = loaded
   try {
-    await withStore(loaded, (store) => {
-      const { notices } = commandDomains({ config: loaded.config, store }).domains.alerts
-      return store.write((tx) => notices.recordTest(tx, name, { delivered: true }))
+    return await withStore(loaded, async (store) => {
+      const outdated = await outdatedProcesses(store.read, name, config)
+      for (const each of outdated) stderr.write(`platform: ${outdatedText(each, name)}\n`)
+      if (outdated.length > 0) return FAILED
+      const { notices } = commandDomains({ config, store }).domains.alerts
+      if (!config.readOnly) await store.write((tx) => notices.recordTest(tx, name, { delivered: true }))
+      return WORKS
     })
   } catch (error) {
     stderr.write(`platform: The success is not recorded: ${errorMessage(error)}\n`)
+    return WORKS
   }
+}
+
+/** The running processes that tell a receiver by another configuration than this one. */
+async function outdatedProcesses(reads: Reads, name: string, config: Config): Promise<ServingProcess[]> {
+  const serving = await listServing(reads, systemClock.now())
+  if (serving.length === 0) return []
+  const { [name]: code } = receiverCodes(config, jwtSecrets(config))
+  // A gateway tells nobody.
+  return serving.filter(
+    ({ modules, receivers }) => modules.some((module) => module !== 'gateway') && receivers[name] !== code,
+  )
+}
+
+function outdatedText({ host, processId, startedAt }: ServingProcess, name: string): string {
+  return `The platform on ${host} (process ${processId}, started ${toRfc3339(startedAt)}) has another address or secret for ${name}, and does not use this one: restart it.`
 }
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -121,7 +150,8 @@ function readReport({ cwd }: CommandContext, path: string): Parameters<typeof ro
 
 /** `platform alerts test-robot`: sends one message, and prints the answer of the robot. */
 export async function testRobot(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const robot = alertRobot(configOf(context, options).config)
+  const loaded = configOf(context, options)
+  const robot = alertRobot(loaded.config)
   if (!robot)
     throw invalidField('alerts.robot.url', 'invalid', {
       reason: 'must be set, with alerts.robot.kind, to send a message to a robot',
@@ -135,4 +165,13 @@ export async function testRobot(context: CommandContext, options: ConfigOptions)
   if (!outcome.sent)
     throw new AppError('unavailable', 'robot_failed', `The robot did not take the message: ${outcome.reason}`)
   context.stdout.write(`sent; the robot answered: ${outcome.answer}\n`)
+  await requireSameRobot(loaded)
+}
+
+/** A test of the configuration must not hide that the running platform has another one. */
+async function requireSameRobot(loaded: LoadedConfig): Promise<void> {
+  const find = ({ read }: Store) => outdatedProcesses(read, ROBOT_RECEIVER, loaded.config)
+  // The message has arrived, whether or not there is a database.
+  const [outdated] = await withStore(loaded, find).catch(() => [])
+  if (outdated) throw new AppError('conflict', 'restart_needed', outdatedText(outdated, 'the robot'))
 }

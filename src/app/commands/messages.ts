@@ -5,6 +5,7 @@ import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
+import { readBusStream } from '../../store/bus-stream-mark.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   commandRecord,
@@ -24,7 +25,7 @@ export interface ReplayOptions extends ConfigOptions {
 export async function replayMessages(context: CommandContext, options: ReplayOptions): Promise<void> {
   const span = spanOf(options, systemClock.now())
   const loaded = configOf(context, options)
-  const replayed = await withStore(loaded, async (opened) => {
+  const { replayed, streamMadeAt } = await withStore(loaded, async (opened) => {
     const { domains, store } = commandDomains({ config: loaded.config, store: opened })
     const { messages } = domains.messages
     const { audit } = domains.audit
@@ -33,13 +34,17 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
     await store.write((tx) =>
       audit.record(tx, commandRecord(context, 'messages.replay', target, changesBetween(undefined, times))),
     )
-    return withProgress(context, 'marking the messages', messages.replay(span))
+    return {
+      replayed: await withProgress(context, 'marking the messages', messages.replay(span)),
+      streamMadeAt: (await readBusStream(store.read))?.madeAt ?? 0,
+    }
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
   context.stdout.write(
     `${counted(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
   )
-  const droppedFrom = systemClock.now() - DUPLICATE_WINDOW_MS
+  // A new stream knows no id of the one before it.
+  const droppedFrom = Math.max(systemClock.now() - DUPLICATE_WINDOW_MS, streamMadeAt + MINUTE)
   if (replayed > 0 && span.until > droppedFrom) context.stdout.write(hintOf(droppedFrom))
 }
 

@@ -1,11 +1,13 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
+import type { ModuleName } from '../../config/value-types.ts'
 import type { AuditSeal } from '../../domains/audit/index.ts'
 import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
 import type { KnownKeys } from '../signing-keys.ts'
+import type { Activity } from './activity.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -24,6 +26,8 @@ export interface CheckFinding {
 
 export interface Check {
   readonly name: string
+  /** Those that need what is checked; left out: every process. */
+  readonly modules?: readonly ModuleName[]
   /** Changes nothing. A rejection is an error of the check. */
   run(parts: DoctorParts): Promise<readonly CheckFinding[]>
 }
@@ -46,6 +50,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly missingSeal: AuditSeal | undefined
   /** For how long the longest overdue order is pending, in milliseconds; undefined until the schema is current. */
   readonly overdueOrderMs: number | undefined
+  /** What the platform is doing; undefined until the schema is current. */
+  readonly activity: Activity | undefined
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
   /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */

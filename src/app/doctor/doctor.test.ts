@@ -199,7 +199,7 @@ test('an order that nobody expires is a warning', async (t) => {
 
 test('a port that another program uses is an error that names the setting', async (t) => {
   const { examine } = doctorWorld(t)
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -262,7 +262,7 @@ test('the table is aligned, has what to do below each fault, and colors on a ter
   const plain = (await table()).output
   assert.match(plain, /^CHECK +RESULT +SUBJECT +DETAIL\n/)
   assert.match(plain, /^bus +error +nats:\/\/127\.0\.0\.1:1 .*\n {4}→ start it/m)
-  assert.match(plain, /\n\n1 error, \d+ warning, \d+ ok, \d+ skipped\n$/)
+  assert.match(plain, /\n\n1 error, \d+ warning, \d+ ok, \d+ skipped\nBy symptom: \S+\n$/)
   assert.ok(!plain.includes(ESCAPE))
   const shown = (await table(true)).output
   assert.ok(shown.includes(ESCAPE))

@@ -12,15 +12,21 @@ import { hasOtherUsers, inspectDatabase } from '../../store/files/inspect-databa
 import { readSigningKeys } from '../../store/signing-key-mark.ts'
 import type { Store } from '../../store/store.ts'
 import { openDatabase } from '../database.ts'
+import { openReceivers } from '../receivers.ts'
 import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects, type Domains } from '../domains.ts'
+import { readActivity } from './activity.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
+import { commandsCheck } from './checks/commands.ts'
 import { engineCheck } from './checks/engine.ts'
+import { receiversCheck } from './checks/notifications.ts'
+import { processesCheck } from './checks/processes.ts'
+import { signInCheck } from './checks/sign-in.ts'
 import { workerCheck } from './checks/worker.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
@@ -34,10 +40,14 @@ const CHECKS: readonly Check[] = [
   clockCheck,
   diskCheck,
   databaseCheck,
+  processesCheck,
   engineCheck,
   workerCheck,
   busCheck,
   certificatesCheck,
+  receiversCheck,
+  commandsCheck,
+  signInCheck,
   gatewayCheck,
   standbyCheck,
   backupCheck,
@@ -47,9 +57,11 @@ export interface DoctorFinding extends CheckFinding {
   readonly check: string
 }
 
-/** Runs every check; none changes anything, and none keeps another one from running. */
+/** Runs every check that a module of the configuration needs; none changes anything, and none keeps another one from running. */
 export async function examine(parts: DoctorParts, checks = CHECKS): Promise<DoctorFinding[]> {
-  const found = await Promise.all(checks.map((check) => findingsOf(check, parts)))
+  const { modules: own } = parts.loaded.config
+  const needed = checks.filter(({ modules }) => modules?.some((module) => own.includes(module)) ?? true)
+  const found = await Promise.all(needed.map((check) => findingsOf(check, parts)))
   return found.flat()
 }
 
@@ -80,7 +92,8 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
   const opened = await openDatabase({ config, readOnly: true, metrics: noMetrics, logger: silentLogger })
   try {
     const facts = await inspectDatabase(opened, database, systemClock)
-    const { domains } = commandDomains({ config: { ...config, readOnly: true }, store: opened })
+    const usable = { ...config, readOnly: true, ...(hasReceivers(config) ? {} : { receivers: [] }) }
+    const { domains } = commandDomains({ config: usable, store: opened })
     const isCurrent = facts.schema.pending.length === 0
     const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
     const lostCertificates = isCurrent ? await findLostCertificates(config, domains) : []
@@ -94,10 +107,21 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
     const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
-    const marks = { overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    const activity = isCurrent ? await readActivity(opened, domains, systemClock) : undefined
+    const marks = { activity, overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()
+  }
+}
+
+/** The check of the configuration names a file of a receiver that cannot be used. */
+function hasReceivers(config: Config): boolean {
+  try {
+    openReceivers(config)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { alignColumns } from '../../kernel/text.ts'
+import { documentPath } from './document-path.ts'
 import { RESULTS, type CheckResult } from './check.ts'
 import type { DoctorFinding } from './doctor.ts'
 
@@ -51,7 +52,9 @@ export function doctorText(findings: readonly DoctorFinding[], { inColor, column
     inColor ? colorResult(shown[index] ?? '', result) : (shown[index] ?? ''),
     ...(remedy === undefined ? [] : [`    → ${remedy}`]),
   ])
-  return `${[heading, ...body, '', summary(findings)].join('\n')}\n`
+  const guide =
+    gravest(findings) === 'ok' ? [] : [`By symptom: ${documentPath('docs/guide/when-something-is-wrong.md')}`]
+  return `${[heading, ...body, '', summary(findings), ...guide].join('\n')}\n`
 }
 
 /** Breaks what begins at `start` between words; what is wider than the terminal on its own stays whole. */

@@ -24,7 +24,7 @@ import { CommandUpkeep } from './upkeep.ts'
 import { CommandWorker } from './worker.ts'
 
 export type { ExecutionView } from './model.ts'
-export { interruptUnfinished } from './store.ts'
+export { interruptUnfinished, listUnfinished, type UnfinishedExecution } from './store.ts'
 export type { CommandAccount } from './policy.ts'
 
 /** What the whole domain needs of the rest of the platform. */

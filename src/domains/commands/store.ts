@@ -410,6 +410,28 @@ export async function listPolicies(queries: Queries, page: PageRequest): Promise
   return mapPage(await pageOfPolicies(queries, {}, page), ({ seq: _seq, ...row }) => policies.decode(row))
 }
 
+/** An execution that waits for a worker, or runs. */
+export interface UnfinishedExecution {
+  readonly id: string
+  readonly commandId: string
+  readonly status: ExecutionStatus
+  readonly host: string | null
+  readonly queuedAt: number
+  readonly startedAt: number | null
+}
+
+/** The oldest first, without those that wait for a person. */
+export async function listUnfinished(queries: Queries, limit: number): Promise<UnfinishedExecution[]> {
+  const rows = await db(queries)
+    .selectFrom('command_executions')
+    .select(executions.pick('id', 'commandId', 'status', 'host', 'queuedAt', 'startedAt'))
+    .where('status', 'in', ['queued', 'running'])
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  return rows
+}
+
 /** The query that counts the unfinished executions of each status; it reads one index. */
 export function countUnfinished(queries: Queries) {
   return db(queries)

@@ -1,7 +1,8 @@
 import { setImmediate as yieldTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/waiting.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encodeComment, encodeServerSentEvent } from '../../wire/event-stream.ts'
 import type { StreamOutput } from '../../wire/stream.ts'
@@ -43,11 +44,7 @@ export class EventFeed {
 
   constructor(options: EventFeedOptions) {
     this.#options = options
-    this.#outage = createOutage(
-      options.logger,
-      {},
-      { fails: 'events cannot be read; streams wait', worksAgain: 'events can be read again' },
-    )
+    this.#outage = createOutage(options.logger, 'eventStreams', { clock: options.clock })
   }
 
   /** Announces new events. Cheap: may be called for each event. */

@@ -6,6 +6,7 @@ import { inTransactions, onEveryDialect, testStore } from '../../../test/support
 import { EVENT_HEADERS } from '../../kernel/events.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import { readBusStream } from '../../store/bus-stream-mark.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { messagePruneJob } from './index.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
@@ -235,6 +236,30 @@ onEveryDialect('messages', (dialect) => {
     const { status, deliveredAt: again } = await w.settle(second ?? '', 'delivered')
     assert.deepEqual([status, again], ['delivered', w.clock.now()])
     assert.equal(await w.messages.replay(span), 0)
+  })
+
+  test('a stream that was made anew is an alert until what it has lost is sent again', async () => {
+    await using w = await world(dialect)
+    const { clock, messages } = w
+    const first = clock.now()
+    await messages.noteStream(first)
+    clock.advance(1_000)
+    await messages.noteStream(clock.now())
+    assert.equal(w.alerts.length, 0, 'nothing was delivered')
+    await w.settle((await w.appendEvent()).id, 'delivered')
+    clock.advance(1_000)
+    const madeAt = clock.now()
+    clock.advance(5_000)
+    await messages.noteStream(madeAt)
+    await messages.noteStream(madeAt)
+    assert.equal(w.alerts.length, 1)
+    const [, since = '', until = ''] =
+      /replay --since (\S+) --until (\S+)$/.exec(w.alerts[0]?.body ?? '') ?? []
+    const lost = async () => (await readBusStream(w.store.read))?.lost
+    await messages.replay({ since: Date.parse(until) - 1, until: Date.parse(until) })
+    assert.ok(await lost(), 'a part of it is not all of it')
+    assert.equal(await messages.replay({ since: Date.parse(since), until: Date.parse(until) }), 1)
+    assert.equal(await lost(), undefined)
   })
 
   test('more messages than one batch are sent again in their order', async () => {

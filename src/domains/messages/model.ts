@@ -2,7 +2,7 @@ import type { BusFault } from '../../kernel/bus.ts'
 import { eventSource, type EventAttributes } from '../../kernel/events.ts'
 import type { AlertTable } from '../../kernel/alerts.ts'
 import type { SentenceCause } from '../../kernel/faults.ts'
-import { DAY } from '../../kernel/time.ts'
+import { DAY, toRfc3339 } from '../../kernel/time.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'dead'] as const
@@ -81,6 +81,15 @@ export function isEventOf(domain: string, { id, payload }: Pick<Message, 'id' | 
 
 /** The alerts of messages, for `docs/reference/alerts.md`. */
 export const MESSAGE_ALERTS = {
+  'bus.emptied': {
+    severities: ['ERROR'],
+    raisedBy:
+      'The stream of the bus was made anew, and the one before it had confirmed messages: what it had stored is gone.',
+    endedBy: 'The messages are sent again with `platform messages replay`.',
+    whatToDo:
+      'Look why the bus has lost its files (`store_dir` of JetStream), then run the command that the alert names.',
+    repeatEveryMs: DAY,
+  },
   'message.dead:*': {
     severities: ['ERROR'],
     raisedBy: 'The bus refuses a message for good; `*` is its id.',
@@ -89,3 +98,8 @@ export const MESSAGE_ALERTS = {
     repeatEveryMs: DAY,
   },
 } as const satisfies AlertTable
+
+/** The command that sends again what the bus has lost. */
+export function replayCommand({ since, until }: { readonly since: number; readonly until: number }): string {
+  return `platform messages replay --since ${toRfc3339(since)} --until ${toRfc3339(until)}`
+}

@@ -5,7 +5,7 @@ import { invalidTransition, notFound, type AppError } from '../../kernel/errors.
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
-import { toRfc3339 } from '../../kernel/time.ts'
+import { DAY, toRfc3339 } from '../../kernel/time.ts'
 import { storedTrace } from '../../kernel/trace.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
@@ -18,6 +18,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
+import { readBusStream, recordBusStream } from '../../store/bus-stream-mark.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,
@@ -26,12 +27,14 @@ import {
   MAX_DEAD_BYTES,
   newDeadMessage,
   newMessage,
+  replayCommand,
   type Message,
   type NewMessage,
 } from './model.ts'
 import {
   deleteDelivered,
   findMessage,
+  hasDelivered,
   insertMessage,
   listMessages,
   listPending,
@@ -66,6 +69,12 @@ const REASON_LENGTH = 500
 const REDRIVE_BATCH = 50
 const REPLAY_BATCH = 500
 const ALERTS_DOMAIN = 'alerts'
+// docs/guide/operating.md, The bus
+const STREAM_KEEPS_MS = 7 * DAY
+const LOSS_ALERT = {
+  alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'),
+  source: 'platform.messages',
+}
 const REFUSED_FOR_GOOD = 'the bus permanently refused a message'
 
 /** The outbox: the messages of users and the events of all domains, from their commit to their delivery. */
@@ -178,7 +187,54 @@ export class Messages implements Outbox, DeadLetters {
       })
       replayed += batch
     } while (batch > 0)
+    await store.write((tx) => this.#endLoss(tx, span))
     return replayed
+  }
+
+  /**
+   * The bus has made the stream, to which messages are delivered now, at `madeAt`. Raises an alert if another one has confirmed
+   * messages before: what it had stored is gone. May be repeated.
+   */
+  async noteStream(madeAt: number): Promise<void> {
+    const { store, clock } = this.#deps
+    const known = await readBusStream(store.read)
+    if (known?.madeAt === madeAt) return
+    const now = clock.now()
+    const span = { since: Math.max(0, now - STREAM_KEEPS_MS), until: now }
+    await store.write(async (tx) => {
+      const isLost = known !== undefined && (await hasDelivered(tx, { ...span, until: madeAt }))
+      const lost = isLost
+        ? { since: Math.min(span.since, known.lost?.since ?? span.since), until: now }
+        : known?.lost
+      await recordBusStream(tx, { madeAt, ...(lost && { lost }) })
+      if (isLost && lost) await this.#reportLoss(tx, madeAt, lost)
+    })
+  }
+
+  async #reportLoss(tx: Tx, madeAt: number, lost: DeliverySpan): Promise<void> {
+    const { alerts, logger } = this.#deps
+    const fields = { made_at: toRfc3339(madeAt), since: toRfc3339(lost.since), until: toRfc3339(lost.until) }
+    tx.afterCommit(() =>
+      logger.error(fields, `the stream of the bus has lost what it stored; run: ${replayCommand(lost)}`),
+    )
+    await alerts.raise(tx, {
+      ...LOSS_ALERT,
+      title: 'The bus has lost the messages that it stored',
+      body: `Its stream was made anew at ${fields.made_at}. Send them again: ${replayCommand(lost)}`,
+      severity: 'ERROR',
+    })
+  }
+
+  /** What was lost is sent again. */
+  async #endLoss(tx: Tx, span: DeliverySpan): Promise<void> {
+    const known = await readBusStream(tx)
+    if (!known?.lost || span.since > known.lost.since || span.until < known.lost.until) return
+    await recordBusStream(tx, { madeAt: known.madeAt })
+    await this.#deps.alerts.recoverIfRaised(tx, {
+      ...LOSS_ALERT,
+      title: 'The messages that the bus has lost are sent again',
+      body: 'They wait in the outbox, or were sent.',
+    })
   }
 
   pending(limit: number, without: readonly string[]): Promise<OutboxMessage[]> {

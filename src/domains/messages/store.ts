@@ -267,6 +267,19 @@ export interface DeliverySpan {
   readonly until: number
 }
 
+/** Whether the bus has confirmed a message in this span that is still kept. */
+export async function hasDelivered(queries: Queries, { since, until }: DeliverySpan): Promise<boolean> {
+  const rows = await db(queries)
+    .selectFrom('messages')
+    .select('seq')
+    .where('status', '=', sql.lit('delivered'))
+    .where('delivered_at', '>=', since)
+    .where('delivered_at', '<', until)
+    .limit(1)
+    .execute()
+  return rows.length > 0
+}
+
 /** Makes one batch of messages pending again that were delivered in this span, the oldest deliveries first; returns how many. */
 export async function replayDelivered(
   tx: Tx,

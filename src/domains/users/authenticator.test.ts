@@ -5,12 +5,15 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { Secret } from '../../kernel/secret.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
 import { createPasswords } from '../../infra/passwords/pbkdf2.ts'
 import { createTokens } from '../../infra/tokens/jwt.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Queries } from '../../store/store.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
+import type { ApiToken } from './api-tokens/model.ts'
+import { newTokenText } from './api-tokens/token-text.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { NO_SESSIONS, usersOf } from '../../../test/support/users.ts'
 import { Users } from './service.ts'
@@ -33,11 +36,14 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     usersOf(store, new Users({ store, clock, logger: silentLogger, passwords, sessions: NO_SESSIONS }))
   const users = serviceOfAProcess()
   const reads = switchable(store.read)
+  const apiTokens: ApiToken[] = []
+  const warnings: object[] = []
   const authenticator = createAuthenticator({
     store: { read: reads.queries },
     clock,
+    logger: { warn: (fields) => void warnings.push(fields) },
     users,
-    apiTokens: { find: async () => undefined, recordUse: async () => undefined },
+    apiTokens: { find: async () => apiTokens[0], recordUse: async () => undefined },
     ended: { isFresh: true, has: () => false, refresh: async () => undefined },
     tokens: { verify },
     limit,
@@ -50,6 +56,8 @@ async function world(dialect: DialectName = 'sqlite', limit = 100) {
     clock,
     users,
     user,
+    apiTokens,
+    warnings,
     authenticator,
     sign,
     /** The tokens whose signature was verified, because they were not cached. */
@@ -165,6 +173,27 @@ test('a token of a cached user is accepted synchronously, and verified once', as
   for (const token of [first, second, second])
     assert.equal(w.authenticator.authenticate(token) instanceof Promise, false)
   assert.deepEqual(w.verified, [first, second])
+})
+
+test('an API token that has expired is refused, and named in the log once an hour', async () => {
+  await using w = await world()
+  const expiresAt = w.clock.now() + HOUR
+  const times = { createdAt: w.clock.now(), expiresAt, lastUsedAt: null, lastUsedFrom: null }
+  w.apiTokens.push({ id: 't-1', userId: w.user.id, name: 'the scanner', roles: null, ...times })
+  const text = newTokenText()
+  await w.authenticator.authenticate(text)
+  assert.deepEqual(w.warnings, [])
+  w.clock.advance(HOUR)
+  const use = async () =>
+    assert.rejects(async () => w.authenticator.authenticate(text), { code: 'unauthenticated' })
+  await use()
+  await use()
+  const reason = 'it has expired'
+  const named = { id: 't-1', name: 'the scanner', user: 'ada', expires_at: toRfc3339(expiresAt), reason }
+  assert.deepEqual(w.warnings, [named])
+  w.clock.advance(HOUR)
+  await use()
+  assert.equal(w.warnings.length, 2)
 })
 
 test('parallel first requests of a user share one read', async () => {

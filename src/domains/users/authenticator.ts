@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { knownRoles, type Identity, type Role } from '../../kernel/identity.ts'
-import { SECOND } from '../../kernel/time.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { Authenticator, TokenClaims, TokenHolder } from '../../ports/authentication.ts'
 import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
@@ -18,6 +19,7 @@ import { findUser, lockUser, shareUser, userRow } from './store.ts'
 export interface AuthenticatorDeps {
   readonly store: { readonly read: Queries }
   readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
   readonly users: Pick<Users, 'onUserChanged'>
   readonly apiTokens: Pick<ApiTokens, 'find' | 'recordUse'>
   readonly ended: Pick<EndedTokens, 'isFresh' | 'has' | 'refresh'>
@@ -38,6 +40,7 @@ const CACHE_LIMIT = 10_000
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { store, clock, tokens, ended, limit = CACHE_LIMIT } = deps
+  const warnOfToken = createTokenWarning(deps)
   const verified = new LRUCache<string, VerifiedToken>({ max: limit })
   const users = new ReadCache<User>({ find: (id) => findUser(store.read, id), clock, limit })
   const apiTokens = new ReadCache<ApiToken>({ find: (hash) => deps.apiTokens.find(hash), clock, limit })
@@ -79,6 +82,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     return readHolder(hash)
 
     function toTokenHolder(known: ApiToken, owner: User): TokenHolder {
+      warnOfToken(known, owner)
       const holder = holderOfToken(known, owner, clock.now())
       if (from !== undefined) void deps.apiTokens.recordUse(known.id, from)
       return holder
@@ -101,6 +105,31 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       return holder instanceof Promise ? holder.then(({ identity }) => identity) : holder.identity
     },
     holder: async (token, from) => anyHolder(token, from),
+  }
+}
+
+const WARN_EVERY_MS = HOUR
+
+/** A program that goes on with a token that has ended is refused in silence, and nobody looks at its log. */
+function createTokenWarning({ clock, logger }: Pick<AuthenticatorDeps, 'clock' | 'logger'>) {
+  const warned = new LRUCache<string, number>({ max: CACHE_LIMIT })
+  return ({ id, name, expiresAt }: ApiToken, user: User): void => {
+    const reason = !user.enabled
+      ? 'its user is disabled'
+      : expiresAt <= clock.now()
+        ? 'it has expired'
+        : undefined
+    if (reason === undefined) return
+    const lastAt = warned.get(id)
+    if (lastAt !== undefined && clock.monotonic() - lastAt < WARN_EVERY_MS) return
+    warned.set(id, clock.monotonic())
+    const facts = {
+      id,
+      name,
+      user: user.name,
+      expires_at: toRfc3339(expiresAt),
+    }
+    logger.warn({ ...facts, reason }, 'an API token is refused: give its program another one')
   }
 }
 

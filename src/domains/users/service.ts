@@ -29,6 +29,7 @@ import {
   deleteUser,
   findAccount,
   findUser,
+  hasEnabledAdmin,
   hasUsers,
   insertUser,
   listUsers,
@@ -124,6 +125,11 @@ export class Users {
   /** Newest first. */
   list(page: PageRequest): Promise<Page<User>> {
     return listUsers(this.#deps.store.read, page)
+  }
+
+  /** Whether anybody may administer the platform. */
+  hasEnabledAdmin(): Promise<boolean> {
+    return hasEnabledAdmin(this.#deps.store.read)
   }
 
   /** The names of those of these ids that are users. */

@@ -139,21 +139,29 @@ export async function hasUsers(queries: Queries): Promise<boolean> {
   return (await db(queries).selectFrom('users').select('seq').limit(1).execute()).length > 0
 }
 
+/** Whether anybody may administer the platform. */
+export async function hasEnabledAdmin(queries: Queries): Promise<boolean> {
+  return (await enabledAdmins(queries).limit(1).execute()).length > 0
+}
+
 /**
  * Locks all enabled admins until the end of the transaction; returns their ids. Transactions that lock several users
  * lock these first, which prevents deadlocks.
  */
 export async function lockAdmins(tx: Tx): Promise<string[]> {
-  const rows = await db(tx)
-    .selectFrom('users')
-    .select('id')
-    .where('enabled', '=', 1)
-    // The stored roles are in the order of ROLES, so `admin` is the first one.
-    .where('roles', 'like', 'admin%')
-    .orderBy('seq')
-    .$call(lockRows(tx.capabilities))
-    .execute()
+  const rows = await enabledAdmins(tx).orderBy('seq').$call(lockRows(tx.capabilities)).execute()
   return rows.map(({ id }) => id)
+}
+
+function enabledAdmins(queries: Queries) {
+  return (
+    db(queries)
+      .selectFrom('users')
+      .select('id')
+      .where('enabled', '=', 1)
+      // The stored roles are in the order of ROLES, so `admin` is the first one.
+      .where('roles', 'like', 'admin%')
+  )
 }
 
 /** Finds an account and locks it until the end of the transaction. */

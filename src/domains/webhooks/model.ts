@@ -349,7 +349,8 @@ export const WEBHOOK_ALERTS = {
       'An endpoint has answered 410, or its calls have failed for 5 days and none succeeded; `*` is the id of the webhook.',
     endedBy: 'The webhook is enabled again, or deleted.',
     whatToDo:
-      'Repair the endpoint, enable the webhook, and send what it has missed with `POST /webhooks/{id}/recover`.',
+      'Repair the endpoint. `POST /webhooks/{id}/recover` enables the webhook and sends what it has missed, before what is new; the body ' +
+      'of the alert has the time. If it should stay disabled, delete it.',
     repeatEveryMs: DAY,
   },
 } as const satisfies AlertTable

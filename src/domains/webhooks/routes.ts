@@ -225,18 +225,19 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       tag: 'Webhooks',
       summary: 'Send what an endpoint has missed',
       description:
-        'What has failed since that time, and what has happened since then and was not sent, such as while the webhook was ' +
-        'disabled; nothing from before the webhook was made. The log of the events goes back as far as `messages.keep`.',
+        'What has failed since that time, and what has happened since then and was not sent; nothing from before the webhook was ' +
+        'made. A webhook that is disabled is enabled by it, and gets what it has missed before what is new. The log of the events ' +
+        'goes back as far as `messages.keep`.',
       access: ADMINS,
       params: IdParams,
       body: RecoverBody,
       answers: { 202: { description: 'The webhook; its deliveries follow.', schema: WebhookSchema } },
-      errors: { webhook_not_found, webhook_disabled },
+      errors: { webhook_not_found },
       prepare: async ({ params, body }) => {
         const since = fromRecoverBody(body)
         return { since, place: await webhooks.placeBefore(params.id, since) }
       },
-      audit: { kind: 'webhook' },
+      audit: { kind: 'webhook', before: (tx, { params }) => stateOf(webhooks, params.id, tx) },
       change: async (tx, { params, identity }, from) =>
         accepted(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
     }),

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { toRfc3339 } from '../../kernel/time.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
@@ -260,7 +261,8 @@ export class Webhooks {
 
   /**
    * Sends what has failed since a time, and what has happened since then and was not sent; `place` is that of
-   * {@link placeBefore}. Rejects with `webhook_not_found` and `webhook_disabled`.
+   * {@link placeBefore}. One that is disabled is enabled at the place where it stopped, so that nothing new comes before
+   * what it has missed. Rejects with `webhook_not_found`.
    */
   async recover(
     tx: Tx,
@@ -268,14 +270,15 @@ export class Webhooks {
     { since, place }: { readonly since: number; readonly place: number },
     actor: string,
   ): Promise<Webhook> {
-    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const known = requireWebhook(await lockWebhook(tx, id), id)
     const webhook = {
-      ...known,
+      ...(known.enabled ? known : { ...this.#changed(known, actor), ...HEALTHY, enabled: true }),
       place: Math.min(place, known.place),
       recoverSince: Math.min(since, known.recoverSince ?? since),
       pausedUntil: null,
     }
     await updateWebhook(tx, webhook)
+    if (!known.enabled) await this.#recoverAlert(tx, webhook, 'The webhook was enabled.')
     await hastenDeliveries(tx, webhook, this.#deps.clock.now())
     await this.#makeDue(tx, id)
     this.#log(tx, id, 'recovered', actor)
@@ -332,15 +335,9 @@ export class Webhooks {
       ...systemRecord('disableWebhook', { kind: 'webhook', id: webhook.id }),
       changes: { enabled: [true, false], disabled_reason: [null, reason] },
     })
-    await alerts.raise(tx, {
-      ...alertOf(webhook),
-      body:
-        reason === 'gone'
-          ? 'The endpoint has answered 410: it wants no more events.'
-          : 'All calls of 5 days have failed. Events wait in the log as long as messages are kept.',
-      severity: 'ERROR',
-    })
-    tx.afterCommit(() => logger.warn({ webhook_id: webhook.id, reason }, 'webhook disabled'))
+    const { host } = new URL(webhook.url)
+    await alerts.raise(tx, { ...alertOf(webhook), body: disabledText(webhook, reason), severity: 'ERROR' })
+    tx.afterCommit(() => logger.warn({ webhook_id: webhook.id, host, reason }, 'webhook disabled'))
   }
 
   async #recoverAlert(tx: Tx, webhook: StoredWebhook, body: string): Promise<void> {
@@ -388,7 +385,18 @@ function requireEnabled(webhook: StoredWebhook): StoredWebhook {
   throw new AppError('conflict', 'webhook_disabled', 'The webhook is disabled; enable it first.')
 }
 
-/** The address is no part of it: it may have a secret. */
+/** Of the address only the host: the rest may have a secret. */
+function disabledText({ id, url, failingSince, updatedAt }: StoredWebhook, reason: DisabledReason): string {
+  const { host } = new URL(url)
+  const cause =
+    reason === 'gone' ? 'has answered 410: it wants no more events' : 'has failed all calls of 5 days'
+  const since = toRfc3339(failingSince ?? updatedAt)
+  return [
+    `The endpoint on ${host} ${cause}. Events wait in the log as long as messages are kept.`,
+    `Repair it, then enable it and send what it has missed: POST /webhooks/${id}/recover {"since":"${since}"}`,
+  ].join('\n')
+}
+
 function alertOf({ id, description }: StoredWebhook): Omit<PlatformRecovery, 'body'> {
   return {
     alarmId: declaredAlarmId(WEBHOOK_ALERTS, 'webhook.disabled:*', id),

@@ -8,7 +8,7 @@ import type { AppError } from '../../kernel/errors.ts'
 import { EventSubjects } from '../../kernel/events.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
+import { DAY, HOUR, MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller } from '../../ports/webhook-caller.ts'
 import type { Tx } from '../../store/store.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
@@ -38,6 +38,7 @@ async function world(dialect: DialectName) {
   const clock = fakeWaitingClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
   const alerts: string[] = []
+  const bodies: string[] = []
   const audited: string[] = []
   const calls: WebhookCall[] = []
   let respond: (call: WebhookCall, signal: AbortSignal) => CallResult | Promise<CallResult> = () => OK
@@ -66,8 +67,11 @@ async function world(dialect: DialectName) {
   const deps = {
     ...messageDeps,
     alerts: {
-      raise: async (tx: Tx, alert: { alarmId: string; severity: string }) =>
-        tx.afterCommit(() => alerts.push(`${alert.alarmId} ${alert.severity}`)),
+      raise: async (tx: Tx, alert: { alarmId: string; severity: string; body: string }) =>
+        tx.afterCommit(() => {
+          alerts.push(`${alert.alarmId} ${alert.severity}`)
+          bodies.push(alert.body)
+        }),
       recoverIfRaised: async (tx: Tx, alert: { alarmId: string }) =>
         tx.afterCommit(() => alerts.push(`${alert.alarmId} CLOSE`)),
     },
@@ -101,6 +105,7 @@ async function world(dialect: DialectName) {
     clock,
     store,
     alerts,
+    bodies,
     audited,
     settle: (...settled: Parameters<Webhooks['settle']>) => service.settle(...settled),
     newFeed,
@@ -285,6 +290,33 @@ onEveryDialect('webhooks', (dialect) => {
     await w.turn(id)
     assert.deepEqual(subjectsOf(w.calls).sort(), ['o1', 'o2'])
     assert.equal((await w.webhooks.get(id)).pending, 0)
+  })
+
+  test('recover enables a disabled webhook, and what it has missed comes before what is new', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.create()
+    w.respond(() => answer(410))
+    await w.emit('o1')
+    await w.turn(id)
+    const since = (await w.webhooks.get(id)).failingSince ?? 0
+    assert.match(
+      w.bodies[0] ?? '',
+      new RegExp(`on one\\.example .*\n.*${id}/recover {"since":"${toRfc3339(since)}"}$`),
+    )
+    w.respond(() => OK)
+    w.clock.advance(HOUR)
+    await w.emit('o1')
+    await w.emit('o2')
+    w.calls.length = 0
+    // A time after all of them: the log continues where it stopped.
+    const now = w.clock.now()
+    await w.webhooks.recover(id, { since, place: await w.webhooks.placeBefore(id, now) }, 'ada')
+    await w.emit('o2')
+    for (let turns = 0; turns < 3; turns++) await w.turn(id)
+    assert.deepEqual(subjectsOf(w.calls), ['o1', 'o2', 'o1', 'o2'])
+    assert.deepEqual(w.alerts.slice(1), [`webhook.disabled:${id} CLOSE`])
+    const { enabled, disabledReason, updatedBy } = await w.webhooks.get(id)
+    assert.deepEqual([enabled, disabledReason, updatedBy], [true, null, 'ada'])
   })
 
   test('an endpoint that fails for 5 days without a success is disabled', async () => {

@@ -1,6 +1,7 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
@@ -262,11 +263,7 @@ export class WebhookFeed implements ModuleRunner {
 
   constructor(options: FeedOptions) {
     this.#options = options
-    this.#outage = createOutage(
-      options.logger,
-      {},
-      { fails: 'events cannot be read for webhooks; they wait', worksAgain: 'webhooks get events again' },
-    )
+    this.#outage = createOutage(options.logger, 'webhooks', { clock: options.clock })
   }
 
   start(): void {
@@ -325,11 +322,14 @@ export class WebhookFeed implements ModuleRunner {
     const { store, pace } = this.#options
     const following = await listFollowing(store.read)
     this.#isFollowing = following.length > 0
-    let isMore = false
-    for (const webhook of following.filter(({ recoverSince }) => recoverSince !== null))
-      isMore = (await this.#requeueFailed(webhook.id)) || isMore
+    const recovering = new Set<string>()
+    for (const { id, recoverSince } of following)
+      if (recoverSince !== null && (await this.#requeueFailed(id))) recovering.add(id)
+    let isMore = recovering.size > 0
     const open: StoredWebhook[] = []
-    for (const webhook of following) if (await this.#hasRoom(webhook)) open.push(webhook)
+    // What has failed comes before what follows it in the log.
+    for (const webhook of following)
+      if (!recovering.has(webhook.id) && (await this.#hasRoom(webhook))) open.push(webhook)
     for (const [place, group] of Map.groupBy(open, (webhook) => webhook.place)) {
       if (this.#stopping.signal.aborted) return false
       isMore = (await this.#advance(place, group, await pace.turn(BATCH))) || isMore

@@ -1,7 +1,8 @@
 import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/waiting.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { isRecording, receivedTrace, recordSpan } from '../../kernel/trace.ts'
 import type {
@@ -28,10 +29,6 @@ const BATCH_SIZE = 500
 // New messages of other processes are found by polling; one poll takes a few microseconds.
 const POLL_MS = 100
 const LEASE_RETRY_MS = 500
-const MESSAGES = {
-  fails: 'outbox cannot be read or written; messages wait',
-  worksAgain: 'outbox can be read and written again',
-}
 // A query takes at most 32,766 parameters on SQLite.
 const MAX_EXCLUDED = 10_000
 // Each agent of telemetry has a subject of its own.
@@ -66,7 +63,7 @@ export class Dispatcher implements Delivery {
     this.#outbox = outbox
     this.#lease = lease
     this.#clock = clock
-    this.#outage = createOutage(logger, {}, MESSAGES)
+    this.#outage = createOutage(logger, 'outbox', { clock })
     this.#backoff = new SubjectBackoff(clock)
     this.#results = metrics.counter({
       name: 'outbox_messages_total',
@@ -75,6 +72,11 @@ export class Dispatcher implements Delivery {
     })
     this.#count({ delivered: [], failed: [], refused: [] })
     this.#stopListening = bus.onState((state) => this.#onBusState(state))
+  }
+
+  /** Whether this process delivers, and no other one. */
+  get isDelivering(): boolean {
+    return this.#holdsLease
   }
 
   /** May be called twice. */

@@ -14,6 +14,12 @@ export interface Streams {
   update(name: string, changes: Partial<StreamConfig>): Promise<unknown>
 }
 
+/** A stream that has answered. */
+export interface ListedStream extends StreamConfig {
+  /** When the server made it, in epoch milliseconds. */
+  readonly madeAt?: number
+}
+
 /** JetStream's API on one connection. */
 export interface JetStream {
   readonly streams: Streams
@@ -21,7 +27,7 @@ export interface JetStream {
    * The configuration of each stream that answers; undefined if the account has no JetStream. A cluster leaves out a stream
    * that has no leader at the moment. Rejects on a timeout.
    */
-  listStreams(): Promise<readonly StreamConfig[] | undefined>
+  listStreams(): Promise<readonly ListedStream[] | undefined>
   /** Whether there is such a stream, even if it does not answer. False if the account may not ask. Rejects on a timeout. */
   exists(stream: string): Promise<boolean>
   /** Lets the servers of a stream elect another leader. Rejects if they do not. */
@@ -47,11 +53,14 @@ export class JetStreamOpener {
   async #list(
     connection: NatsConnection,
     streams: JetStreamManager['streams'],
-  ): Promise<readonly StreamConfig[] | undefined> {
+  ): Promise<readonly ListedStream[] | undefined> {
     const serverId = connection.info?.server_id
     if (serverId !== undefined && serverId === this.#serverWithout) return undefined
     try {
-      return await Array.fromAsync(streams.list(), ({ config }) => config)
+      return await Array.fromAsync(streams.list(), ({ config, created }) => ({
+        ...config,
+        madeAt: Date.parse(created),
+      }))
     } catch (error) {
       if (!isUnavailable(connection, error)) throw error
       if (!announcesJetStream(connection)) this.#serverWithout = serverId

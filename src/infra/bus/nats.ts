@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type NatsConnection, AuthorizationError } from '@nats-io/transport-node'
 import type { Bus, BusMessage, BusState, PublishResult } from '../../kernel/bus.ts'
-import { systemClock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../kernel/metrics.ts'
+import { OUTAGES, OutageLength } from '../../kernel/outages.ts'
 import { backoffMs } from '../../kernel/waiting.ts'
 import { failedResult } from './batch.ts'
 import { awaitGreeting, connectLimited, type BusServer, parseServer } from './transport.ts'
@@ -33,6 +34,7 @@ export interface NatsBusOptions {
   readonly streamSubjects: readonly string[]
   /** How many servers store the stream that the bus creates; undefined: one, and an existing stream stays as it is. */
   readonly replicas?: number | undefined
+  readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -52,6 +54,7 @@ class NatsBus implements Bus {
   #servers: readonly string[]
   readonly #name: string
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #streamSubjects: readonly string[]
   readonly #replicas: number | undefined
   readonly #jetStream = new JetStreamOpener()
@@ -60,6 +63,7 @@ class NatsBus implements Bus {
   readonly #listeners = new Set<(state: BusState) => void>()
   readonly #closing = new AbortController()
   readonly #loggedReasons = new Set<string>()
+  readonly #outage: OutageLength
   /** Failure of the last attempt to connect. */
   #failure: string | undefined
   readonly #running: Promise<void>
@@ -70,12 +74,14 @@ class NatsBus implements Bus {
   #sessionCount = 0
   #closed: Promise<void> | undefined
 
-  constructor({ servers, name, streamSubjects, replicas, logger, metrics }: NatsBusOptions) {
+  constructor({ servers, name, streamSubjects, replicas, clock, logger, metrics }: NatsBusOptions) {
     this.#servers = servers
     this.#name = name
     this.#streamSubjects = streamSubjects
     this.#replicas = replicas
     this.#logger = logger
+    this.#outage = new OutageLength(logger, 'bus', clock)
+    this.#clock = clock
     this.#connected = metrics.gauge({
       name: 'bus_connected',
       help: 'Whether the message bus is connected: 0 or 1.',
@@ -94,6 +100,10 @@ class NatsBus implements Bus {
 
   get problem(): string | undefined {
     return this.#session ? this.#session.problem : this.#failure
+  }
+
+  get streamMadeAt(): number | undefined {
+    return this.#session?.streamMadeAt
   }
 
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
@@ -183,13 +193,14 @@ class NatsBus implements Bus {
       jetStream,
       streamSubjects: this.#streamSubjects,
       replicas: this.#replicas,
+      clock: this.#clock,
       logger: this.#logger,
     })
   }
 
   /** Publishes on the session until it is lost; returns how long it lasted, in milliseconds. */
   async #serve(session: BusSession, closing: AbortSignal): Promise<number> {
-    const startedAt = systemClock.monotonic()
+    const startedAt = this.#clock.monotonic()
     if (closing.aborted) await session.close(0)
     this.#session = session
     this.#enter('connected')
@@ -197,8 +208,11 @@ class NatsBus implements Bus {
     this.#session = undefined
     this.#failure = reason
     if (session.lacksJetStream) this.#avoidServer()
-    if (this.#enter('disconnected')) this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
-    return systemClock.monotonic() - startedAt
+    if (this.#enter('disconnected')) {
+      this.#outage.fails({ reason })
+      this.#logger.warn({ reason }, 'bus disconnected; reconnecting')
+    }
+    return this.#clock.monotonic() - startedAt
   }
 
   /** Returns false if the state did not change; `closed` is final. */
@@ -214,17 +228,18 @@ class NatsBus implements Bus {
     if (this.#sessionCount > 0) this.#reconnects.increment()
     this.#sessionCount += 1
     this.#loggedReasons.clear()
-    this.#logger.info({ server: server.address, ...fields }, 'bus connected')
+    this.#logger.info({ server: server.address, ...fields, ...this.#outage.end() }, OUTAGES.bus.worksAgain)
   }
 
   /** Logs each reason once until the bus is connected, however many attempts fail. */
   #logFailure(error: unknown): void {
     const reason = errorMessage(error)
     this.#failure = reason
+    this.#outage.fails({ reason })
     if (this.#loggedReasons.has(reason)) return
     this.#loggedReasons.add(reason)
     const level = error instanceof AuthorizationError ? 'error' : 'warn'
-    this.#logger[level]({ reason }, 'bus cannot be reached; trying again')
+    this.#logger[level]({ reason }, OUTAGES.bus.fails)
   }
 }
 

@@ -36,6 +36,7 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
     },
     {
       problem: undefined,
+      streamMadeAt: undefined,
       refresh: async () => {},
       confirmationOf: () => confirmation,
       invalidate() {},

@@ -31,7 +31,7 @@ interface Connection extends Pick<NatsConnection, 'publish' | 'flush' | 'status'
 }
 type Coverage = Pick<
   StreamCoverage,
-  'problem' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
+  'problem' | 'streamMadeAt' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
 >
 
 export interface SessionOptions {
@@ -79,6 +79,11 @@ export class BusSession {
   /** Why messages wait although the server is connected. */
   get problem(): string | undefined {
     return this.#coverage.problem
+  }
+
+  /** When the platform's stream was made. */
+  get streamMadeAt(): number | undefined {
+    return this.#coverage.streamMadeAt
   }
 
   /** Whether the session was given up because JetStream did not answer: the server may be cut off from its cluster. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StreamConfig } from '@nats-io/jetstream'
+import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
 import { ensurePlatformStream, STREAM_NAME } from './platform-stream.ts'
 import type { JetStream, Streams } from './jetstream.ts'
@@ -29,7 +30,13 @@ async function openCoverage({ replicas, changes = {}, refusal }: ServerOptions) 
   await ensurePlatformStream(jetStream, [], { subjects: SUBJECTS, replicas })
   const warn = (fields: LogFields, text: string) => void lines.push({ ...fields, text })
   const logger: Logger = { ...silentLogger, warn }
-  const coverage = new StreamCoverage({ jetStream, streamSubjects: SUBJECTS, replicas: undefined, logger })
+  const coverage = new StreamCoverage({
+    jetStream,
+    streamSubjects: SUBJECTS,
+    replicas: undefined,
+    clock: systemClock,
+    logger,
+  })
   await coverage.refresh()
   await coverage.replaceLeader()
   return { replaced, lines }
@@ -83,7 +90,13 @@ function openServer() {
     replaceLeader: () => Promise.reject(new Error('no leader is to be replaced')),
   }
   const open = () =>
-    new StreamCoverage({ jetStream, streamSubjects: SUBJECTS, replicas: undefined, logger: silentLogger })
+    new StreamCoverage({
+      jetStream,
+      streamSubjects: SUBJECTS,
+      replicas: undefined,
+      clock: systemClock,
+      logger: silentLogger,
+    })
   return { server, open }
 }
 

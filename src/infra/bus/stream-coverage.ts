@@ -1,9 +1,10 @@
 import type { StreamConfig } from '@nats-io/jetstream'
-import { systemClock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { OUTAGES, OutageLength } from '../../kernel/outages.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
-import type { JetStream } from './jetstream.ts'
+import type { JetStream, ListedStream } from './jetstream.ts'
 import { ensurePlatformStream, ensureReplicas, isOurs, STREAM_NAME, subjectsOf } from './platform-stream.ts'
 import { matcherOf } from './subjects.ts'
 
@@ -20,6 +21,7 @@ export interface StreamCoverageOptions {
   readonly streamSubjects: readonly string[]
   /** Replicas of the platform's stream; undefined leaves a stream as it is. */
   readonly replicas: number | undefined
+  readonly clock: Clock
   readonly logger: Logger
 }
 
@@ -32,7 +34,9 @@ export class StreamCoverage {
   readonly #streamSubjects: readonly string[]
   readonly #needsStream: RegExp
   readonly #replicas: number | undefined
+  readonly #clock: Clock
   readonly #logger: Logger
+  readonly #outage: OutageLength
   #acknowledged: RegExp | undefined
   #hasJetStream = false
   #readAt = 0
@@ -43,19 +47,26 @@ export class StreamCoverage {
   #replicasFailure: string | undefined
   #isReplicated = false
   /** The stream `PLATFORM`, as it answered last. */
-  #known: StreamConfig | undefined
+  #known: ListedStream | undefined
 
-  constructor({ jetStream, streamSubjects, replicas, logger }: StreamCoverageOptions) {
+  constructor({ jetStream, streamSubjects, replicas, clock, logger }: StreamCoverageOptions) {
     this.#jetStream = jetStream
     this.#streamSubjects = streamSubjects
     this.#needsStream = matcherOf(streamSubjects)
     this.#replicas = replicas
+    this.#clock = clock
     this.#logger = logger
+    this.#outage = new OutageLength(logger, 'busStream', clock)
   }
 
   /** False until the server has answered. */
   get hasJetStream(): boolean {
     return this.#hasJetStream
+  }
+
+  /** When the stream `PLATFORM` was made, if the platform has made it. */
+  get streamMadeAt(): number | undefined {
+    return this.#known && isOurs(this.#known) ? this.#known.madeAt : undefined
   }
 
   /** Why messages have to wait; undefined if none has to. */
@@ -102,7 +113,7 @@ export class StreamCoverage {
 
   #isRecent(): boolean {
     const maxAge = this.problem === undefined ? REFRESH_MS : PROBLEM_REFRESH_MS
-    return this.#acknowledged !== undefined && systemClock.monotonic() - this.#readAt < maxAge
+    return this.#acknowledged !== undefined && this.#clock.monotonic() - this.#readAt < maxAge
   }
 
   async #read(): Promise<void> {
@@ -115,7 +126,7 @@ export class StreamCoverage {
     }
   }
 
-  async #listStreams(): Promise<readonly StreamConfig[] | undefined> {
+  async #listStreams(): Promise<readonly ListedStream[] | undefined> {
     const streams = await this.#jetStream.listStreams()
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
     if (!streams && this.#hasJetStream) throw new Error('The server has no JetStream')
@@ -126,19 +137,19 @@ export class StreamCoverage {
   }
 
   /** Adds the platform's stream as it was known if it exists and does not answer, as after the loss of its leader. */
-  async #withSilent(streams: readonly StreamConfig[]): Promise<readonly StreamConfig[]> {
+  async #withSilent(streams: readonly ListedStream[]): Promise<readonly ListedStream[]> {
     if (streams.some(isNamedAsOurs) || !(await this.#jetStream.exists(STREAM_NAME))) return streams
     if (!this.#known) throw new Error(`the stream ${STREAM_NAME} does not answer`)
     return [...streams, this.#known]
   }
 
-  #remember(streams: readonly StreamConfig[]): void {
+  #remember(streams: readonly ListedStream[]): void {
     const acknowledging = streams.filter((config) => !config.no_ack && !config.sealed)
     const matcher = matcherOf(acknowledging.flatMap(subjectsOf))
     this.#acknowledged = matcher
     this.#isReplicated = streams.some((config) => isOurs(config) && config.num_replicas > 1)
     this.#known = streams.find(isNamedAsOurs)
-    this.#readAt = systemClock.monotonic()
+    this.#readAt = this.#clock.monotonic()
     if (this.#waitingSubject !== undefined && matcher.test(this.#waitingSubject)) {
       this.#waitingSubject = undefined
     }
@@ -187,15 +198,19 @@ export class StreamCoverage {
   #fail(failure: string | undefined): void {
     if (failure !== undefined && failure !== this.#failure) this.#warn(failure)
     this.#failure = failure
+    const reason = this.problem
+    if (reason !== undefined) this.#outage.fails({ reason })
+    else if (this.#outage.isFailing) this.#logger.info(this.#outage.end(), OUTAGES.busStream.worksAgain)
   }
 
   #waitFor(subject: string): void {
     if (this.#waitingSubject === undefined && this.#failure === undefined) this.#warn(noStream(subject))
     this.#waitingSubject ??= subject
+    this.#outage.fails({ reason: noStream(subject) })
   }
 
   #warn(reason: string): void {
-    this.#logger.warn({ reason }, 'messages wait for a bus stream')
+    this.#logger.warn({ reason }, OUTAGES.busStream.fails)
   }
 }
 

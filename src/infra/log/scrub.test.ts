@@ -29,9 +29,25 @@ test('prose about secrets stays readable', () => {
     'nats://127.0.0.1:4222 is away, code=ECONNREFUSED',
     'mail from bob@example.org at 12:30',
     'sha256 digest: abc123',
+    'file /var/lib/platform/jwt-secret: auth.jwt_secret: expected 32 bytes, got 3',
+    'environment AUTH_JWT_SECRET: auth.jwt_secret: expected a text',
+    'cannot use /var/lib/platform/jwt-secret: put your copy back',
+    '/etc/platform/drive-token.json: mode 644: the routine refuses it',
+    'auth.jwt_secret: set it on every host',
   ]) {
     assert.equal(scrubText(text), text)
   }
+})
+
+test('a path and the words of an error do not uncover a secret behind them', () => {
+  for (const text of [
+    `username/password: ${CANARY}`,
+    `/etc/platform/jwt-secret=${CANARY}`,
+    `https://host/token: ${CANARY}`,
+    `/etc/env: password: ${CANARY}`,
+    `token: ${CANARY}: expected another`,
+  ])
+    assert.ok(!scrubText(text).includes(CANARY), scrubText(text))
 })
 
 test('the text around a secret stays readable', () => {

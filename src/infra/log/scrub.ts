@@ -120,12 +120,29 @@ function hideNamedValues(text: string): string {
     if (index < copied || !(isSecretName(name) || isSecretParameter(name, index, text))) continue
     VALUE.lastIndex = index + head.length
     const value = VALUE.exec(text)
-    if (!value || isOrdinaryWord(value[0])) continue
+    if (!value || isOrdinaryWord(value[0]) || isPlace(text, index, VALUE.lastIndex)) continue
     const quote = value.groups?.['quote'] ?? ''
     shown += `${text.slice(copied, value.index)}${quote}${REDACTED}${quote}`
     copied = VALUE.lastIndex
   }
   return `${shown}${text.slice(copied)}`
+}
+
+const ABSOLUTE_PATH = /(?:^|[\s"'`(])\/(?:[\w.@+-]+\/)*$/
+const LONGEST_PATH = 256
+const SETTING_BEFORE = /^[\w.-]+:\s+[a-z][a-z_]*(?:\.[a-z\d_-]+)+:$/
+
+/**
+ * Whether the name says where something was found, as in `/etc/platform/jwt-secret: Permission denied` and in the errors of a
+ * configuration, `environment AUTH_JWT_SECRET: auth.jwt_secret: expected …`.
+ */
+function isPlace(text: string, start: number, end: number): boolean {
+  if (
+    /^[\w.-]+:\s/.test(text.slice(start, end)) &&
+    ABSOLUTE_PATH.test(text.slice(Math.max(0, start - LONGEST_PATH), start))
+  )
+    return true
+  return text.startsWith(' expected ', end) && SETTING_BEFORE.test(text.slice(start, end))
 }
 
 // Too short to be a secret's name anywhere but in a URL or a form.
@@ -152,7 +169,7 @@ function hideSchemeValues(text: string): string {
 const ORDINARY_WORDS = new Set(
   (
     'true false null undefined none must is was has have should may can cannot too not no at the a an expected ' +
-    'required missing invalid expired unknown wrong only does needs already of for in on to with from or and ' +
+    'required missing invalid expired unknown wrong only does needs already set put use of for in on to with from or and ' +
     'token tokens auth authentication authorization scheme schemes realm header headers format credentials string'
   ).split(' '),
 )

@@ -6,7 +6,8 @@ import {
   type SessionNews,
   type SessionRegistry,
 } from '../../ports/session-registry.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 export interface RegistrySyncDeps {
@@ -40,14 +41,7 @@ export class RegistrySync {
 
   constructor(deps: RegistrySyncDeps) {
     this.#deps = deps
-    this.#outage = createOutage(
-      deps.logger,
-      {},
-      {
-        fails: 'the session registry is not available; retrying',
-        worksAgain: 'the session registry is available again',
-      },
-    )
+    this.#outage = createOutage(deps.logger, 'sessions', { clock: deps.clock })
     this.#closes = new PendingCloses(deps.registry, this.#outage.fails)
     this.#readEndings = singleFlight(() => this.#applyEndings(), this.#outage.fails)
     this.#beat = singleFlight(

@@ -1,5 +1,6 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import { createOutage, type Logger, type Outage } from '../../kernel/logger.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/outages.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { type Backoff, backoffMs } from '../../kernel/waiting.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND } from '../../kernel/time.ts'
@@ -100,16 +101,9 @@ export class Runner<Item extends WorkItem, Result> {
   #loop: Promise<void> | undefined
 
   constructor(options: RunnerOptions<Item, Result>) {
-    const { name, logger, metrics } = options
+    const { name, clock, logger, metrics } = options
     this.#options = options
-    this.#outage = createOutage(
-      logger,
-      { runner: name },
-      {
-        fails: 'queued work cannot be claimed and waits',
-        worksAgain: 'queued work can be claimed again',
-      },
-    )
+    this.#outage = createOutage(logger, 'work', { clock, runner: name })
     this.#items = metrics.counter({
       name: 'work_attempts_total',
       help: 'Attempts at queued work by outcome.',

@@ -94,7 +94,7 @@ function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
           mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
           enabled && session.may('testWebhook') && { title: words.test, run: test },
           mayEdit && { title: enabled ? words.disable : words.enable, run: toggle },
-          enabled && session.may('recoverWebhook') && { title: words.recover, run: recover },
+          session.may('recoverWebhook') && { title: words.recover, run: recover },
           session.may('rotateWebhook') && { title: words.rotate, run: rotate },
           session.may('deleteWebhook') && { title: words.remove, isDestructive: true, run: remove },
         ]}

@@ -17,6 +17,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { counted } from '../../../kernel/text.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
+import { WEEKDAYS, weeklySpans } from '../../../kernel/weekly.ts'
 import type { UserSourceFailure } from '../../../ports/user-source.ts'
 import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
@@ -42,6 +43,7 @@ import {
   type CertificateCounts,
 } from '../check.ts'
 import { documentPath } from '../document-path.ts'
+import { findLockHolder } from '../lock-holder.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -74,6 +76,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
       // The first start sets them.
       ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
       ...leftFileFinding(facts),
+      ...(await heldLock(parts)),
     ]
   } catch (error) {
     return [unusable(name, parts, error)]
@@ -100,6 +103,22 @@ function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
   if (leftFile === undefined) return []
   const detail = 'has data that the database of PostgreSQL does not have, and is not used'
   return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
+}
+
+/** Such as a shell of `sqlite3` that somebody has left in a transaction. */
+async function heldLock({ loaded: { config } }: DoctorParts): Promise<CheckFinding[]> {
+  if (config.database.kind !== 'sqlite') return []
+  const holder = await findLockHolder(config.database.path)
+  if (!holder) return []
+  const { processId, name } = holder
+  const detail = `process ${processId} (${name}) has held it for 2 s, and changes are answered 503 meanwhile`
+  return [
+    fault(
+      'write lock',
+      detail,
+      `look what it does (ps ${processId}); if it is no migration, end it: kill ${processId}`,
+    ),
+  ]
 }
 
 function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
@@ -176,6 +195,7 @@ const RECENT_MS = MINUTE
 /** Whether a standby can copy the users of its primary, and how old its copy is. */
 export const standbyCheck: Check = {
   name: 'standby',
+  modules: ['gateway'],
   async run({ loaded: { config }, clock, database }) {
     const { gateway } = config
     if (gateway.mirrorFrom === undefined) return [skipped('gateway.mirror_from', 'is not set: no standby')]
@@ -247,6 +267,7 @@ const USUAL_PERIOD_MS = DAY
 /** The files of the nightly routine and its last success, where it is configured, and the last data backup. */
 export const backupCheck: Check = {
   name: 'backup',
+  modules: ['api', 'worker'],
   run: async ({ loaded: { config }, clock, database }) => [
     ...(await night(config, clock.now())),
     ...dataBackups(config, clock.now(), await database().catch(() => undefined)),
@@ -260,10 +281,19 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
   return [
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
+    nextNight(config, now),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
   ]
+}
+
+/** Whoever reads the times of the log, or of another server, thinks in another zone. */
+function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now: number): CheckFinding {
+  const hours = { days: WEEKDAYS, from: windowStart, to: windowEnd, timeZone }
+  const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
+  const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
+  return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
@@ -278,7 +308,9 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
   if (lastSuccess && isAhead(lastSuccess.at, now)) return madeAhead(subject, last)
   const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
   if (!isLate && failure === '') return fine(subject, last)
-  const remedy = `see ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
+  const part =
+    run?.failure?.errorCode.startsWith('token_') === true ? '"Authorising the drive"' : '"Error codes"'
+  const remedy = `see ${part} in ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
   return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
 }
 
@@ -339,7 +371,8 @@ function sharedFolder(others: readonly string[]): CheckFinding[] {
 function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
-  if (!stats) return fault(subject, 'does not exist', `see ${documentPath('docs/guide/nightly.md')}`)
+  if (!stats)
+    return fault(subject, 'does not exist', `see "Setting it up" in ${documentPath('docs/guide/nightly.md')}`)
   const mode = (stats.mode & 0o777).toString(8)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
     return fault(subject, `mode ${mode}: the routine refuses it`, `run: chmod 600 ${path}`)
@@ -348,7 +381,7 @@ function secretFile({ setting, path, read }: SecretFile): CheckFinding {
     read()
     return fine(subject, `mode ${mode}`)
   } catch (error) {
-    const remedy = `put your copy back, or make it anew: ${documentPath('docs/guide/nightly.md')}`
+    const remedy = `put your copy back, or make it anew: "Authorising the drive" in ${documentPath('docs/guide/nightly.md')}`
     return fault(subject, errorMessage(error).replace(`${path}: `, ''), remedy)
   }
 }
@@ -379,6 +412,7 @@ const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 /** The registered certificates. */
 export const certificatesCheck: Check = {
   name: 'certificates',
+  modules: ['api', 'worker'],
   run: async ({ loaded, database }) => {
     const facts = await database().catch(() => undefined)
     if (!facts) return [skipped('registry', 'needs the database')]

@@ -27,6 +27,7 @@ export interface EngineLoad {
 /** Whether the embedded database is large or busy enough to move to PostgreSQL. */
 export const engineCheck: Check = {
   name: 'engine',
+  modules: ['api', 'worker'],
   async run({ loaded: { config }, clock, database: inspected }) {
     const { database } = config
     if (database.kind !== 'sqlite') return [skipped('PostgreSQL', 'its own server says what it needs')]

@@ -7,6 +7,7 @@ import { SETTING_TABLE } from '../../../config/schema.ts'
 import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
 import { formatSeal } from '../../../domains/audit/index.ts'
 import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
+import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
@@ -112,7 +113,7 @@ async function secretFinding(
     if (readJwtSecret(dataDir)) return undefined
     const facts = await database().catch(() => undefined)
     if (facts?.hasSigningKey !== true) return undefined
-    const { reason, remedy } = lostKey(dataDir)
+    const { reason, remedy } = lostKey(dataDir, facts.activity?.processes ?? [])
     return fault(join(dataDir, 'jwt-secret'), reason, remedy)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -248,7 +249,7 @@ export const accessCheck: Check = {
       return [skipped('user of the service', 'there is neither a unit nor a data directory')]
     const faults = [
       ...configuration(user, loaded),
-      ...tokenFile(user, loaded),
+      ...privateFiles(user, loaded),
       ...dataDirectory(user, loaded),
     ]
     return faults.length > 0 ? faults : [fine(`user ${user.uid}`, 'can use configuration and data')]
@@ -263,11 +264,18 @@ function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[
   return [...unreachable(user, file), ...lacking(user, file, READ, `${give} && chmod u=rw,g=r,o= ${file}`)]
 }
 
-/** Nobody but its owner may read it. */
-function tokenFile(user: ServiceUser, { config: { gateway } }: LoadedConfig): CheckFinding[] {
-  const path = gateway.mirrorTokenFile
-  if (path === undefined) return []
-  return [...unreachable(user, path), ...lacking(user, path, READ, `chown ${owner(user)} ${path}`)]
+/** Nobody but their owner may read them. */
+function privateFiles(user: ServiceUser, { config: { gateway, receivers } }: LoadedConfig): CheckFinding[] {
+  const paths = [
+    gateway.mirrorTokenFile,
+    ...receivers.flatMap(({ urlFile, secretFile }) => [urlFile, secretFile]),
+  ]
+  return paths
+    .filter((path) => path !== undefined)
+    .flatMap((path) => [
+      ...unreachable(user, path),
+      ...lacking(user, path, READ, `chown ${owner(user)} ${path}`),
+    ])
 }
 
 function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig): CheckFinding[] {
@@ -302,6 +310,7 @@ export const configurationCheck: Check = {
     summary(loaded),
     ...emptyFile(loaded),
     ...privacyOf(loaded),
+    ...receiverFaults(loaded.config),
     ...(loaded.file === undefined ? [] : examineUnitEnvironment(loaded.file, env)),
   ],
 }
@@ -312,6 +321,23 @@ function summary({ config, file, settings }: LoadedConfig): CheckFinding {
     file ?? 'defaults',
     `modules ${config.modules.join(', ')}; ${changed} settings are not the default`,
   )
+}
+
+/** What is in the files of receivers is read after the configuration itself, at each start. */
+function receiverFaults(config: Config): CheckFinding[] {
+  try {
+    openReceivers(config)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.problems.map(({ source, key, expected, got }) =>
+      fault(
+        source,
+        `${key}: ${got ?? 'cannot be used'}`,
+        `it has to be ${expected}; the platform does not start without it`,
+      ),
+    )
+  }
 }
 
 /** A full disk leaves such a file, and with the defaults the platform uses another database. */

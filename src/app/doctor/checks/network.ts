@@ -13,6 +13,8 @@ import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { toRfc3339, SECOND } from '../../../kernel/time.ts'
 import { busRemedy } from '../../commands/bus-hint.ts'
+import { replayCommand } from '../../../domains/messages/index.ts'
+import type { BusStreamMark } from '../../../store/bus-stream-mark.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
@@ -25,10 +27,11 @@ const PAYLOAD_BYTES = 1_024 ** 2
 /** Whether the bus can be reached, and keeps what the platform sends. */
 export const busCheck: Check = {
   name: 'bus',
-  run: async ({ loaded: { config }, bus }) => {
+  run: async ({ loaded: { config }, bus, database }) => {
+    const stream = (await database().catch(() => undefined))?.activity?.busStream
     try {
       const facts = await bus()
-      return [server(facts), payload(facts), ...jetStream(facts)]
+      return [server(facts), payload(facts), ...jetStream(facts), ...lostMessages(stream)]
     } catch (error) {
       const { urls, text } = config.bus.server
       const reason = errorMessage(error)
@@ -39,6 +42,15 @@ export const busCheck: Check = {
 
 function server({ address, version }: BusFacts): CheckFinding {
   return fine(address, `NATS ${version}`)
+}
+
+/** Until somebody has sent them again. */
+function lostMessages(stream: BusStreamMark | undefined): CheckFinding[] {
+  if (!stream?.lost) return []
+  const detail = `the stream was made anew at ${toRfc3339(stream.madeAt)}, and has lost what it had confirmed before`
+  return [
+    fault('messages', detail, `look whether its store_dir lasts, then run: ${replayCommand(stream.lost)}`),
+  ]
 }
 
 function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
@@ -112,7 +124,8 @@ function compareClocks(subject: string, now: number, other: number | undefined):
     : fine(subject, detail)
 }
 
-const ANSWER_MS = 2 * SECOND
+// A platform whose database does not answer says so after 5 s.
+const ANSWER_MS = 7 * SECOND
 
 /** Each address is free, or the platform itself listens there, with the configuration as it is now. */
 export const portsCheck: Check = {
@@ -230,6 +243,7 @@ const IDENTITY = { id: 'doctor', name: 'doctor', roles: [], via: 'headers' } as 
 /** Whether the api accepts the requests that a gateway with this configuration passes on. */
 export const gatewayCheck: Check = {
   name: 'gateway',
+  modules: ['gateway'],
   async run({ loaded: { config }, clock }) {
     const { apiUrl } = config.gateway
     if (!config.modules.includes('gateway')) return [skipped('gateway.api_url', 'this process is no gateway')]

@@ -7,6 +7,7 @@ const LATE_MS = MINUTE
 /** Whether a worker runs: without one no order expires, no notification is sent and no backup is made. */
 export const workerCheck: Check = {
   name: 'worker',
+  modules: ['api', 'worker'],
   run: async ({ database }) => {
     const overdueMs = (await database().catch(() => undefined))?.overdueOrderMs
     if (overdueMs === undefined) return [skipped('orders', 'needs the database')]

@@ -37,6 +37,8 @@ export interface ReceiverView {
   readonly lastSuccessAt: number | null
   readonly lastError: string | null
   readonly pending: number
+  /** The first failure since the last success. */
+  readonly failingSince: number | null
 }
 
 export const RECEIVER_ALERTS = {
@@ -92,6 +94,7 @@ export class Receivers implements Notices {
           state,
           lastSuccessAt,
           lastError,
+          failingSince,
           pending: await countPendingOf(store.read, name),
         }
       }),

@@ -2,6 +2,7 @@ import type { WaitingClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../../kernel/metrics.ts'
+import { OUTAGES, OutageLength } from '../../../kernel/outages.ts'
 import { backoffMs } from '../../../kernel/waiting.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
 import type {
@@ -59,11 +60,13 @@ export class MirrorFollower implements Mirror {
   #confirmedAt = Number.NEGATIVE_INFINITY
   #fullCopyAt: number | undefined
   #pool: string | null = null
+  readonly #outage: OutageLength
   #failures = 0
   #failure: { readonly outcome: UserSourceFailure['outcome']; readonly reason: string } | undefined
 
   constructor(deps: MirrorFollowerDeps) {
     this.#deps = deps
+    this.#outage = new OutageLength(deps.logger, 'primary', deps.clock)
     this.#telemetry = mirrorTelemetry(deps.metrics)
     deps.metrics.onScrape(() => this.#exposeAge(), [this.#telemetry.age])
   }
@@ -167,7 +170,7 @@ export class MirrorFollower implements Mirror {
   }
 
   #succeed(startedAt: number): void {
-    if (this.#failure) this.#deps.logger.info({}, 'the users are those of the primary again')
+    if (this.#failure) this.#deps.logger.info(this.#outage.end(), OUTAGES.primary.worksAgain)
     this.#failure = undefined
     this.#failures = 0
     this.#currentAt = startedAt
@@ -185,9 +188,10 @@ export class MirrorFollower implements Mirror {
           reason: failure.reason,
           ...(error instanceof FailedExchange ? {} : { error: errorMessage(error) }),
         },
-        'the users of the primary are not available; the gateway goes by its copy',
+        OUTAGES.primary.fails,
       )
     this.#failure = failure
+    this.#outage.fails({ reason: failure.reason, error })
     this.#failures += 1
     this.#telemetry.exchanges.increment({ outcome: 'failed' })
   }

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
+import { systemClock, type Clock } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { createOutage, type Logger, type Outage } from '../../../kernel/logger.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../../kernel/outages.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { IdentitySignature } from '../../tokens/identity-signature.ts'
 import { AnswerReader, type ApiAnswer, type ReserveAnswer } from './answer-reader.ts'
@@ -19,6 +21,8 @@ export interface ApiConnectionOptions {
   readonly timeoutMs?: number
   /** Whether the api is known to be away: then a request fails at once and not after that time. */
   readonly isAway?: () => boolean
+  /** That of the process, where it is left out. */
+  readonly clock?: Clock
 }
 
 export interface ApiRequest {
@@ -60,6 +64,7 @@ export class ApiConnection {
 
   constructor(options: ApiConnectionOptions) {
     const { url: address, logger, signature, timeoutMs = TIMEOUT_MS, isAway = () => false } = options
+    const { clock = systemClock } = options
     const url = new URL(address)
     this.#signature = signature
     this.#url = url
@@ -68,11 +73,7 @@ export class ApiConnection {
     this.#servername = certificateName(url)
     this.#timeoutMs = timeoutMs
     this.#isAway = isAway
-    this.#outage = createOutage(
-      logger,
-      { api: url.origin },
-      { fails: 'the api does not answer', worksAgain: 'the api answers again' },
-    )
+    this.#outage = createOutage(logger, 'api', { clock, api: url.origin })
   }
 
   /** Resolves with the response once its head is there; the caller reads or destroys its body. */

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { doctorWorld } from '../../../test/support/doctor.ts'
+import { startNats } from '../../../test/support/nats.ts'
+import { OUTAGES } from '../../kernel/outages.ts'
+import { DAY, HOUR, toRfc3339 } from '../../kernel/time.ts'
+import type { DoctorFinding } from './doctor.ts'
+
+async function openWorld(t: TestContext) {
+  const world = doctorWorld(t)
+  await world.migrate()
+  return {
+    ...world,
+    run: (statement: string) => {
+      using database = new DatabaseSync(join(world.dataDir, 'platform.db'))
+      database.exec(statement)
+    },
+  }
+}
+
+const texts = (findings: readonly DoctorFinding[]) =>
+  findings.map(({ result, subject, detail }) => `${result} ${subject}: ${detail}`)
+
+const PROCESS = {
+  host: 'one',
+  processId: 7,
+  version: '2.3.0',
+  modules: ['api', 'worker'],
+  startedAt: 0,
+  dataDir: '/data',
+  bus: 'nats://127.0.0.1:1',
+  receivers: {},
+}
+
+function serving(...processes: object[]): string {
+  const rows = processes.map(
+    (each, index) =>
+      `('serving:${index}', '${JSON.stringify({ ...PROCESS, ...each })}', ${Date.now() + 60_000})`,
+  )
+  return `insert into leases (name, holder, expires_at) values ${rows.join(', ')}`
+}
+
+test('two installations on one database are named with what differs', async (t) => {
+  const { examine, run } = await openWorld(t)
+  assert.deepEqual(texts((await examine()).of('processes')), [
+    'skipped of this database: none runs, or only read-only ones',
+  ])
+  run(serving({}, { processId: 8, dataDir: '/other', bus: 'nats://bus:4222' }))
+  const found = (await examine()).of('processes')
+  assert.deepEqual(texts(found), [
+    'ok one, process 7: 2.3.0; api, worker; bus nats://127.0.0.1:1; data_dir /data; since 1970-01-01T00:00:00.000Z',
+    'ok one, process 8: 2.3.0; api, worker; bus nats://bus:4222; data_dir /other; since 1970-01-01T00:00:00.000Z',
+    'warning bus: the processes have several: nats://127.0.0.1:1 and nats://bus:4222; each event goes to one of them',
+    'warning data_dir: the processes on one have several: /data and /other',
+  ])
+  assert.match(String(found.at(-1)?.remedy), /two installations, give one of them a database of its own/)
+})
+
+test('a receiver that fails, and one that the platform has another address of, are named', async (t) => {
+  const { dataDir, examine, run } = await openWorld(t)
+  const env = { ALERT_ROBOT_URL: 'http://127.0.0.1:1/x', ALERT_ROBOT_KIND: 'generic' }
+  assert.deepEqual(texts((await examine(env)).of('receivers')), ['ok robot (generic): nothing was sent yet'])
+  run(`update alert_channels set failing_since = ${HOUR}, last_error = 'HTTP 404', last_success_at = 0`)
+  const [failing] = (await examine(env)).of('receivers')
+  assert.equal(
+    `${failing?.result} ${failing?.detail}`,
+    `error has failed since ${toRfc3339(HOUR)}: HTTP 404; last sent at ${toRfc3339(0)}`,
+  )
+  assert.match(String(failing?.remedy), /then run: platform alerts test robot$/)
+  run(serving({ receivers: { robot: 'another' } }))
+  assert.match(
+    texts((await examine({ ...env, JWT_SECRET: 'k'.repeat(40) })).of('receivers')).join(),
+    /^warning .*process 7 on one has another address or secret for it/,
+    dataDir,
+  )
+})
+
+test('a platform without an enabled administrator, and a provider that does not answer, are named', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const skipped = texts((await examine()).of('sign-in'))
+  assert.match(
+    skipped.join('\n'),
+    /^skipped administrators: the first start .*\nskipped auth\.oidc\.issuer: is not set/,
+  )
+  run(`insert into users
+    (id, name, name_key, password_hash, roles, enabled, token_generation, tokens_valid_from, created_at, updated_at)
+    values ('u-1', 'ada', 'ada', '', 'admin', 0, 0, 0, 1, 1)`)
+  const oidc = {
+    AUTH_OIDC_ISSUER: 'https://127.0.0.1:1',
+    AUTH_OIDC_CLIENT_ID: 'platform',
+    AUTH_OIDC_CLIENT_SECRET: 'canary-canary-canary',
+  }
+  const [admins, provider] = (await examine(oidc)).of('sign-in')
+  assert.deepEqual([admins?.result, provider?.result], ['warning', 'error'])
+  assert.match(String(admins?.remedy), /platform user enable NAME/)
+  assert.match(String(provider?.detail), /^does not answer: /)
+  run('update users set enabled = 1')
+  assert.equal((await examine()).of('sign-in')[0]?.result, 'ok')
+})
+
+test('a command that runs longer than its timeout is named', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const execution = (id: string, status: string, at: number) =>
+    run(`insert into command_executions
+      (id, command_id, params, requested_by, status, approvals, created_at, started_at, host, attempts, queued_at)
+      values ('${id}', 'disk', '{}', 'ada', '${status}', '[]', ${at}, ${at}, 'one', 0, ${at})`)
+  execution('e-1', 'running', Date.now() - DAY)
+  execution('e-2', 'running', Date.now())
+  execution('e-3', 'queued', Date.now() - HOUR)
+  const found = (await examine()).of('commands')
+  assert.deepEqual(
+    found.map(({ result, subject }) => `${result} ${subject}`),
+    ['warning disk e-1', 'ok disk e-2', 'warning disk e-3'],
+  )
+  assert.match(String(found[0]?.remedy), /POST \/commands\/executions\/e-1\/cancel/)
+})
+
+test('what the bus has lost is an error until it was sent again', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const nats = await startNats({ jetstream: true })
+  t.after(() => nats.stop())
+  run(`insert into leases (name, holder, expires_at)
+    values ('bus-stream', '{"madeAt":2000,"lost":{"since":0,"until":3000}}', 1)`)
+  const lost = (await examine({ BUS_SERVER: nats.url }))
+    .of('bus')
+    .find(({ subject }) => subject === 'messages')
+  assert.equal(lost?.result, 'error')
+  assert.match(
+    String(lost?.remedy),
+    /run: platform messages replay --since 1970-01-01T00:00:00\.000Z --until 1970-01-01T00:00:03\.000Z$/,
+  )
+})
+
+test('with --module only what those modules need is examined', async (t) => {
+  const { examine } = await openWorld(t)
+  const checks = async (module: string) =>
+    new Set((await examine({ MODULE: module })).report.findings.map(({ check }) => check))
+  const [all, gateway] = [await checks('all'), await checks('gateway')]
+  const left = ['engine', 'worker', 'certificates', 'receivers', 'commands', 'sign-in', 'backup']
+  assert.deepEqual([...all.difference(gateway)].toSorted(), left.toSorted())
+  assert.deepEqual([...all.difference(await checks('worker'))].toSorted(), [
+    'gateway',
+    'ports',
+    'sign-in',
+    'standby',
+    'tls',
+  ])
+})
+
+test('where another platform serves the database no other key is suggested', async (t) => {
+  const { examine, run, dataDir } = await openWorld(t)
+  run("insert into leases (name, holder, expires_at) values ('signing-key', 'key-x', 1)")
+  run(serving({}))
+  const [key] = (await examine()).of('files')
+  assert.match(
+    String(key?.detail),
+    /^the platform on one \(process 7, data_dir \/data\) serves this database, /,
+  )
+  assert.match(String(key?.remedy), /^copy its jwt-secret there.*a database of its own$/, dataDir)
+})
+
+test('the guide leads from a symptom to every check, and the report to the guide', async (t) => {
+  const { examine, table } = await openWorld(t)
+  const guide = readFileSync(
+    join(import.meta.dirname, '../../../docs/guide/when-something-is-wrong.md'),
+    'utf8',
+  )
+  const { report } = await examine()
+  // The first finding of a wrong configuration; its errors name themselves.
+  const checks = new Set(report.findings.map(({ check }) => check)).difference(
+    new Set(['configuration', 'access']),
+  )
+  assert.deepEqual(
+    [...checks].filter((check) => !guide.includes(`\`${check}\``)),
+    [],
+  )
+  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.api, OUTAGES.primary])
+    assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
+  assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
+})
+
+test('a file of a receiver that cannot be used is named, and says nothing about the database', async (t) => {
+  const { examine, dataDir } = await openWorld(t)
+  const [config, file] = [`${dataDir}.toml`, `${dataDir}-url`]
+  writeFileSync(config, `[receivers.chat]\nkind = "slack"\nurl_file = "${file}"\n`, { mode: 0o600 })
+  writeFileSync(file, 'http://127.0.0.1:1/canary', { mode: 0o644 })
+  const { of } = await examine({ PLATFORM_CONFIG: config })
+  const errors = of('configuration').filter(({ result }) => result === 'error')
+  assert.deepEqual(texts(errors), [`error file ${file}: receivers.chat.url_file: mode 644`])
+  assert.equal(of('database')[0]?.result, 'ok')
+  assert.ok(!JSON.stringify(errors).includes('canary'))
+})

@@ -1,0 +1,60 @@
+import type { Config } from '../../../config/config.ts'
+import type { ReceiverView } from '../../../domains/alerts/index.ts'
+import { counted } from '../../../kernel/text.ts'
+import { toRfc3339 } from '../../../kernel/time.ts'
+import type { ServingProcess } from '../../../store/work/serving.ts'
+import { receiverCodes, type ReceiverCodes } from '../../receivers.ts'
+import { jwtSecrets } from '../../signing-keys.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+
+/** Whether each receiver of alerts gets what is sent to it, and whether the running platform has its present address. */
+export const receiversCheck: Check = {
+  name: 'receivers',
+  modules: ['api', 'worker'],
+  run: async ({ loaded: { config }, database }) => {
+    const activity = (await database().catch(() => undefined))?.activity
+    if (!activity) return [skipped('receivers of alerts', 'needs the database')]
+    if (activity.receivers.length === 0) return [skipped('receivers of alerts', NONE)]
+    const codes = codesOf(config)
+    return activity.receivers.map((receiver) => findingOf(receiver, activity.processes, codes))
+  },
+}
+
+const NONE =
+  'there are none, so nobody is notified of an alert: set alerts.robot.url, or add a table [receivers.NAME]'
+
+/** Undefined where this user cannot read the key or the secrets. */
+function codesOf(config: Config): ReceiverCodes | undefined {
+  try {
+    return receiverCodes(config, jwtSecrets(config))
+  } catch {
+    return undefined
+  }
+}
+
+function findingOf(
+  { name, kind, state, lastSuccessAt, lastError, pending, failingSince }: ReceiverView,
+  processes: readonly ServingProcess[],
+  codes: ReceiverCodes | undefined,
+): CheckFinding {
+  const subject = `${name} (${kind})`
+  const sent = lastSuccessAt === null ? 'nothing was sent yet' : `last sent at ${toRfc3339(lastSuccessAt)}`
+  const waiting = pending > 0 ? `; ${counted(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
+  const outdated = codes && processes.find((each) => tells(each) && each.receivers[name] !== codes[name])
+  if (outdated) {
+    const detail = `process ${outdated.processId} on ${outdated.host} has another address or secret for it; ${sent}${waiting}`
+    return warning(subject, detail, 'restart it: it goes on with the one that it has read at its start')
+  }
+  if (state === 'ok') return fine(subject, `${sent}${waiting}`)
+  const since = failingSince === null ? '' : ` since ${toRfc3339(failingSince)}`
+  return fault(
+    subject,
+    `has failed${since}: ${lastError ?? 'no reason is known'}; ${sent}${waiting}`,
+    `mend its address, secret or server; after a change of the configuration restart; then run: platform alerts test ${name}`,
+  )
+}
+
+/** A gateway tells nobody. */
+function tells({ modules }: ServingProcess): boolean {
+  return modules.some((module) => module !== 'gateway')
+}

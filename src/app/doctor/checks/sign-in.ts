@@ -1,0 +1,43 @@
+import { systemClock } from '../../../kernel/clock.ts'
+import { signInSettings } from '../../domains.ts'
+import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+
+/** Whether somebody can administer the platform, and whether people can sign in. */
+export const signInCheck: Check = {
+  name: 'sign-in',
+  modules: ['api'],
+  run: async (parts) => [await admins(parts), await provider(parts)],
+}
+
+async function admins({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
+  const subject = 'administrators'
+  const activity = (await database().catch(() => undefined))?.activity
+  if (!activity) return skipped(subject, 'needs the database')
+  if (config.gateway.mirrorFrom !== undefined) return skipped(subject, 'the users are those of the primary')
+  if (!activity.hasUsers)
+    return skipped(subject, 'the first start of the api makes one, and prints the password')
+  if (activity.hasAdmin) return fine(subject, 'at least one is enabled')
+  return warning(
+    subject,
+    'no user with the role admin is enabled',
+    'run: platform user enable NAME, or platform user add NAME --role admin',
+  )
+}
+
+async function provider({ loaded: { config } }: DoctorParts): Promise<CheckFinding> {
+  const settings = signInSettings(config, systemClock)
+  if (!settings) return skipped('auth.oidc.issuer', 'is not set: people sign in with their password')
+  const subject = `auth.oidc.issuer ${config.auth.oidc.issuer}`
+  const { outcome, ...answer } = await settings.provider.authorizationUrl(NOT_USED)
+  if (!('reason' in answer)) return fine(subject, 'answers with its metadata')
+  return outcome === 'unreachable'
+    ? fault(
+        subject,
+        `does not answer: ${answer.reason}`,
+        'start it, or mend its address; until then only passwords work',
+      )
+    : fault(subject, answer.reason, 'compare auth.oidc.issuer with what the provider names itself')
+}
+
+/** The address is not used, only what it is made of. */
+const NOT_USED = { state: 'doctor', nonce: 'doctor', codeVerifier: 'doctor-'.repeat(7) }
