@@ -383,6 +383,23 @@ export async function listToldBy(
   return new Map(rows.map(({ alertId, ...row }) => [alertId, row]))
 }
 
+/** Whether the receiver was told of each of the alerts at another time than that. */
+export async function wasToldSince(
+  queries: Queries,
+  receiver: string,
+  alertIds: readonly string[],
+  at: number,
+): Promise<boolean> {
+  const { count } = await db(queries)
+    .selectFrom('alert_told')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('receiver', '=', receiver)
+    .where('alert_id', 'in', alertIds)
+    .where('at', '!=', at)
+    .executeTakeFirstOrThrow()
+  return Number(count) === alertIds.length
+}
+
 /** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
 export async function recordKnown(tx: Tx, known: Known): Promise<void> {
   await tx.change(lower, known)
