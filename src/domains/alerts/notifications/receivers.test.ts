@@ -7,7 +7,7 @@ import {
   timedJobs,
 } from '../../../../test/support/receiver-world.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
-import { HOUR, MINUTE } from '../../../kernel/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 
 const ALL = { limit: 100 }
 
@@ -229,6 +229,29 @@ onEveryDialect('receivers of alerts', (dialect) => {
     assert.equal(w.titles('chat').length, 3)
     assert.match(w.messages.get('chat')?.[2]?.text ?? '', /^\[ERROR\] A .*\n\[ERROR\] B .*\nAlerts: \S+$/)
     assert.deepEqual(w.messages.get('chat')?.[2]?.about?.occasions, ['digest'])
+  })
+
+  it('outside of the hours of a route are told at the beginning that the clock shows, once, also after it was set', async () => {
+    const start = Date.UTC(2026, 10, 29, 21)
+    const routes = [{ receivers: ['chat'], hours: NIGHTLESS }]
+    await using w = await receiverWorld(dialect, { names: ['chat'], routes, start })
+    const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 28, hour, minute)
+    await w.report()
+    w.clock.jump(at(6) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), [], 'the hours of the day before have not begun')
+    w.clock.jump(at(8, 1) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
+    w.clock.jump(at(7) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    await w.report({ alarmId: 'other', title: 'Other' })
+    w.clock.jump(at(12) - DAY - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed', '[ERROR] Other'], 'the hours have begun')
+    w.clock.jump(at(12) + DAY - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.equal(w.titles('chat').length, 2)
   })
 
   it('outside of the hours of a route are escalated only after the route has told at their beginning', async () => {

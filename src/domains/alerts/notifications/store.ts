@@ -6,7 +6,7 @@ import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { DAY } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Damping } from './damping.ts'
 import type { Health } from './health.ts'
@@ -58,8 +58,6 @@ const WAITING = notifications.pick(
   'dueAt',
   'trace',
 )
-// Hours open again within a week.
-const LONGEST_WAIT_MS = 8 * DAY
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
@@ -167,6 +165,13 @@ const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'co
     .set(notifications.set(value, 'weight', 'source', 'content'))
     .where('id', '=', value('id'))
     .where('outcome', '=', sql.lit('pending')),
+)
+
+const setWait = statement<Decided & { id: string; at: number; dueAt: number }>((on, value) =>
+  on
+    .updateTable('alert_notifications')
+    .set(notifications.set(value, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
+    .where('id', '=', value('id')),
 )
 
 const sameInFreeze = statement<
@@ -448,6 +453,15 @@ export async function refreshPending(tx: Tx, notification: Waiting): Promise<voi
   await tx.change(refresh, { id, weight, source, content })
 }
 
+/** A pending notification waits for another time, from now on. */
+export async function postpone(
+  tx: Tx,
+  id: string,
+  wait: Decided & { readonly at: number; readonly dueAt: number },
+): Promise<void> {
+  await tx.change(setWait, { id, ...wait })
+}
+
 /** Whether the alert has that decision on that occasion since it was frozen last. */
 export async function isDecidedInFreeze(
   queries: Queries,
@@ -726,7 +740,8 @@ export async function listWaiting(queries: Queries, channel: string, now: number
       row.or([
         row('due_at', 'is', null),
         row('due_at', '<=', now),
-        row('due_at', '>', now + LONGEST_WAIT_MS),
+        // Of a clock that was set back since: the hours may have begun.
+        row('at', '>', now + CLOCK_DIFFERENCE_MS),
       ]),
     )
     .orderBy('weight', 'desc')
