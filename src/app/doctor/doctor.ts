@@ -21,7 +21,7 @@ import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
 import { engineCheck } from './checks/engine.ts'
-import { workerCheck } from './checks/worker.ts'
+import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
@@ -36,6 +36,7 @@ const CHECKS: readonly Check[] = [
   databaseCheck,
   engineCheck,
   workerCheck,
+  paymentsCheck,
   busCheck,
   certificatesCheck,
   gatewayCheck,
@@ -94,7 +95,17 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
     const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
-    const marks = { overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    const names = config.payments.channels.map(({ name }) => name)
+    const failingChannels = isCurrent ? await domains.payments.payments.failingChannels(names) : []
+    const marks = {
+      overdueOrderMs,
+      failingChannels,
+      hasSigningKey,
+      keys,
+      lostAuditKeys,
+      missingSeal,
+      leftFile,
+    }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()

@@ -810,7 +810,12 @@ export async function recordSent(
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
   const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
-  const cause = { code: outcome, values: { message: messageId, others: contained.length - 1 } } as const
+  const values = {
+    message: messageId,
+    others: contained.length - 1,
+    ...(warning !== undefined && { warning }),
+  }
+  const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
     await tx.change(saveTold, { alertId, receiver, ...toldBy(notification), at })
