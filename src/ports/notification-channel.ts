@@ -32,21 +32,29 @@ export interface ChannelMessage {
   readonly links?: readonly MessageLink[]
   /** Left out of a message that is not about alerts. */
   readonly about?: MessageAbout
+  /** Those who have not got it with the others, by `missed` of that attempt. Left out for everybody. */
+  readonly recipients?: readonly string[]
 }
 
 /**
  * Whether a message failed by itself (the receiver refuses this one) or would have failed whatever it said: the receiver
- * is away, overloaded, or does not accept the address, the token or the signature.
+ * is away, overloaded, or does not accept the address, the token or the signature. `recipients`: the ones that the message
+ * names are refused, which says nothing about the others.
  */
-export type SendFault = 'message' | 'receiver'
+export type SendFault = 'message' | 'receiver' | 'recipients'
 
 /**
  * The outcome of one attempt. `answer` and `reason` contain no credentials of the channel. `retryable`: the same message
  * may succeed later; otherwise a setting or the message must be changed first. `pauseMs`: the channel asks for that pause.
- * `warning`: who has not got it all the same. `isUncertain`: there was no answer, so the receiver may have got the message.
+ * `warning`: who has not got it all the same. `missed`: those of them to whom it can be sent later. `isUncertain`: there was no answer, so the receiver may have got the message.
  */
 export type SendOutcome =
-  | { readonly sent: true; readonly answer: string; readonly warning?: string }
+  | {
+      readonly sent: true
+      readonly answer: string
+      readonly warning?: string
+      readonly missed?: readonly string[]
+    }
   | {
       readonly sent: false
       readonly reason: string

@@ -122,11 +122,11 @@ const deleteCertificates: Step = async (w) => {
     await w.store.write((tx) => w.domains.certificates.certificates.remove(tx, id, 'ada'))
 }
 
-const openPayment = async ({ store, domains, channel }: World) => {
+const openPayment = async ({ store, domains, channel }: World, orderId = 'o-1') => {
   const { payments } = domains.payments
-  const order = { orderId: 'o-1', platform: 'live', amountCents: 4_990 }
+  const order = { orderId, platform: 'live', amountCents: 4_990 }
   await store.write((tx) => domains.orders.orders.create(tx, order, 'shop'))
-  const wanted = { orderId: 'o-1', channel: channel.name }
+  const wanted = { orderId, channel: channel.name }
   const { payment } = await store.write((tx) => payments.create(tx, wanted, 'shop'))
   return payments.complete(payment.id)
 }
@@ -190,6 +190,19 @@ const CASES: Readonly<Record<string, Case>> = {
       await receive(w, w.channel.refundCallback(refund.number, 'failed'))
     },
     end: resolvePayments,
+  },
+  'payment.channel_failing:*': {
+    async raise(w) {
+      for (let orders = 0; orders < 5; orders++) {
+        w.channel.faults.push({ call: 'create', outcome: 'refused', isDone: false })
+        await openPayment(w, `o-${orders}`)
+      }
+      await w.job('payment-channels')
+    },
+    async end(w) {
+      await openPayment(w, 'o-5')
+      await w.job('payment-channels')
+    },
   },
   'payment.bad_signature:*': {
     async raise({ domains: { payments }, channel }) {

@@ -28,8 +28,8 @@ export interface Postfix extends AsyncDisposable {
   readonly url: string
   /** The mails in the mailbox `ops` or `boss` of example.org, as they were delivered. */
   mails(mailbox: 'ops' | 'boss'): readonly string[]
-  /** Refuses each recipient for now (450), until it is called with `false`. */
-  greylist(isOn: boolean): void
+  /** Refuses each recipient for now (450), or this one alone, until it is called with `false`. */
+  greylist(whom: boolean | string): void
 }
 
 /**
@@ -102,20 +102,23 @@ function readdirIfAny(folder: string): string[] {
 
 /** The server that Postfix asks about each recipient (https://www.postfix.org/SMTPD_POLICY_README.html). */
 async function startPolicy() {
-  let isGreylisting = false
+  let greylisted: boolean | string = false
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('data', (chunk: Buffer) => {
-      if (!chunk.toString().endsWith('\n\n')) return
-      socket.write(`action=${isGreylisting ? 'defer_if_permit Greylisted, try again later' : 'dunno'}\n\n`)
+      const request = chunk.toString()
+      if (!request.endsWith('\n\n')) return
+      const isGreylisted =
+        greylisted === true || (greylisted !== false && request.includes(`\nrecipient=${greylisted}\n`))
+      socket.write(`action=${isGreylisted ? 'defer_if_permit Greylisted, try again later' : 'dunno'}\n\n`)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    greylist(isOn: boolean) {
-      isGreylisting = isOn
+    greylist(whom: boolean | string) {
+      greylisted = whom
     },
     async [Symbol.asyncDispose]() {
       server.close()

@@ -20,6 +20,8 @@ export interface SmtpServer extends AsyncDisposable {
   readonly passwords: readonly string[]
   /** Makes this step fail from now on; undefined: no step fails. */
   fail(step: SmtpStep | undefined, code?: number, message?: string): void
+  /** Takes mails for late@example.com from now on, whom it has put off. */
+  endGreylisting(): void
 }
 
 export type SmtpStep = 'connect' | 'auth' | 'mail' | 'rcpt' | 'data'
@@ -44,6 +46,7 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
   const mails: ReceivedMail[] = []
   const passwords: string[] = []
   let fault: Fault | undefined
+  let isGreylisting = true
   const at = (step: SmtpStep, then: () => void, refuse: (error: Error) => void) => {
     if (fault?.step === step) refuse(Object.assign(new Error(fault.message), { responseCode: fault.code }))
     else then()
@@ -65,6 +68,8 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
     onRcptTo(address, _session, done) {
       if (address.address.startsWith('nobody@')) {
         done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }))
+      } else if (isGreylisting && address.address.startsWith('late@')) {
+        done(Object.assign(new Error('greylisted'), { responseCode: 450 }))
       } else at('rcpt', done, done)
     },
     onData(stream, session, done) {
@@ -93,6 +98,9 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpSe
     passwords,
     fail(step, code = 451, message = 'try again later') {
       fault = step && { step, code, message }
+    },
+    endGreylisting() {
+      isGreylisting = false
     },
     async [Symbol.asyncDispose]() {
       await new Promise<void>((resolve) => server.close(() => resolve()))

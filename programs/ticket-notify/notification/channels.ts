@@ -42,7 +42,7 @@ export const sendByMail = catchErrors(async ({ notification, secrets, memory, ig
   const result = await mailer.send({ subject: title, text, key }, signal)
   if (result.outcome === 'failed') return result
   if (!ignoreThrottle) memory.noteMail(category)
-  const { refused } = result
+  const refused = [...result.refused, ...result.deferred].map(({ recipient }) => recipient)
   if (refused.length === 0) return { outcome: 'sent', reason: memory.problem }
   return { outcome: 'sent', reason: `refused for ${refused.join(', ')}`, refused }
 })

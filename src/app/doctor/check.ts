@@ -52,6 +52,8 @@ export interface InspectedDatabase extends DatabaseFacts {
   readonly overdueOrderMs: number | undefined
   /** What the platform is doing; undefined until the schema is current. */
   readonly activity: Activity | undefined
+  /** The payment channels whose provider has opened none of the last payments; none until the schema is current. */
+  readonly failingChannels: readonly string[]
   /** When the last data backup was completed; undefined until one was, or until the schema is current. */
   readonly lastBackupAt: number | undefined
   /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */

@@ -197,6 +197,31 @@ test('an order that nobody expires is a warning', async (t) => {
   assert.match(String(await worker()), /^warning,one is pending \d+ min after its end: no worker expires it$/)
 })
 
+test('a payment channel whose provider opens none of the last payments is a warning', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  const secrets = join(dataDir, 'pay.env')
+  writeFileSync(secrets, 'STRIPE_SECRET_KEY=sk_test\nSTRIPE_WEBHOOK_SECRET=whsec_test\n', { mode: 0o600 })
+  const toml = join(dataDir, 'pay.toml')
+  const channel = (name: string) =>
+    `[payments.channels.${name}]\nkind = "stripe"\nsecrets_file = "${secrets}"\n`
+  writeFileSync(toml, `[payments]\npublic_url = "http://127.0.0.1:9"\n${channel('card')}${channel('other')}`)
+  using database = new DatabaseSync(join(dataDir, 'platform.db'))
+  for (const name of ['a', 'b', 'c', 'd', 'e'])
+    database.exec(`insert into payments
+      (id, order_id, channel, status, amount_cents, currency, number, created_at, created_by, refunded_cents,
+        reserved_cents, parameters, is_closing, attempts, queued_at)
+      values ('${name}', 'o-${name}', 'card', 'failed', 1, 'CNY', '${name}', ${Date.now()}, 'ada', 0, 0, '', 0, 0, 0)`)
+  const { of } = await examine({ PLATFORM_CONFIG: toml })
+  assert.deepEqual(
+    of('payments').map(({ subject, result, detail }) => [subject, result, detail]),
+    [
+      ['card', 'warning', 'the provider has opened none of the last 5 payments'],
+      ['other', 'ok', 'its last payments do not all fail'],
+    ],
+  )
+})
+
 test('a port that another program uses is an error that names the setting', async (t) => {
   const { examine } = doctorWorld(t)
   const server = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1')

@@ -27,7 +27,7 @@ import { engineCheck } from './checks/engine.ts'
 import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
 import { signInCheck } from './checks/sign-in.ts'
-import { workerCheck } from './checks/worker.ts'
+import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
@@ -43,6 +43,7 @@ const CHECKS: readonly Check[] = [
   processesCheck,
   engineCheck,
   workerCheck,
+  paymentsCheck,
   busCheck,
   certificatesCheck,
   receiversCheck,
@@ -108,7 +109,10 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
     const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
     const activity = isCurrent ? await readActivity(opened, domains, systemClock) : undefined
-    const marks = { activity, overdueOrderMs, hasSigningKey, keys, lostAuditKeys, missingSeal, leftFile }
+    const names = config.payments.channels.map(({ name }) => name)
+    const failingChannels = isCurrent ? await domains.payments.payments.failingChannels(names) : []
+    const keyMarks = { hasSigningKey, keys, lostAuditKeys, missingSeal }
+    const marks = { ...keyMarks, activity, overdueOrderMs, failingChannels, leftFile }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
   } finally {
     await opened.close()

@@ -43,6 +43,17 @@ export const PAYMENT_ALERTS = {
     whatToDo: 'Look at the refund at the provider, then refund again or resolve the payment.',
     repeatEveryMs: DAY,
   },
+  'payment.channel_failing:*': {
+    severities: ['HIGH'],
+    raisedBy:
+      'The provider has opened none of the last 5 payments of a channel, of those of a day; `*` is the channel. Reported again every hour.',
+    endedBy:
+      'The provider opens a payment, or 3 hours without another report: nobody has tried for a day, or the channel is gone.',
+    whatToDo:
+      'Look at `failed_reason` of the payments and at the log; `When a channel fails` of the guide to payments has the causes. Meanwhile offer another channel.',
+    endsAfterMs: 3 * HOUR,
+    repeatEveryMs: DAY,
+  },
   'payment.bad_signature:*': {
     severities: ['WARNING'],
     raisedBy:

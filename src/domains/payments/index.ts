@@ -1,7 +1,7 @@
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import { PAYMENT_EVENTS } from './events.ts'
-import { callbackPruneJob, paymentAgeJob } from './jobs.ts'
+import { callbackPruneJob, channelCheckJob, paymentAgeJob } from './jobs.ts'
 import type { Payment } from './model.ts'
 import { PAYMENT_ERRORS, PAYMENT_READERS, paymentRoutes } from './routes.ts'
 import { encodePayment, PaymentSchema } from './schemas.ts'
@@ -61,13 +61,16 @@ export const paymentsDomain = defineDomain({
     // Without channels there is nothing to do.
     const isUsed = channels.length > 0
     const runners = [...paymentWork, ...refundWork, ...reconciliationWork]
+    // Their metrics exist without channels, too.
+    const paymentAge = paymentAgeJob(payments, deps.metrics)
+    const channelCheck = channelCheckJob(payments, { metrics: deps.metrics, channels })
     return {
       payments,
       reconciliations,
       routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations, RECONCILIATION_ERRORS)],
       jobs: {
-        api: isUsed ? [paymentAgeJob(payments, deps.metrics)] : [],
-        worker: isUsed ? [callbackPruneJob(payments), reconciliationJob(reconciliations)] : [],
+        api: isUsed ? [paymentAge] : [],
+        worker: isUsed ? [callbackPruneJob(payments), channelCheck, reconciliationJob(reconciliations)] : [],
       },
       // Also in the api: a payment must not wait for a worker that does not run.
       runners: { api: runners, worker: runners },

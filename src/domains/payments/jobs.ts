@@ -1,6 +1,6 @@
 import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { HOUR, SECOND } from '../../kernel/time.ts'
+import { HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { Payments } from './service.ts'
 
 const PRUNE_BATCH = 500
@@ -28,6 +28,27 @@ export function paymentAgeJob(payments: Pick<Payments, 'oldestCreatingMs'>, metr
     gauges: [oldest],
     async run() {
       oldest.set((await payments.oldestCreatingMs()) / SECOND)
+    },
+  }
+}
+
+/** Looks for channels by which no payment works. */
+export function channelCheckJob(
+  payments: Pick<Payments, 'reportFailing'>,
+  { metrics, channels }: { readonly metrics: Metrics; readonly channels: readonly string[] },
+): Job {
+  const failing = metrics.gauge({
+    name: 'payment_channel_failing',
+    help: 'Whether the provider of the channel has opened none of the last payments (1), read every minute by the worker.',
+    labels: ['channel'],
+  })
+  return {
+    name: 'payment-channels',
+    everyMs: MINUTE,
+    gauges: [failing],
+    async run() {
+      const names = await payments.reportFailing()
+      for (const channel of channels) failing.set(names.has(channel) ? 1 : 0, { channel })
     },
   }
 }

@@ -127,6 +127,28 @@ export const LONGEST_PAYMENT_PAUSE_MS = 15 * MINUTE
 // A payer who was there in the last second has paid then.
 const AFTER_EXPIRY_MS = 10 * SECOND
 
+/** How many payments in a row the provider has not opened when its channel fails. */
+export const FAILED_IN_A_ROW = 5
+/** Older payments say nothing about the channel. */
+export const FAILING_WITHIN_MS = DAY
+const ENDED_BEFORE = 'order_ended'
+
+/** Whether the provider has opened none of the last payments of a channel; they are given newest first. */
+export function isChannelFailing(
+  latest: readonly Pick<Payment, 'status' | 'failedReason' | 'createdAt' | 'actionType'>[],
+  now: number,
+): boolean {
+  const judged = latest
+    .map(({ status, failedReason, createdAt, actionType }) => {
+      if (actionType !== null || status === 'open' || status === 'paid') return 'opened'
+      if (status === 'failed') return failedReason === ENDED_BEFORE ? 'unclear' : 'failed'
+      return status === 'creating' && createdAt + MINUTE <= now ? 'failed' : 'unclear'
+    })
+    .filter((each) => each !== 'unclear')
+    .slice(0, FAILED_IN_A_ROW)
+  return judged.length === FAILED_IN_A_ROW && judged.every((each) => each === 'failed')
+}
+
 /** The pause before a call without a clear answer is repeated. */
 function unclearPauseMs(attempts: number): number {
   return UNCLEAR_PAUSES_MS[attempts - 1] ?? LONGEST_UNCLEAR_PAUSE_MS

@@ -25,6 +25,9 @@ import { PAYMENT_EVENTS } from './events.ts'
 import {
   type Attention,
   attentionOf,
+  FAILED_IN_A_ROW,
+  FAILING_WITHIN_MS,
+  isChannelFailing,
   canMovePayment,
   isActionDead,
   isUnfinished,
@@ -52,6 +55,7 @@ import {
   insertPayment,
   isPaidByAnother,
   type ListedPayment,
+  listLatest,
   listPaymentChanges,
   listPayments,
   listOfOrders,
@@ -119,6 +123,9 @@ type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number]
 
 const ASK_FOR_MS = 5 * SECOND
 const SIGNATURE_ALERT_EVERY_MS = HOUR
+const FAILING_AGAIN_MS = HOUR
+// Payments that say nothing may lie between those that do.
+const EXAMINED_PAYMENTS = 20
 // The providers repeat a callback for some days at most.
 const KEEP_CALLBACKS_MS = 30 * DAY
 const LONGEST_REASON = 200
@@ -133,6 +140,8 @@ export class Payments implements OrderPayments {
   /** The calls of this process that create a payment, by its id. */
   readonly #creating = new Map<string, Promise<void>>()
   readonly #signatureAlertAt = new Map<string, number>()
+  /** What this process has reported of each channel, and when. */
+  readonly #reported = new Map<string, { readonly isFailing: boolean; readonly at: number }>()
 
   constructor(options: ServiceOptions) {
     this.#options = options
@@ -636,6 +645,38 @@ export class Payments implements OrderPayments {
       : { channels: [...channels.keys()], ...(await countAttention(store.read)) }
   }
 
+  /** Those of the channels whose provider has opened none of the last payments. */
+  async failingChannels(names: readonly string[] = [...this.#options.channels.keys()]): Promise<string[]> {
+    const { clock, store } = this.#options
+    const now = clock.now()
+    const failing: string[] = []
+    for (const channel of names) {
+      const latest = { channel, since: now - FAILING_WITHIN_MS, limit: EXAMINED_PAYMENTS }
+      if (isChannelFailing(await listLatest(store.read, latest), now)) failing.push(channel)
+    }
+    return failing
+  }
+
+  /** Raises or ends the alert about each channel; returns those that fail. What is known already is reported once an hour. */
+  async reportFailing(): Promise<ReadonlySet<string>> {
+    const { alerts, channels, clock, store } = this.#options
+    const failing = new Set(await this.failingChannels())
+    const now = clock.monotonic()
+    for (const channel of channels.keys()) {
+      const isFailing = failing.has(channel)
+      const last = this.#reported.get(channel)
+      const isFresh = last?.isFailing === isFailing && (!isFailing || now - last.at < FAILING_AGAIN_MS)
+      if (isFresh) continue
+      await store.write((tx) =>
+        isFailing
+          ? alerts.raise(tx, failingAlert(channel))
+          : alerts.recoverIfRaised(tx, workingAlert(channel)),
+      )
+      this.#reported.set(channel, { isFailing, at: now })
+    }
+    return failing
+  }
+
   /** How long the creation of the oldest unclear payment has been unclear, in milliseconds; 0 if there is none. */
   async oldestCreatingMs(): Promise<number> {
     const at = await oldestCreatingAt(this.#options.store.read)
@@ -694,6 +735,25 @@ const ATTENTION_TEXTS: Readonly<Record<Attention, string>> = {
     'has another amount than its order, which stays pending. Compare it at the provider, then refund or resolve it.',
   unknown_order:
     'was paid at the provider, and is not known here. Find its customer at the provider, then refund or resolve it.',
+}
+
+function failingAlert(channel: string) {
+  return {
+    alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.channel_failing:*', channel),
+    source: 'platform.payments',
+    title: `No payment by the channel ${channel} works`,
+    body: `The provider has opened none of the last ${FAILED_IN_A_ROW} payments. GET /payments?channel=${channel}&status=failed,creating shows their failed_reason, and the log the answers of the provider. Correct the keys of the channel, or wait until the provider can be reached; meanwhile offer another channel.`,
+    severity: 'HIGH',
+  } as const
+}
+
+function workingAlert(channel: string) {
+  return {
+    alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.channel_failing:*', channel),
+    source: 'platform.payments',
+    title: `Payments by the channel ${channel} work again`,
+    body: 'The provider has opened one.',
+  }
 }
 
 function attentionAlert({ id, channel, number, orderId }: PaymentRow, attention: Attention) {

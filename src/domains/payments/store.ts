@@ -42,6 +42,19 @@ const unfinishedOf = statement<{ orderId: string; channel: string }, StoredPayme
     .where(sql<boolean>`status in ('creating', 'open')`),
 )
 
+const latestOf = statement<
+  { channel: string; since: number; limit: number },
+  Pick<PaymentRow, 'status' | 'failedReason' | 'createdAt' | 'actionType'>
+>((on, value) =>
+  on
+    .selectFrom('payments')
+    .select(payments.pick('status', 'failedReason', 'createdAt', 'actionType'))
+    .where('channel', '=', value('channel'))
+    .where('created_at', '>', value('since'))
+    .orderBy('seq', 'desc')
+    .limit(value('limit')),
+)
+
 const otherPaid = statement<{ orderId: string; id: string }, { id: string }>((on, value) =>
   on
     .selectFrom('payments')
@@ -327,6 +340,14 @@ export function forgetCallbacks(tx: Tx, before: number, limit: number): Promise<
 /** When the oldest payment whose creation is not clear was requested. */
 export async function oldestCreatingAt(reads: Reads): Promise<number | undefined> {
   return (await first(reads, oldestCreating, {}))?.createdAt
+}
+
+/** The newest payments of a channel since that time, newest first. */
+export async function listLatest(
+  reads: Reads,
+  given: { readonly channel: string; readonly since: number; readonly limit: number },
+): Promise<Pick<PaymentRow, 'status' | 'failedReason' | 'createdAt' | 'actionType'>[]> {
+  return reads.run(latestOf, given)
 }
 
 /** How many payments need a person, and when the oldest of them was created. */

@@ -5,6 +5,7 @@ import type {
   SendOutcome,
 } from '../../ports/notification-channel.ts'
 import type { Mailer } from './mail.ts'
+import type { Rejection } from './mail.ts'
 import { SmtpMailer, type MailerOptions } from './smtp-mailer.ts'
 
 const MAX_BYTES = 262_144
@@ -24,21 +25,34 @@ export class MailChannel implements NotificationChannel {
     return Buffer.byteLength(title) + Buffer.byteLength(text) <= MAX_BYTES
   }
 
-  async send({ title, text, key, about }: ChannelMessage, signal?: AbortSignal): Promise<SendOutcome> {
+  async send(
+    { title, text, key, about, recipients }: ChannelMessage,
+    signal?: AbortSignal,
+  ): Promise<SendOutcome> {
     const subject = about && about.alertIds.length > 0 ? subjectOf(title, about) : title
-    const mail = { subject, text, key, threads: about?.alertIds ?? [] }
+    const mail = { subject, text, key, threads: about?.alertIds ?? [], ...(recipients && { recipients }) }
     const result = await this.#mailer.send(mail, signal)
     if (result.outcome === 'failed') {
-      const { reason, retryable, isRefused = false, isUncertain = false } = result
-      return { sent: false, reason, retryable, fault: isRefused ? 'message' : 'receiver', isUncertain }
+      const { reason, retryable, isRefused = false, isDeferred = false, isUncertain = false } = result
+      const ofMessage = isRefused ? 'message' : 'receiver'
+      const fault = recipients && (isRefused || isDeferred) ? 'recipients' : ofMessage
+      return { sent: false, reason, retryable, fault, isUncertain }
     }
-    const { refused } = result
+    const { refused, deferred } = result
+    const warning = [...warningOf('Refused', refused), ...warningOf('Put off', deferred)].join(' ')
     return {
       sent: true,
       answer: 'The mail server has taken the mail.',
-      ...(refused.length > 0 && { warning: `Refused for ${refused.join(', ')}.` }),
+      ...(warning !== '' && { warning }),
+      ...(deferred.length > 0 && { missed: deferred.map(({ recipient }) => recipient) }),
     }
   }
+}
+
+function warningOf(what: string, rejections: readonly Rejection[]): string[] {
+  return rejections.length === 0
+    ? []
+    : [`${what} for ${rejections.map(({ recipient, answer }) => `${recipient} (${answer})`).join(', ')}.`]
 }
 
 const AGAIN: Readonly<Record<string, string>> = { repeated: ' (still firing)', escalated: ' (escalated)' }

@@ -6,6 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { SMTP_PASSWORD, startSmtp, type SmtpServer, type SmtpStep } from '../../../test/support/smtp.ts'
 import { Secret } from '../../kernel/secret.ts'
+import { MailChannel } from './mail-channel.ts'
 import { type MailerOptions, SmtpMailer } from './smtp-mailer.ts'
 
 const MAIL = {
@@ -14,6 +15,8 @@ const MAIL = {
   key: 'ticket:t-1:new:',
 }
 const UNVERIFIED = '?tls.rejectUnauthorized=false'
+
+const SENT = { outcome: 'sent', refused: [], deferred: [] } as const
 
 function mailerOf(url: string, options: Partial<MailerOptions> = {}) {
   return new SmtpMailer({
@@ -24,12 +27,15 @@ function mailerOf(url: string, options: Partial<MailerOptions> = {}) {
   })
 }
 
+const channelOf = (url: string, to: readonly string[]) =>
+  new MailChannel({ url: new Secret(url), from: 'platform@example.com', to })
+
 const headerOf = ({ source }: SmtpServer['mails'][number], name: string) =>
   new RegExp(`^${name}: (.*(?:\r\n[ \t].*)*)`, 'im').exec(source.split('\r\n\r\n')[0] ?? '')?.[1]
 
 test('a mail is sent encrypted, as text and HTML, marked as generated', async () => {
   await using server = await startSmtp()
-  assert.deepEqual(await mailerOf(server.url(UNVERIFIED)).send(MAIL), { outcome: 'sent', refused: [] })
+  assert.deepEqual(await mailerOf(server.url(UNVERIFIED)).send(MAIL), SENT)
   const [mail] = server.mails
   assert.ok(mail)
   assert.deepEqual(
@@ -73,21 +79,55 @@ test('a server without STARTTLS gets the password on a loopback address only', a
   const elsewhere = server.url(UNVERIFIED).replace('localhost', '0.0.0.0')
   assert.equal((await mailerOf(elsewhere).send(MAIL)).outcome, 'failed')
   assert.deepEqual(server.passwords, [])
-  assert.deepEqual(await mailerOf(server.url()).send(MAIL), { outcome: 'sent', refused: [] })
+  assert.deepEqual(await mailerOf(server.url()).send(MAIL), SENT)
   assert.equal(server.mails[0]?.encrypted, false)
 })
 
 test('smtps uses TLS from the start', async () => {
   await using server = await startSmtp({ secure: true })
   const url = server.url(UNVERIFIED).replace('smtp:', 'smtps:')
-  assert.deepEqual(await mailerOf(url).send(MAIL), { outcome: 'sent', refused: [] })
+  assert.deepEqual(await mailerOf(url).send(MAIL), SENT)
   assert.equal(server.mails[0]?.encrypted, true)
 })
 
 test('a refused recipient does not stop the mail to the others', async () => {
   await using server = await startSmtp()
   const mailer = mailerOf(server.url(UNVERIFIED), { to: ['ops@example.com', 'nobody@example.com'] })
-  assert.deepEqual(await mailer.send(MAIL), { outcome: 'sent', refused: ['nobody@example.com'] })
+  const refused = [{ recipient: 'nobody@example.com', answer: '550 no such mailbox' }]
+  assert.deepEqual(await mailer.send(MAIL), { ...SENT, refused })
+})
+
+test('a recipient who is put off gets the same mail later, alone', async () => {
+  await using server = await startSmtp()
+  const channel = channelOf(server.url(UNVERIFIED), [
+    'ops@example.com',
+    'late@example.com',
+    'nobody@example.com',
+  ])
+  const message = { title: 'Full', text: 'Disk', level: 'ERROR', key: 'one' }
+  const sent = await channel.send(message)
+  assert.deepEqual(sent, {
+    sent: true,
+    answer: 'The mail server has taken the mail.',
+    warning:
+      'Refused for nobody@example.com (550 no such mailbox). Put off for late@example.com (450 greylisted).',
+    missed: ['late@example.com'],
+  })
+  const again = { ...message, recipients: ['late@example.com'] }
+  const refused = await channel.send(again)
+  assert.ok(!refused.sent)
+  assert.deepEqual([refused.retryable, refused.fault], [true, 'recipients'])
+  server.endGreylisting()
+  assert.ok((await channel.send(again)).sent)
+  assert.deepEqual(
+    server.mails.map(({ to }) => to),
+    [['ops@example.com'], ['late@example.com']],
+  )
+  const [first, second] = server.mails.map((mail) => ['Message-ID', 'To'].map((name) => headerOf(mail, name)))
+  assert.deepEqual(second, first)
+  const gone = await channel.send({ ...message, recipients: ['nobody@example.com'] })
+  assert.ok(!gone.sent)
+  assert.deepEqual([gone.retryable, gone.fault], [false, 'recipients'])
 })
 
 const FAULTS: readonly [step: SmtpStep, code: number, retryable: boolean][] = [
@@ -215,7 +255,7 @@ test('the connection is closed after a mail', async () => {
     takeMail(socket, () => void socket.write('250 taken\r\n'))
   })
   const outcome = await mailerOf(server.url).send(MAIL)
-  assert.deepEqual(outcome, { outcome: 'sent', refused: [] })
+  assert.deepEqual(outcome, SENT)
   await assertOnlyTheServersEndIsOpen()
 })
 

@@ -63,7 +63,8 @@ test('a mailbox that does not exist is a warning, and the others get the mail', 
   assert.deepEqual(sent, {
     sent: true,
     answer: 'The mail server has taken the mail.',
-    warning: 'Refused for nobody@example.org.',
+    warning:
+      'Refused for nobody@example.org (550 5.1.1 <nobody@example.org>: Recipient address rejected: User unknown in virtual mailbox table).',
   })
   await mailWith('boss', 'refused')
 })
@@ -79,6 +80,26 @@ test('a greylisted mail is no fault of the message, and is taken later', options
   assert.ok((await send(message)).sent)
   await mailWith('ops', 'greylisted')
 })
+
+test(
+  'one of two recipients who is greylisted gets the mail later, and the other only once',
+  options,
+  async () => {
+    const message = messageOf('late', { text: 'Key: late' })
+    const to = ['ops@example.org', 'boss@example.org']
+    postfix.greylist('boss@example.org')
+    const sent = await send(message, { to })
+    assert.ok(sent.sent)
+    assert.deepEqual(sent.missed, ['boss@example.org'])
+    const again = { ...message, recipients: sent.missed }
+    const deferred = await send(again, { to })
+    assert.ok(!deferred.sent && deferred.fault === 'recipients')
+    postfix.greylist(false)
+    assert.deepEqual(await send(again, { to }), { sent: true, answer: 'The mail server has taken the mail.' })
+    await mailWith('boss', 'late')
+    assert.equal(postfix.mails('ops').filter((mail) => mail.includes('Key: late')).length, 1)
+  },
+)
 
 const REFUSALS = [
   [

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { NodemailerError } from 'nodemailer'
 import { escapeHtml } from '../../kernel/text.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
-import type { Mail, Mailer, MailOutcome } from './mail.ts'
+import type { Mail, Mailer, MailOutcome, Rejection } from './mail.ts'
 import { parseSmtpUrl } from './smtp-url.ts'
 
 const SEND_TIMEOUT_MS = 10_000
@@ -58,7 +59,10 @@ export class SmtpMailer implements Mailer {
     return roots.length === 0 ? {} : { references: roots, inReplyTo: roots[0] }
   }
 
-  async #deliver({ subject, text, key, threads = [] }: Mail, signal: AbortSignal): Promise<MailOutcome> {
+  async #deliver(
+    { subject, text, key, threads = [], recipients = this.#to }: Mail,
+    signal: AbortSignal,
+  ): Promise<MailOutcome> {
     // Loaded here: most rounds of the notifier send nothing.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
@@ -71,9 +75,10 @@ export class SmtpMailer implements Mailer {
       // A server that does not close its side must not keep the process alive.
       socketCloseTimeout: 0,
     })
-    const { rejected } = await transport.sendMail({
+    const { rejectedErrors = [] } = await transport.sendMail({
       from: this.#from,
       to: [...this.#to],
+      envelope: { from: this.#from, to: [...recipients] },
       subject,
       text,
       html: toHtml(subject, text),
@@ -82,7 +87,14 @@ export class SmtpMailer implements Mailer {
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     })
-    return { outcome: 'sent', refused: rejected.map(String) }
+    const { refused = [], deferred = [] } = Object.groupBy(rejectedErrors, ({ permanent }) =>
+      permanent === false ? 'deferred' : 'refused',
+    )
+    const toRejection = ({ recipient = '', response = '' }: NodemailerError): Rejection => ({
+      recipient,
+      answer: quote(response, this.#url),
+    })
+    return { outcome: 'sent', refused: refused.map(toRejection), deferred: deferred.map(toRejection) }
   }
 }
 
@@ -132,12 +144,14 @@ function toFailure(error: unknown, server: URL): MailOutcome {
   // 5xx is a permanent answer (RFC 5321, section 4.2.1); other failures may be temporary.
   const isPermanent = typeof responseCode === 'number' && responseCode >= 500
   const verb = typeof command === 'string' ? command.split(' ')[0] : ''
+  // Other steps are about the sender and its password.
+  const isOfMail = typeof responseCode === 'number' && (verb === 'RCPT' || verb === 'DATA')
   return {
     outcome: 'failed',
     reason: `${typeof code === 'string' ? code : 'failed'}${step}${answer}`,
     retryable: !isPermanent,
-    // Other steps are about the sender and its password.
-    isRefused: isPermanent && (verb === 'RCPT' || verb === 'DATA'),
+    isRefused: isOfMail && isPermanent,
+    isDeferred: isOfMail && !isPermanent && responseCode !== 421,
     isUncertain: verb === 'DATA' && typeof responseCode !== 'number',
   }
 }

@@ -241,8 +241,9 @@ const SENTENCES: Readonly<Record<Cause['code'], (values: Values) => ComponentChi
       {silenceLink(alertWords().sentences.silencedBy, values)}: <LinkedText text={String(values['reason'])} />
     </>
   ),
-  sent: ({ message }) => alertWords().sentences.sentIn(String(message)),
-  bundled: ({ others, message }) => alertWords().sentences.sentWith(Number(others), String(message)),
+  sent: ({ message, warning }) => [alertWords().sentences.sentIn(String(message)), warning].join(' ').trim(),
+  bundled: ({ others, message, warning }) =>
+    [alertWords().sentences.sentWith(Number(others), String(message)), warning].join(' ').trim(),
   swings: ({ swings, reports }) => alertWords().sentences.swings(Number(swings), Number(reports)),
   never_pushed: ({ because, ...values }) => (
     <>

@@ -106,7 +106,7 @@ export function EditHeartbeat({ heartbeat, onSaved, onClose }: EditHeartbeatProp
 }
 
 function initialOf(heartbeat: Heartbeat | undefined) {
-  if (!heartbeat) return { grace: '0s', severity: 'HIGH' }
+  if (!heartbeat) return { time_zone: systemTimeZone(), grace: '0s', severity: 'HIGH' }
   return {
     ...(heartbeat.every_seconds !== null && { every: periodText(heartbeat.every_seconds) }),
     ...(heartbeat.schedule !== null && { schedule: heartbeat.schedule }),
@@ -116,6 +116,10 @@ function initialOf(heartbeat: Heartbeat | undefined) {
     severity: heartbeat.severity,
     source: heartbeat.source,
   }
+}
+
+function systemTimeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 // docs/specification.md, Heartbeats
@@ -152,8 +156,7 @@ async function put(
   if (faults.length > 0) return { ok: false, failure: invalidFields(faults) }
   const settings: BodyOf<'putHeartbeat'> = {
     ...(every !== undefined && { every_seconds: secondsOf(every) ?? 0 }),
-    ...(schedule !== undefined && { schedule }),
-    ...(time_zone !== undefined && { time_zone }),
+    ...(schedule !== undefined && { schedule, ...(time_zone !== undefined && { time_zone }) }),
     grace_seconds: secondsOf(grace) ?? 0,
     ...(longest !== undefined && { max_run_seconds: secondsOf(longest) ?? 0 }),
     ...(severity !== undefined && { severity }),

@@ -40,6 +40,14 @@ export function pingAddress(pingUrl: string, origin: string): string {
   return new URL(pingUrl, origin).href
 }
 
+// RFC 6761, section 6.3
+const LOOPBACK = /^(localhost|127\..*|\[::1\])$/
+
+/** Whether only the same computer can call the address. */
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.test(new URL(address).hostname)
+}
+
 /** A line for a crontab: the job, then its exit code. */
 export function crontabLine({ schedule }: Pick<Heartbeat, 'schedule'>, address: string): string {
   return `${schedule ?? '0 2 * * *'} /path/to/job; curl -fsS -m 10 --retry 5 ${address}/$?`

@@ -15,6 +15,7 @@ import { Timeline } from '../../../parts/timeline.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call } from '../platform.ts'
+import { RouteAnswer, type RouteAnswerProps } from '../receivers/routes.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { expectation } from './expectation.ts'
 import { NewHeartbeat, EditHeartbeat } from './heartbeat-form.tsx'
@@ -96,6 +97,7 @@ function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
         )}
       </ObjectActions>
       <HeartbeatFacts heartbeat={heartbeat} />
+      {session.may('explainAlertRoute') && <WhoIsNotified heartbeat={heartbeat} />}
       <HeartbeatPings heartbeat={heartbeat} />
       <WhoChanged kind="heartbeat" id={name} version={heartbeat.updated_at} />
     </Drawer>
@@ -153,6 +155,30 @@ function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
         [fields.source, heartbeat.source],
       ]}
     />
+  )
+}
+
+/** Whom the routes would tell if the heartbeat were missed now. */
+function WhoIsNotified({ heartbeat }: { readonly heartbeat: Heartbeat }) {
+  const { ifMissed } = heartbeatWords()
+  const answer = useSignal<RouteAnswerProps['answer']>(null)
+  const { name, severity, source } = heartbeat
+  const read = async () => {
+    const alert = {
+      source,
+      severity,
+      title: `The heartbeat ${name} was missed`,
+      alarm_id: `heartbeat.missed:${name}`,
+    }
+    const result = await call('explainAlertRoute', { query: alert })
+    if (result.ok) answer.value = result.value
+    else reportFailure(result.failure)
+  }
+  useEffect(() => void read(), [name, severity, source])
+  return (
+    <Section title={ifMissed}>
+      <RouteAnswer answer={answer.value} label={ifMissed} />
+    </Section>
   )
 }
 

@@ -1,6 +1,6 @@
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { Modal } from '../../../parts/modal.tsx'
-import { crontabLine, pingAddress, type Heartbeat } from './model.ts'
+import { crontabLine, isLoopback, pingAddress, type Heartbeat } from './model.ts'
 import { heartbeatWords } from './words.ts'
 
 interface PingAddressProps extends Pick<Heartbeat, 'schedule'> {
@@ -16,6 +16,7 @@ export function PingAddress({ schedule, pingUrl, onClose }: PingAddressProps) {
     <Modal label={words.addressTitle} onClose={onClose}>
       <h2>{words.addressTitle}</h2>
       <p>{words.addressText}</p>
+      {isLoopback(address) && <p class="notice-text">{words.isLocal}</p>}
       <CommandLine label={words.addressTitle} command={address} />
       <p>{words.crontab}</p>
       <CommandLine label={words.crontab} command={crontabLine({ schedule }, address)} />

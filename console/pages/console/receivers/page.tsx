@@ -64,12 +64,12 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
         <thead>
           <tr>
             <th scope="col">{fields.name}</th>
-            <th scope="col">{fields.kind}</th>
             <th scope="col">{fields.state}</th>
+            {mayTest && <th scope="col">{test}</th>}
             <th scope="col">{fields.pending}</th>
             <th scope="col">{fields.last_success_at}</th>
             <th scope="col">{fields.last_error}</th>
-            {mayTest && <th scope="col">{test}</th>}
+            <th scope="col">{fields.kind}</th>
           </tr>
         </thead>
         <tbody>
@@ -95,20 +95,20 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
       <th scope="row">
         <bdi>{name}</bdi>
       </th>
-      <td>{kind}</td>
       <td>
         <StatusBadge tone={TONES[state]} label={states[state]} />
-      </td>
-      <td>{localNumber(pending)}</td>
-      <td>{last_success_at !== null && <RelativeTime time={last_success_at} />}</td>
-      <td>
-        <LinkedText text={last_error ?? ''} />
       </td>
       {mayTest && (
         <td>
           <TestButton name={name} onTested={onTested} />
         </td>
       )}
+      <td>{localNumber(pending)}</td>
+      <td>{last_success_at !== null && <RelativeTime time={last_success_at} />}</td>
+      <td class="receiver-error">
+        <LinkedText text={last_error ?? ''} />
+      </td>
+      <td>{kind}</td>
     </tr>
   )
 }

@@ -19,7 +19,7 @@ const routeList = resourceOf('getAlertRoutes', 'alert.', () => ({}), { isAbout: 
 
 /** The routes in their order, and where an alert would go that does not exist yet. */
 export function AlertRoutes() {
-  const { about, title } = receiverWords().routes
+  const { about, answerTitle, title } = receiverWords().routes
   const routes = useResource(routeList, '')
   const answer = useSignal<Answer | null>(null)
   return (
@@ -29,7 +29,7 @@ export function AlertRoutes() {
       </h2>
       <p class="muted">{about}</p>
       <RouteQuestion onAnswer={(given) => (answer.value = given)} />
-      <RouteAnswer answer={answer.value} />
+      <RouteAnswer answer={answer.value} label={answerTitle} />
       <ResourceView model={routes}>
         {({ routes: all }) => (
           <ol class="alert-routes" aria-label={title}>
@@ -53,6 +53,7 @@ const TEXTS = ['source', 'title', 'alarm_id', 'server_addr'] as const
 function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => void }) {
   const { ask, question } = receiverWords().routes
   const { fields, severities } = alertWords()
+  const { fields: matched } = silenceWords()
   const id = useId()
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -64,9 +65,10 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
   }
   return (
     <form class="filters" aria-label={question} onSubmit={(event) => void submit(event)}>
+      <b class="filters-title">{question}</b>
       {TEXTS.map((name) => (
         <label key={name} class="filter" for={`${id}-${name}`}>
-          <span class="filter-name">{fields[name]}</span>
+          <span class="filter-name">{matched[`matchers.${name}`]}</span>
           <input id={`${id}-${name}`} class="input" name={name} required={name === 'source'} />
         </label>
       ))}
@@ -87,13 +89,19 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
   )
 }
 
-function RouteAnswer({ answer }: { readonly answer: Answer | null }) {
-  const { answerTitle, goes } = receiverWords().routes
+export interface RouteAnswerProps {
+  readonly answer: Answer | null
+  readonly label: string
+}
+
+/** Whom an alert would reach, and why. */
+export function RouteAnswer({ answer, label }: RouteAnswerProps) {
+  const { goes } = receiverWords().routes
   const { becauses, outcomes } = alertWords()
   if (!answer) return null
   const reasons = { ...outcomes, ...becauses, route: goes }
   return (
-    <ul class="alert-route-answer card" aria-label={answerTitle} aria-live="polite">
+    <ul class="alert-route-answer card" aria-label={label} aria-live="polite">
       {answer.receivers.length === 0 && <li>{outcomes.disabled}</li>}
       {answer.receivers.map(({ name, at, because }, index) => (
         <li key={`${name} ${index}`}>
@@ -117,7 +125,6 @@ interface RouteRowProps {
 function RouteRow({ route, isMatched }: RouteRowProps) {
   const words = receiverWords().routes
   const { name, receivers, escalate, repeat_every_seconds, continue: goesOn } = route
-  const receiverNames = receivers.length > 0 ? receivers : [words.nobody]
   return (
     <li class={isMatched ? 'alert-route card alert-route-matched' : 'alert-route card'}>
       <div class="alert-route-match">
@@ -132,7 +139,11 @@ function RouteRow({ route, isMatched }: RouteRowProps) {
         </ul>
       </div>
       <ul class="alert-route-steps">
-        <RouteStep when={words.atOnce} receivers={receiverNames} />
+        {receivers.length > 0 ? (
+          <RouteStep when={words.atOnce} receivers={receivers} />
+        ) : (
+          <li class="muted">{words.nobody}</li>
+        )}
         {escalate.map(({ after_seconds, receivers: later }) => (
           <RouteStep key={after_seconds} when={words.after(localSeconds(after_seconds))} receivers={later} />
         ))}
@@ -160,9 +171,10 @@ function RouteStep({ when, receivers }: { readonly when: string; readonly receiv
 
 function conditionsOf({ match, min_severity, hours }: AlertRoute): string[] {
   const words = receiverWords().routes
-  const { fields, severities } = alertWords()
+  const { severities } = alertWords()
+  const { fields } = silenceWords()
   const texts = TEXTS.flatMap((name) =>
-    match[name] === undefined ? [] : [`${fields[name]}: ${match[name]}`],
+    match[name] === undefined ? [] : [`${fields[`matchers.${name}`]}: ${match[name]}`],
   )
   const severity = LISTED_SEVERITIES.find((each) => each === min_severity)
   return [

@@ -19,3 +19,22 @@ export const workerCheck: Check = {
 
 const REMEDY =
   'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause'
+
+/** Whether a provider opens payments at all. */
+export const paymentsCheck: Check = {
+  name: 'payments',
+  run: async ({ database, loaded }) => {
+    const { channels } = loaded.config.payments
+    if (channels.length === 0) return [skipped('channels', 'none is configured')]
+    const failing = (await database().catch(() => undefined))?.failingChannels
+    if (failing === undefined) return [skipped('channels', 'needs the database')]
+    return channels.map(({ name }) =>
+      failing.includes(name)
+        ? warning(name, 'the provider has opened none of the last 5 payments', PAYMENT_REMEDY)
+        : fine(name, 'its last payments do not all fail'),
+    )
+  },
+}
+
+const PAYMENT_REMEDY =
+  'compare the keys in its secrets_file with those of the provider; the log has the answers of the provider'

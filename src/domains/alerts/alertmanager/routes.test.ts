@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { it, test } from 'node:test'
+import { Type, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import { alertWorld, FAILED } from '../../../../test/support/alerts.ts'
 import { startRouteServer } from '../../../../test/support/route-server.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
@@ -220,3 +222,111 @@ onEveryDialect('the silences of the interface of Alertmanager', (dialect) => {
     await refused(404, equal('a', 'b'), { id: 'unknown' })
   })
 })
+
+const TIME = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$` })
+const TEXTS = Type.Record(Type.String(), Type.String())
+const MATCHER = {
+  name: Type.String(),
+  value: Type.String(),
+  isRegex: Type.Boolean(),
+  isEqual: Type.Boolean(),
+}
+
+// What karma decodes: internal/mapper/v017/api.go of prymitive/karma at 17e3d7e5
+const KARMA_ALERT = Type.Object({
+  startsAt: TIME,
+  annotations: TEXTS,
+  labels: TEXTS,
+  fingerprint: Type.String(),
+  status: Type.Object({
+    state: Type.Enum(['active', 'suppressed', 'unprocessed']),
+    inhibitedBy: Type.Array(Type.String()),
+    silencedBy: Type.Array(Type.String()),
+  }),
+})
+const KARMA_GROUPS = Type.Array(
+  Type.Object({
+    labels: TEXTS,
+    receiver: Type.Object({ name: Type.String() }),
+    alerts: Type.Array(KARMA_ALERT),
+  }),
+  { minItems: 1 },
+)
+const KARMA_SILENCE = Type.Object({
+  id: Type.String(),
+  startsAt: TIME,
+  endsAt: TIME,
+  comment: Type.String(),
+  createdBy: Type.String(),
+  matchers: Type.Array(Type.Object(MATCHER), { minItems: 1 }),
+})
+
+// What Grafana decodes: public/app/plugins/datasource/alertmanager/types.ts of grafana/grafana at 042c1c53
+const GRAFANA_ALERT = Type.Interface([KARMA_ALERT], {
+  updatedAt: TIME,
+  endsAt: TIME,
+  receivers: Type.Array(Type.Object({ name: Type.String() }), { minItems: 1 }),
+})
+const GRAFANA_GROUPS = Type.Array(
+  Type.Object({
+    labels: TEXTS,
+    receiver: Type.Object({ name: Type.String() }),
+    alerts: Type.Array(GRAFANA_ALERT),
+  }),
+  { minItems: 1 },
+)
+const GRAFANA_SILENCE = Type.Interface([KARMA_SILENCE], {
+  updatedAt: TIME,
+  status: Type.Object({ state: Type.Enum(['active', 'pending', 'expired']) }),
+})
+const GRAFANA_STATUS = Type.Object({
+  cluster: Type.Object({ peers: Type.Array(Type.Unknown()), status: Type.String() }),
+  config: Type.Object({ original: Type.String() }),
+  uptime: TIME,
+  versionInfo: Type.Object({
+    branch: Type.String(),
+    buildDate: Type.String(),
+    buildUser: Type.String(),
+    goVersion: Type.String(),
+    revision: Type.String(),
+    version: Type.String(),
+  }),
+})
+
+/** The requests of a client, and what it decodes; `{silence}` is the id of its silence. */
+const CLIENTS: Readonly<Record<string, readonly (readonly [path: string, schema: TSchema])[]>> = {
+  karma: [
+    ['/api/v2/alerts/groups', KARMA_GROUPS],
+    ['/api/v2/silences', Type.Array(KARMA_SILENCE, { minItems: 1 })],
+  ],
+  // It passes on the parameters of its own pages.
+  Grafana: [
+    ['/api/v2/status', GRAFANA_STATUS],
+    ['/api/v2/alerts?silenced=true&active=true&inhibited=true', Type.Array(GRAFANA_ALERT, { minItems: 1 })],
+    ['/api/v2/alerts?unprocessed=true&filter=alertname%3D%22Backup%20failed%22', Type.Array(GRAFANA_ALERT)],
+    ['/api/v2/alerts/groups?receiver=chat&active=true', GRAFANA_GROUPS],
+    ['/api/v2/silences?ruleMetadata=true&accesscontrol=true', Type.Array(GRAFANA_SILENCE, { minItems: 1 })],
+    ['/api/v2/silence/{silence}?ruleMetadata=true&accesscontrol=true', GRAFANA_SILENCE],
+  ],
+}
+
+for (const [client, requests] of Object.entries(CLIENTS))
+  test(`${client} finds what it asks for, creates a silence, and ends it`, async () => {
+    await using w = await startApi('sqlite')
+    await w.report(FAILED)
+    await w.report({ ...FAILED, alarmId: 'disk', labels: JSON.stringify({ alertname: 'DiskFull' }) })
+    // The proxy of karma sends what the browser sent.
+    const headers = { origin: 'https://karma.example.org', 'accept-encoding': 'gzip', accept: '*/*' }
+    const matchers = [{ name: 'alertname', value: '(DiskFull|Disk\\.Slow)', isRegex: true, isEqual: true }]
+    const created = await w.send('POST', '/api/v2/silences', { body: w.silenceBody(matchers), headers })
+    assert.equal(created.status, 200)
+    const { silenceID } = (await created.json()) as { silenceID: string }
+    for (const [path, schema] of requests) {
+      const answer = await w.send('GET', path.replace('{silence}', silenceID), { headers })
+      assert.equal(answer.status, 200, path)
+      assert.match(answer.headers.get('content-type') ?? '', /json/)
+      assert.deepEqual([...Value.Errors(schema, await answer.json())], [], path)
+    }
+    const ended = await w.send('DELETE', `/api/v2/silence/${silenceID}`, { headers })
+    assert.equal(ended.status, 200)
+  })

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { requireAllowedText } from '../../../kernel/alerts.ts'
 import { invalidField } from '../../../kernel/errors.ts'
 import { parseTime } from '../../../wire/codec.ts'
-import { Fields, Id, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
+import { Id, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
 import { ZERO_TIME } from '../intake/parse.ts'
 import { matchesText, parseMatcher, patternFault, type LabelMatcher } from '../labels.ts'
 import type { NewSilence } from '../silences/model.ts'
@@ -65,19 +65,27 @@ const Filter = Type.Optional(
 )
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
-export const AlertmanagerQuery = Fields({
-  active: Flag('Without alerts that are told, if `false`.'),
-  silenced: Flag('Without silenced alerts, if `false`.'),
-  inhibited: Flag('Without inhibited alerts, if `false`.'),
-  unprocessed: Flag('Without effect: no alert is unprocessed.'),
-  muted: Flag('Without effect: no alert is muted.'),
-  filter: Filter,
-  receiver: Type.Optional(
-    Text({ maxLength: 1_024, description: 'A regular expression of a whole name.', examples: ['robot'] }),
-  ),
-})
+// Grafana passes on the parameters of its own pages, which an Alertmanager ignores.
+const OtherQuery = { description: 'Other parameters have no effect.' }
 
-export const SilencesQuery = Fields({ filter: Filter })
+export const NoQuery = Type.Object({}, OtherQuery)
+
+export const AlertmanagerQuery = Type.Object(
+  {
+    active: Flag('Without alerts that are told, if `false`.'),
+    silenced: Flag('Without silenced alerts, if `false`.'),
+    inhibited: Flag('Without inhibited alerts, if `false`.'),
+    unprocessed: Flag('Without effect: no alert is unprocessed.'),
+    muted: Flag('Without effect: no alert is muted.'),
+    filter: Filter,
+    receiver: Type.Optional(
+      Text({ maxLength: 1_024, description: 'A regular expression of a whole name.', examples: ['robot'] }),
+    ),
+  },
+  OtherQuery,
+)
+
+export const SilencesQuery = Type.Object({ filter: Filter }, OtherQuery)
 
 const Matcher = Type.Object({
   name: Text({ minLength: 1, maxLength: 128, examples: ['alertname'] }),

@@ -1,24 +1,37 @@
-import { isDueAt, MINUTE } from '../../../kernel/time.ts'
-import type { AlertRoute } from './routing.ts'
+import { CLOCK_DIFFERENCE_MS, isDueAt, MINUTE } from '../../../kernel/time.ts'
+import type { AlertWeight } from '../model.ts'
+import { tellingTime, type AlertRoute } from './routing.ts'
 import type { Episode } from './store.ts'
 
 /** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
 const SUPPRESSED_MS = MINUTE
 
+/** When receivers of a route are told of an alert: now, or at the beginning of its hours. */
+interface Telling {
+  readonly alertId: string
+  readonly route: AlertRoute
+  readonly startedAt: number
+  readonly now: number
+}
+
 /** The episode of a route after its receivers were told, at once or at that time; the first telling counts. */
-export function withTelling(
-  before: Episode | undefined,
-  { alertId, route, startedAt }: { alertId: string; route: AlertRoute; startedAt: number },
-): Episode {
-  if (before && before.startedAt <= startedAt) return before
-  return withDue({
+export function withTelling(before: Episode | undefined, telling: Telling): Episode {
+  return before && before.startedAt <= telling.startedAt ? before : newEpisode(telling)
+}
+
+function newEpisode({ alertId, route, startedAt, now }: Telling): Episode {
+  const { escalate, repeatEveryMs } = route
+  const episode = withDue({
     alertId,
     route: String(route.name),
     startedAt,
     step: 0,
-    escalateAt: dueOf(route.escalate[0]?.afterMs, startedAt),
-    repeatAt: dueOf(route.repeatEveryMs, startedAt),
+    escalateAt: dueOf(escalate[0]?.afterMs, startedAt),
+    repeatAt: dueOf(repeatEveryMs, startedAt),
   })
+  // One that begins with the hours is looked at before: a due time further away is that of a clock that was set back.
+  const lookAt = now + Math.max(repeatEveryMs ?? 0, escalate.at(-1)?.afterMs ?? 0)
+  return episode.dueAt === null ? episode : { ...episode, dueAt: Math.min(episode.dueAt, lookAt) }
 }
 
 /** Whether a route makes something due. */
@@ -42,7 +55,10 @@ export function currentEpisodes(known: readonly Episode[], routes: readonly Aler
   return routes.flatMap((route) => {
     const own = known.find((each) => each.route === String(route.name))
     if (own) return [{ route, episode: own }]
-    return first && isFollowed(route) ? [{ route, episode: withTelling(undefined, { ...first, route }) }] : []
+    const now = first?.startedAt
+    return first && now !== undefined && isFollowed(route)
+      ? [{ route, episode: newEpisode({ ...first, route, now }) }]
+      : []
   })
 }
 
@@ -60,12 +76,25 @@ export interface DueStep {
   readonly isRepeated: boolean
 }
 
-/** Judges an episode at a time; a due time of a clock that was set back counts as due. */
+/**
+ * Judges an episode at a time; a due time of a clock that was set back counts as due. Before the beginning of the hours in which
+ * the route tells, nothing is due.
+ */
 export function judgeEpisode(
   episode: Episode,
   route: AlertRoute,
-  { now, isSuppressed }: { readonly now: number; readonly isSuppressed: boolean },
+  {
+    now,
+    isSuppressed,
+    weight,
+  }: { readonly now: number; readonly isSuppressed: boolean; readonly weight: AlertWeight },
 ): DueStep {
+  const { alertId, startedAt, step } = episode
+  if (step === 0 && startedAt > now + CLOCK_DIFFERENCE_MS) {
+    const opensAt = tellingTime(route, weight, now)
+    const waiting = newEpisode({ alertId, route, startedAt: opensAt, now })
+    if (opensAt > now) return { episode: waiting, escalated: [], isRepeated: false }
+  }
   const { escalate, repeatEveryMs = 0 } = route
   const steps = escalate.slice(episode.step)
   const isDue = (at: number | null, longestMs: number) => at !== null && isDueAt(at, now, longestMs)

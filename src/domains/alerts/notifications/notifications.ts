@@ -176,7 +176,12 @@ async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, aler
   const isSuppressed = await notifier.isSuppressed(tx, alert)
   const known = await listEpisodes(tx, alert.id)
   for (const { route, episode } of currentEpisodes(known, routes))
-    await followRoute({ notifier, tx, alert }, episode, { route, now: clock.now(), isSuppressed })
+    await followRoute({ notifier, tx, alert }, episode, {
+      route,
+      now: clock.now(),
+      isSuppressed,
+      weight: alert.weight,
+    })
   for (const episode of staleEpisodes(known, routes))
     await saveEpisode(tx, { ...episode, escalateAt: null, repeatAt: null, dueAt: null })
 }
@@ -184,7 +189,7 @@ async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, aler
 async function followRoute(
   { notifier, tx, alert }: { readonly notifier: Notifier; readonly tx: Tx; readonly alert: Alert },
   episode: Episode,
-  { route, ...when }: { readonly route: AlertRoute; readonly now: number; readonly isSuppressed: boolean },
+  { route, ...when }: { readonly route: AlertRoute } & Parameters<typeof judgeEpisode>[2],
 ): Promise<void> {
   const { episode: after, escalated, isRepeated } = judgeEpisode(episode, route, when)
   await saveEpisode(tx, after)

@@ -4,7 +4,7 @@ import { counted } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { SECOND, toRfc3339 } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { storedTrace } from '../../../kernel/trace.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { swingsText } from '../judgement.ts'
@@ -51,6 +51,7 @@ import {
   listPendingOf,
   listTold,
   listToldBy,
+  postpone,
   recordKnown,
   refreshPending,
   saveDamping,
@@ -287,9 +288,10 @@ export class Notifier implements AlertNotifications {
     if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
     const known = await listEpisodes(tx, alert.id)
     for (const route of new Set(told.map((each) => each.route))) {
-      const startedAt = tellingTime(route, alert.weight, clock.now())
+      const now = clock.now()
+      const startedAt = tellingTime(route, alert.weight, now)
       const before = known.find((each) => each.route === String(route.name))
-      const episode = withTelling(before, { alertId: alert.id, route, startedAt })
+      const episode = withTelling(before, { alertId: alert.id, route, startedAt, now })
       if (episode !== before) await saveEpisode(tx, episode)
     }
   }
@@ -339,9 +341,24 @@ export class Notifier implements AlertNotifications {
     }
     const { weight, source } = alert
     const told = facts ? urgencyOf(facts) : weight
+    if (target && (await this.#isPostponed(tx, notification, { target, urgency: told }))) return undefined
     const current = { ...notification, weight, source, content: contentOf(content.note, alert, told) }
     if (!isDeepStrictEqual(current, notification)) await refreshPending(tx, current)
     return current
+  }
+
+  /** Whether it waits for hours that have not begun: the clock was set back since they were judged. */
+  async #isPostponed(
+    tx: Tx,
+    { id, at, dueAt }: Waiting,
+    { target, urgency }: { readonly target: Target; readonly urgency: AlertWeight },
+  ): Promise<boolean> {
+    const now = this.#options.clock.now()
+    if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
+    const opensAt = tellingTime(target.route, urgency, now)
+    if (opensAt <= now) return false
+    await postpone(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
+    return true
   }
 
   #withAlert(notification: Waiting, alert: Alert): Waiting {

@@ -14,6 +14,7 @@ import { fakeWaitingClock } from '../../../../test/support/waiting-clock.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { noMetrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
+import { WEEKDAYS } from '../../../kernel/weekly.ts'
 import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { AlertStatus } from '../model.ts'
@@ -60,6 +61,10 @@ const STEPS = {
   recover: name,
   unfreeze: name,
   silence: fc.constantFrom(...NAMES, 'all'),
+  repeatSilence: fc.record({
+    name: fc.constantFrom(...NAMES, 'all'),
+    beginsInMs: fc.constantFrom(-30 * MINUTE, 10 * MINUTE),
+  }),
   endSilences: fc.constant(null),
   pass: fc.constantFrom(2 * SECOND, 2 * SECOND, 20 * SECOND, 16 * MINUTE, 70 * MINUTE),
   jump: fc.constantFrom(-8 * HOUR, -HOUR, HOUR, 4 * HOUR),
@@ -77,6 +82,7 @@ const WEIGHTS: Readonly<Record<keyof typeof STEPS, number>> = {
   recover: 1,
   unfreeze: 1,
   silence: 3,
+  repeatSilence: 2,
   endSilences: 2,
   pass: 8,
   jump: 1,
@@ -208,6 +214,7 @@ class Run {
     if (kind === 'settle') return this.settle()
     if (kind === 'endSilences') return this.#endSilences()
     if (kind === 'silence') return this.#silence(value)
+    if (kind === 'repeatSilence') return this.#repeatSilence(value)
     await this.#act(kind, value)
   }
 
@@ -325,6 +332,16 @@ class Run {
     const matchers = { alarmId: `${this.#prefix}${alarm === 'all' ? '*' : alarm}` }
     const endsAt = clock.now() + HOUR
     await store.write((tx) => silences.create(tx, { matchers, reason: 'r', endsAt }, 'anna'))
+  }
+
+  /** One hour of each day. */
+  async #repeatSilence({ name: alarm, beginsInMs }: { name: string; beginsInMs: number }): Promise<void> {
+    const { clock, silences, store } = this.#world
+    const matchers = { alarmId: `${this.#prefix}${alarm === 'all' ? '*' : alarm}` }
+    const timeAt = (at: number) => new Date(at).toISOString().slice(11, 16)
+    const begin = clock.now() + beginsInMs
+    const repeat = { days: WEEKDAYS, from: timeAt(begin), to: timeAt(begin + HOUR), timeZone: 'UTC' }
+    await store.write((tx) => silences.create(tx, { matchers, reason: 'r', repeat }, 'anna'))
   }
 
   async #endSilences(): Promise<void> {

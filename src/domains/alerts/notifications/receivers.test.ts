@@ -7,7 +7,7 @@ import {
   timedJobs,
 } from '../../../../test/support/receiver-world.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
-import { HOUR, MINUTE } from '../../../kernel/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
 
 const ALL = { limit: 100 }
 
@@ -21,6 +21,14 @@ const CHAT_AND_PAGER = {
     },
   ],
   defaultReceivers: ['mail'],
+} as const
+
+const NIGHTLESS = {
+  days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+  from: '08:00',
+  to: '20:00',
+  timeZone: 'UTC',
+  critical: false,
 } as const
 
 onEveryDialect('receivers of alerts', (dialect) => {
@@ -223,6 +231,53 @@ onEveryDialect('receivers of alerts', (dialect) => {
     assert.deepEqual(w.messages.get('chat')?.[2]?.about?.occasions, ['digest'])
   })
 
+  it('outside of the hours of a route are told at the beginning that the clock shows, once, also after it was set', async () => {
+    const start = Date.UTC(2026, 10, 29, 21)
+    const routes = [{ receivers: ['chat'], hours: NIGHTLESS }]
+    await using w = await receiverWorld(dialect, { names: ['chat'], routes, start })
+    const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 28, hour, minute)
+    await w.report()
+    w.clock.jump(at(6) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), [], 'the hours of the day before have not begun')
+    w.clock.jump(at(8, 1) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed'])
+    w.clock.jump(at(7) - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    await w.report({ alarmId: 'other', title: 'Other' })
+    w.clock.jump(at(12) - DAY - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.deepEqual(w.titles('chat'), ['[ERROR] Backup failed', '[ERROR] Other'], 'the hours have begun')
+    w.clock.jump(at(12) + DAY - w.clock.now())
+    await w.pass(MINUTE, 30 * SECOND)
+    assert.equal(w.titles('chat').length, 2)
+  })
+
+  it('outside of the hours of a route are escalated only after the route has told at their beginning', async () => {
+    const start = Date.UTC(2026, 10, 29, 20)
+    await using w = await receiverWorld(dialect, {
+      names: ['chat', 'pager'],
+      routes: [
+        {
+          receivers: ['chat'],
+          hours: NIGHTLESS,
+          escalate: [{ afterMs: 15 * MINUTE, receivers: ['pager'] }],
+          repeatEveryMs: HOUR,
+        },
+      ],
+      start,
+    })
+    await w.report()
+    await w.pass(2 * HOUR, 30 * MINUTE)
+    assert.deepEqual([w.titles('chat'), w.titles('pager')], [[], []])
+    w.clock.advance(Date.UTC(2026, 10, 30, 8, 1) - w.clock.now())
+    await w.pass()
+    assert.deepEqual([w.titles('chat'), w.titles('pager')], [['[ERROR] Backup failed'], []])
+    await w.pass(15 * MINUTE, 5 * MINUTE)
+    assert.deepEqual(w.titles('pager'), ['[ESCALATED ERROR] Backup failed'])
+  })
+
   it('hear that an alert changes too often, then nothing, and one digest when it is quiet', async () => {
     await using w = await receiverWorld(dialect, { names: ['chat'], defaultReceivers: ['chat'] })
     for (const level of [
@@ -251,6 +306,51 @@ onEveryDialect('receivers of alerts', (dialect) => {
     await w.pass(2 * MINUTE, MINUTE)
     assert.deepEqual(w.titles('chat').slice(7), ['[CHANGES NO MORE] Backup failed'])
     assert.match(w.messages.get('chat')?.at(-1)?.text ?? '', /10 changes; now recovered/)
+  })
+
+  it('repeat a message for the recipients who were put off alone, unless it is outdated', async () => {
+    await using w = await receiverWorld(dialect, {
+      names: ['mail'],
+      defaultReceivers: ['mail'],
+      needs: 'about',
+    })
+    const stateOf = async () => {
+      const [mail] = (await w.notices.list(ALL)).items
+      return [mail?.state, mail?.lastError, mail?.pending]
+    }
+    const late = () => (w.messages.get('mail') ?? []).map(({ recipients }) => recipients)
+    const warning = 'Put off for boss@example.org (450 Greylisted).'
+    w.answers.set('mail', { sent: true, answer: 'thanks', warning, missed: ['boss@example.org'] })
+    await w.report()
+    await w.pass()
+    assert.deepEqual(await stateOf(), ['ok', warning, 1])
+    assert.deepEqual([late(), w.titles('mail')], [[undefined], ['[ERROR] Backup failed']])
+    w.answers.set('mail', { sent: false, reason: '450 Greylisted', retryable: true, fault: 'recipients' })
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.deepEqual(await stateOf(), ['ok', 'Put off for boss@example.org: 450 Greylisted', 1])
+    w.mend('mail')
+    await w.report({ alarmId: 'other', title: 'Other' })
+    await w.pass()
+    assert.deepEqual(w.titles('mail'), ['[ERROR] Backup failed', '[ERROR] Other'], 'nobody waits for it')
+    await w.pass(4 * MINUTE, MINUTE)
+    assert.deepEqual(late(), [undefined, undefined, ['boss@example.org']])
+    assert.equal((await stateOf())[2], 0)
+
+    w.answers.set('mail', { sent: true, answer: 'thanks', warning, missed: ['boss@example.org'] })
+    await w.report({ alarmId: 'short', title: 'Short' })
+    await w.pass()
+    w.mend('mail')
+    await w.report({ alarmId: 'short', title: 'Short', level: 'CLOSE' })
+    await w.pass()
+    await w.pass(4 * MINUTE, MINUTE)
+    assert.deepEqual(w.titles('mail').slice(3), ['[ERROR] Short', '[RECOVERED] Short'])
+
+    w.answers.set('mail', { sent: true, answer: 'thanks', warning, missed: ['boss@example.org'] })
+    await w.report({ alarmId: 'gone', title: 'Gone' })
+    await w.pass()
+    w.answers.set('mail', { sent: false, reason: '550 No mailbox', retryable: false, fault: 'recipients' })
+    await w.pass(2 * MINUTE, MINUTE)
+    assert.deepEqual(await stateOf(), ['ok', 'Given up for boss@example.org: 550 No mailbox', 0])
   })
 
   it('get a notice once, after the commit', async () => {

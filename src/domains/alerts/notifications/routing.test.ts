@@ -140,9 +140,9 @@ test('an escalation and a repetition are due at their times, once each, whatever
       { afterMs: 30 * MINUTE, receivers: ['pager'] },
     ],
   })
-  const first = withTelling(undefined, { alertId: 'a', route: followed, startedAt: 0 })
+  const first = withTelling(undefined, { alertId: 'a', route: followed, startedAt: 0, now: 0 })
   const judge = (episode: typeof first, now: number, isSuppressed = false) =>
-    judgeEpisode(episode, followed, { now, isSuppressed })
+    judgeEpisode(episode, followed, { now, isSuppressed, weight: 4 })
   assert.deepEqual(judge(first, 14 * MINUTE).escalated, [])
   const mail = judge(first, 15 * MINUTE)
   assert.deepEqual([mail.escalated, mail.episode.dueAt], [['mail'], 30 * MINUTE])
@@ -154,7 +154,8 @@ test('an escalation and a repetition are due at their times, once each, whatever
   assert.deepEqual([pager.escalated, pager.episode.escalateAt], [['pager'], null])
   const again = judge(pager.episode, HOUR)
   assert.deepEqual([again.isRepeated, again.episode.dueAt], [true, 2 * HOUR])
-  assert.equal(withTelling(again.episode, { alertId: 'a', route: followed, startedAt: HOUR }), again.episode)
+  const later = { alertId: 'a', route: followed, startedAt: HOUR, now: HOUR }
+  assert.equal(withTelling(again.episode, later), again.episode)
 })
 
 const NOW = { now: 0, silencedBy: undefined, inhibitedBy: undefined }

@@ -28,7 +28,9 @@ import {
   recordAttempt,
   rewriteMessage,
   messageQueue,
+  queueNotice,
   saveChannel,
+  wasToldSince,
   type ChannelWork,
 } from './store.ts'
 
@@ -64,7 +66,10 @@ const REASON_CHARACTERS = 500
 const FAILING_MS = 15 * MINUTE
 /** Somebody waits for the answer to a notice. */
 const NOTICE_WEIGHT = 5
+// RFC 5321, section 4.5.4.1: soon at first, as greylisting ends within minutes, then every half hour
+const LATE_PAUSE = { shortestMs: MINUTE, longestMs: 30 * MINUTE }
 
+type Sent = Extract<SendOutcome, { readonly sent: true }>
 type Failed = Extract<SendOutcome, { readonly sent: false }>
 
 /** A failed attempt at a message. */
@@ -93,12 +98,12 @@ interface Candidate {
  */
 export class NotificationSender {
   readonly #options: SenderOptions
-  readonly #runner: Runner<ChannelWork, string | undefined>
+  readonly #runner: Runner<ChannelWork, Sent>
 
   constructor(options: SenderOptions) {
     const { store, clock, logger, metrics, channelName } = options
     this.#options = options
-    this.#runner = new Runner<ChannelWork, string | undefined>({
+    this.#runner = new Runner<ChannelWork, Sent>({
       name: channelName === ROBOT ? 'alert-notifications' : `alert-notifications-${channelName}`,
       store,
       clock,
@@ -167,11 +172,19 @@ export class NotificationSender {
       const id = messageOf.get(alertId)
       weights.set(id, Math.max(weight, weights.get(id) ?? 0))
     }
-    const isAllowed = ({ id, dueAt }: ChannelWork) =>
-      (allowed === 'any' || id !== health?.lastFailed) &&
-      (health?.isDown === true || (dueAt !== null && isDueAt(dueAt, claim.now, RETRY.maximumMs)))
+    const isDue = ({ dueAt }: ChannelWork, longestMs: number) =>
+      dueAt !== null && isDueAt(dueAt, claim.now, longestMs)
+    const isAllowed = (message: ChannelWork) =>
+      isLate(message)
+        ? allowed === 'any' && isDue(message, LATE_PAUSE.longestMs)
+        : (allowed === 'any' || message.id !== health?.lastFailed) &&
+          (health?.isDown === true || isDue(message, RETRY.maximumMs))
+    const weightOf = (message: ChannelWork) => {
+      if (isLate(message)) return 0
+      return message.isNotice ? NOTICE_WEIGHT : (weights.get(message.id) ?? 0)
+    }
     const repeated = unsent.filter(isAllowed).map((message) => ({
-      weight: message.isNotice ? NOTICE_WEIGHT : (weights.get(message.id) ?? 0),
+      weight: weightOf(message),
       attempts: message.attempts,
       claim: () => this.#repeat(tx, message, claim),
     }))
@@ -187,6 +200,10 @@ export class NotificationSender {
 
   /** The message without what is not to be sent any more; undefined if nothing is left of it. */
   async #repeat(tx: Tx, message: ChannelWork, claim: WorkClaim): Promise<ChannelWork | undefined> {
+    if (isLate(message) && (await this.#isReplaced(tx, message))) {
+      await dropMessage(tx, message.id)
+      return undefined
+    }
     // The channel may have got it. People who have got it must be told of the end of its alerts, too.
     if (message.isNotice || message.leaseHolder !== null || message.isUncertain)
       return claimMessage(tx, message, claim)
@@ -199,6 +216,12 @@ export class NotificationSender {
     const rewritten = { ...message, ...this.#contentOf(message.id, due) }
     if (!isDeepStrictEqual(rewritten, message)) await rewriteMessage(tx, rewritten)
     return claimMessage(tx, rewritten, claim)
+  }
+
+  /** Whether the receiver was told anew of all alerts of a message since most of its recipients have got it. */
+  async #isReplaced(tx: Tx, { details, queuedAt }: ChannelWork): Promise<boolean> {
+    const alertIds = details?.about?.alertIds ?? []
+    return alertIds.length > 0 && wasToldSince(tx, this.#options.channelName, alertIds, queuedAt)
   }
 
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */
@@ -266,8 +289,7 @@ export class NotificationSender {
     return { id, channel, ...this.#contentOf(id, notifications), ...NO_FAILURES, ...work }
   }
 
-  /** Returns the warning of the channel, if it has one. */
-  async #send(message: ChannelWork, signal: AbortSignal): Promise<string | undefined> {
+  async #send(message: ChannelWork, signal: AbortSignal): Promise<Sent> {
     const { id: key, title, text, level, details } = message
     const { channel, channelName, logger } = this.#options
     const outcome = await channel.send({ title, text, level, key, ...details }, signal)
@@ -275,27 +297,26 @@ export class NotificationSender {
     const { warning } = outcome
     if (warning !== undefined)
       logger.warn({ receiver: channelName, message_id: key, warning }, 'a message has not reached everybody')
-    return warning
+    return outcome
   }
 
-  async #settle(
-    tx: Tx,
-    message: ChannelWork,
-    holder: string,
-    outcome: WorkOutcome<string | undefined>,
-  ): Promise<boolean> {
-    const dueAt = 'at' in outcome ? outcome.at : null
+  async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<Sent>): Promise<boolean> {
+    const at = 'at' in outcome ? outcome.at : null
+    const dueAt = at !== null && isLate(message) ? at + latePause(at - message.queuedAt) : at
     if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
     if (outcome.status === 'done') await this.#markSent(tx, message, outcome.result)
     else await this.#markFailure(tx, message, outcome)
     return true
   }
 
-  async #markSent(tx: Tx, { id }: ChannelWork, warning: string | undefined): Promise<void> {
+  async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: Sent): Promise<void> {
     const { channelName, clock, count, report } = this.#options
     const at = clock.now()
-    const sent = await recordSent(tx, id, { receiver: channelName, at, warning })
+    const sent = await recordSent(tx, message.id, { receiver: channelName, at, warning })
     await recordSuccess(tx, channelName, { at, report })
+    if (warning !== undefined)
+      await recordAttempt(tx, channelName, { lastError: warning.slice(0, REASON_CHARACTERS) })
+    if (missed) await queueNotice(tx, lateMessage(message, missed, at))
     tx.afterCommit(() => count(channelName, sent.outcome, sent.count))
   }
 
@@ -305,6 +326,8 @@ export class NotificationSender {
     { status, error }: Exclude<WorkOutcome<unknown>, { status: 'done' }>,
   ): Promise<void> {
     const failed = error instanceof SendFailure ? error.failed : undefined
+    if (failed?.fault === 'recipients' && status !== 'interrupted')
+      return this.#markLate(tx, message, { failed, isOver: status === 'failed' || !failed.retryable })
     const fault = failed && status !== 'interrupted' ? await this.#judge(tx, message, failed) : undefined
     if (failed) await this.#explain(tx, message, failed, fault)
     if (status === 'failed') {
@@ -312,6 +335,23 @@ export class NotificationSender {
       const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
       await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
     } else if (fault === 'message') await this.#refuse(tx, message)
+  }
+
+  /** Some recipients are refused again: the others have the message, so that nothing else waits for them. */
+  async #markLate(
+    tx: Tx,
+    { id, details }: ChannelWork,
+    { failed, isOver }: { readonly failed: Failed; readonly isOver: boolean },
+  ): Promise<void> {
+    const { channelName, logger } = this.#options
+    const recipients = (details?.recipients ?? []).join(', ')
+    const problem = `${isOver ? 'Given up' : 'Put off'} for ${recipients}: ${failed.reason}`
+    await lockChannel(tx, channelName)
+    await recordAttempt(tx, channelName, { lastError: problem.slice(0, REASON_CHARACTERS) })
+    if (!isOver) return
+    await dropMessage(tx, id)
+    const fields = { receiver: channelName, message_id: id, problem }
+    tx.afterCommit(() => logger.warn(fields, 'a message has not reached everybody'))
   }
 
   async #explain(
@@ -409,6 +449,29 @@ export async function recordSuccess(
   if (state.health) await saveChannel(tx, receiver, { ...state, health: undefined })
   await recordAttempt(tx, receiver, { lastSuccessAt: at, failingSince: null, isReported: false })
   if (state.isReported) await report?.(tx, receiver, undefined)
+}
+
+/** Whether the others have got the message already. */
+function isLate({ details }: ChannelWork): boolean {
+  return details?.recipients !== undefined
+}
+
+/** The message for those who have not got it with the others. */
+function lateMessage({ details, ...message }: ChannelWork, recipients: readonly string[], at: number) {
+  return {
+    ...message,
+    details: { ...details, recipients },
+    ...NO_FAILURES,
+    // It is not judged again: its notifications are sent.
+    isNotice: true,
+    ...queuedWork(at),
+    dueAt: at + LATE_PAUSE.shortestMs,
+  }
+}
+
+/** As long as it has waited: the pauses double. */
+function latePause(waitedMs: number): number {
+  return Math.min(LATE_PAUSE.longestMs, Math.max(LATE_PAUSE.shortestMs, waitedMs))
 }
 
 /** A message that was not tried yet. */

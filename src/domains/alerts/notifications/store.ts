@@ -6,7 +6,7 @@ import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { DAY } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Damping } from './damping.ts'
 import type { Health } from './health.ts'
@@ -58,8 +58,6 @@ const WAITING = notifications.pick(
   'dueAt',
   'trace',
 )
-// Hours open again within a week.
-const LONGEST_WAIT_MS = 8 * DAY
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
@@ -167,6 +165,13 @@ const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'co
     .set(notifications.set(value, 'weight', 'source', 'content'))
     .where('id', '=', value('id'))
     .where('outcome', '=', sql.lit('pending')),
+)
+
+const setWait = statement<Decided & { id: string; at: number; dueAt: number }>((on, value) =>
+  on
+    .updateTable('alert_notifications')
+    .set(notifications.set(value, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
+    .where('id', '=', value('id')),
 )
 
 const sameInFreeze = statement<
@@ -383,6 +388,23 @@ export async function listToldBy(
   return new Map(rows.map(({ alertId, ...row }) => [alertId, row]))
 }
 
+/** Whether the receiver was told of each of the alerts at another time than that. */
+export async function wasToldSince(
+  queries: Queries,
+  receiver: string,
+  alertIds: readonly string[],
+  at: number,
+): Promise<boolean> {
+  const { count } = await db(queries)
+    .selectFrom('alert_told')
+    .select((row) => row.fn.countAll<number>().as('count'))
+    .where('receiver', '=', receiver)
+    .where('alert_id', 'in', alertIds)
+    .where('at', '!=', at)
+    .executeTakeFirstOrThrow()
+  return Number(count) === alertIds.length
+}
+
 /** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
 export async function recordKnown(tx: Tx, known: Known): Promise<void> {
   await tx.change(lower, known)
@@ -429,6 +451,15 @@ export async function listPendingOf(queries: Queries, alertId: string) {
 export async function refreshPending(tx: Tx, notification: Waiting): Promise<void> {
   const { id, weight, source, content } = notification
   await tx.change(refresh, { id, weight, source, content })
+}
+
+/** A pending notification waits for another time, from now on. */
+export async function postpone(
+  tx: Tx,
+  id: string,
+  wait: Decided & { readonly at: number; readonly dueAt: number },
+): Promise<void> {
+  await tx.change(setWait, { id, ...wait })
 }
 
 /** Whether the alert has that decision on that occasion since it was frozen last. */
@@ -709,7 +740,8 @@ export async function listWaiting(queries: Queries, channel: string, now: number
       row.or([
         row('due_at', 'is', null),
         row('due_at', '<=', now),
-        row('due_at', '>', now + LONGEST_WAIT_MS),
+        // Of a clock that was set back since: the hours may have begun.
+        row('at', '>', now + CLOCK_DIFFERENCE_MS),
       ]),
     )
     .orderBy('weight', 'desc')
@@ -778,7 +810,12 @@ export async function recordSent(
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
   const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
-  const cause = { code: outcome, values: { message: messageId, others: contained.length - 1 } } as const
+  const values = {
+    message: messageId,
+    others: contained.length - 1,
+    ...(warning !== undefined && { warning }),
+  }
+  const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
     await tx.change(saveTold, { alertId, receiver, ...toldBy(notification), at })

@@ -36,7 +36,7 @@ export const channelMessages = defineColumns({
   text: text(),
   level: text(),
   /** Null if it has neither. */
-  details: json<Pick<ChannelMessage, 'links' | 'about'>>().nullable(),
+  details: json<Pick<ChannelMessage, 'links' | 'about' | 'recipients'>>().nullable(),
   /** Whether it is not about alerts, and contains no notifications. */
   isNotice: flag(),
   /** An older program reads it; always false. */

@@ -1,5 +1,5 @@
 import type { AlertTable } from '../../../kernel/alerts.ts'
-import { DAY, SECOND } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, SECOND } from '../../../kernel/time.ts'
 import { weeklySpans, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
 import { labelsOf, matchesLabels, type LabelMatcher } from '../labels.ts'
 import type { AlertView } from '../model.ts'
@@ -41,9 +41,11 @@ export interface Silence {
   readonly endsAt: number
   /** When it is active meanwhile; null for always. */
   readonly repeat: WeeklyHours | null
-  /** The window that was the current or the next one when the silence was last worked on; null for one without `repeat`. */
+  /** The window that was the current or the next one at `seenAt`; null for one without `repeat`. */
   readonly windowStartsAt: number | null
   readonly windowEndsAt: number | null
+  /** When it was worked on last: it was created, or began, or a window has ended. Null for its creation. */
+  readonly seenAt: number | null
   readonly createdBy: string
   readonly createdAt: number
   /** Who has ended it; null until its end is recorded. */
@@ -63,10 +65,16 @@ export interface NewSilence {
 
 /** When a silence suppresses notifications. */
 export type SilenceTimes = Pick<Silence, 'startsAt' | 'endsAt'> &
-  Partial<Pick<Silence, 'repeat' | 'windowStartsAt' | 'windowEndsAt'>>
+  Partial<Pick<Silence, 'repeat' | 'windowStartsAt' | 'windowEndsAt' | 'seenAt' | 'createdAt' | 'endedBy'>>
 
+/** Whether the clock was set back since the silence was worked on: it may have begun or ended by a time that is to come. */
+export function wasSetBack({ seenAt, createdAt = 0 }: SilenceTimes, now: number): boolean {
+  return (seenAt ?? createdAt) > now + CLOCK_DIFFERENCE_MS
+}
+
+/** One whose end is recorded has ended, whatever the clock says now. */
 export function stateOf(silence: SilenceTimes, now: number): SilenceState {
-  if (silence.endsAt <= now) return 'ended'
+  if (silence.endsAt <= now || (silence.endedBy ?? null) !== null) return 'ended'
   return windowOf(silence, now).startsAt <= now ? 'active' : 'pending'
 }
 
@@ -85,17 +93,20 @@ export function* windowsOf({ startsAt, endsAt, repeat }: SilenceTimes, after: nu
 /** The current or the next window of a silence that has not ended; an empty one at its end if none is left. */
 export function windowOf(silence: SilenceTimes, now: number): TimeSpan {
   const { endsAt, windowStartsAt = null, windowEndsAt = null } = silence
-  if (windowStartsAt !== null && windowEndsAt !== null && windowEndsAt > now)
+  const isKnown = windowStartsAt !== null && windowEndsAt !== null && !wasSetBack(silence, now)
+  if (isKnown && windowEndsAt > now)
     return { startsAt: windowStartsAt, endsAt: Math.min(windowEndsAt, endsAt) }
   const [window = { startsAt: endsAt, endsAt }] = windowsOf(silence, now).take(1)
   return window
 }
 
-/** When a silence has to be worked on next: after the end of its window, and before the last end of one that repeats. */
+/**
+ * When a silence has to be worked on next: at the beginning and after the end of its window, and before the last end of one
+ * that repeats.
+ */
 export function workAt({ endsAt, repeat }: SilenceTimes, window: TimeSpan, now: number): number {
-  const noticeAt = endsAt - NOTICE_BEFORE_MS
-  const settleAt = window.endsAt + SETTLE_MS
-  return repeat && noticeAt > now ? Math.min(noticeAt, settleAt) : settleAt
+  const times = [window.startsAt, ...(repeat ? [endsAt - NOTICE_BEFORE_MS] : [])]
+  return Math.min(...times.filter((time) => time > now), window.endsAt + SETTLE_MS)
 }
 
 type SilenceMatchers = Pick<Silence, 'matchers'> & Partial<Pick<Silence, 'labelMatchers'>>

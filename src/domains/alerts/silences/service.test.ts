@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { AppError } from '../../../kernel/errors.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { noMetrics } from '../../../kernel/metrics.ts'
-import { DAY, HOUR } from '../../../kernel/time.ts'
+import { DAY, HOUR, SECOND } from '../../../kernel/time.ts'
 import { alertWorld, FAILED, type AlertWorld } from '../../../../test/support/alerts.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { createSuppressions } from '../index.ts'
@@ -12,6 +12,13 @@ import { SETTLE_MS, type NewSilence } from './model.ts'
 import { Silences, type SilenceDeps } from './service.ts'
 
 const PAGE = { limit: 100 }
+
+const EACH_NOON = {
+  days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+  from: '11:00',
+  to: '13:00',
+  timeZone: 'UTC',
+} as const
 
 const inOrder = (a: string, b: string) => a.localeCompare(b)
 
@@ -59,6 +66,7 @@ onEveryDialect('a silence', (dialect) => {
       repeat: null,
       windowStartsAt: null,
       windowEndsAt: null,
+      seenAt: now,
       createdBy: 'anna',
       createdAt: now,
       endedBy: null,
@@ -314,6 +322,93 @@ onEveryDialect('a silence that a clock has begun which was set back since', (dia
       await settle(world)
     }
     assert.equal(ends(), 2)
+  })
+
+  it('stays ended once its end is recorded, and what it has held back is judged at once', async () => {
+    await using world = await alertWorld(dialect)
+    const { silencedBy } = createSuppressions(world.clock)
+    const over = await world.silences.create(wantedIn(world), 'anna')
+    const ended = await world.silences.create(
+      wantedIn(world, { endsAt: world.clock.now() + 5 * HOUR }),
+      'anna',
+    )
+    const { alert } = await world.alerts.report(FAILED, 'anna')
+    world.clock.advance(HOUR)
+    await settle(world)
+    await world.silences.end(ended.id, 'anna')
+    world.clock.jump(-3 * HOUR)
+    const before = endedOf(world).length
+    await world.silences.settleEnded(running())
+    assert.equal(endedOf(world).length, before + 1)
+    await world.silences.settleEnded(running())
+    assert.equal(endedOf(world).length, before + 1)
+    for (const { id } of [over, ended]) assert.equal((await world.silences.get(id)).state, 'ended')
+    assert.equal(await world.store.write((tx) => silencedBy(tx, alert)), undefined)
+  })
+})
+
+onEveryDialect('a silence that repeats, on a clock that is set back and forth', (dialect) => {
+  /** In the middle of a window of two hours of each day. */
+  async function repeatingWorld() {
+    const world = await alertWorld(dialect)
+    const middle = Date.UTC(2026, 5, 10, 12)
+    world.clock.jump(middle - HOUR - DAY - world.clock.now())
+    const matchers = { source: FAILED.source }
+    const { id } = await world.silences.create({ matchers, reason: 'again', repeat: EACH_NOON }, 'anna')
+    world.clock.jump(middle - world.clock.now())
+    await world.silences.settleEnded(running())
+    await world.report(FAILED)
+    const ends = endedOf(world).length
+    const { silencedBy } = createSuppressions(world.clock)
+    return {
+      world,
+      ends: () => endedOf(world).length - ends,
+      async jump(milliseconds: number) {
+        world.clock.jump(milliseconds)
+        await world.silences.settleEnded(running())
+        await world.silences.settleEnded(running())
+      },
+      state: async () => (await world.silences.get(id)).state,
+      isHeld: async () => {
+        const { alert } = await world.alerts.report(FAILED, 'anna')
+        return (await world.store.write((tx) => silencedBy(tx, alert))) !== undefined
+      },
+      [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    }
+  }
+
+  it('holds nothing back before its beginning, and holds back again after it', async () => {
+    await using w = await repeatingWorld()
+    assert.deepEqual([await w.state(), await w.isHeld()], ['active', true])
+    await w.jump(-3 * HOUR)
+    assert.deepEqual([w.ends(), await w.state(), await w.isHeld()], [1, 'pending', false])
+    await w.jump(3 * HOUR)
+    assert.deepEqual([w.ends(), await w.state(), await w.isHeld()], [1, 'active', true])
+    await w.jump(2 * HOUR)
+    assert.deepEqual([w.ends(), await w.state(), await w.isHeld()], [2, 'pending', false])
+  })
+
+  it('is active in a window that comes again, and ends again', async () => {
+    await using w = await repeatingWorld()
+    for (const end of [1, 2]) {
+      await w.jump(2 * HOUR)
+      assert.deepEqual([w.ends(), await w.state()], [end, 'pending'])
+      await w.jump(-2 * HOUR)
+      assert.deepEqual([w.ends(), await w.state(), await w.isHeld()], [end, 'active', true])
+    }
+    await w.jump(-DAY)
+    assert.deepEqual([await w.state(), await w.isHeld()], ['active', true], 'the window of the day before')
+    await w.jump(2 * DAY)
+    await w.jump(2 * HOUR)
+    assert.equal(await w.state(), 'pending')
+  })
+
+  it('has ended when its end was worked on, whatever a small correction of the clock says', async () => {
+    await using w = await repeatingWorld()
+    await w.jump(HOUR + SETTLE_MS)
+    assert.equal(w.ends(), 1)
+    await w.jump(-10 * SECOND)
+    assert.deepEqual([w.ends(), await w.state(), await w.isHeld()], [1, 'pending', false])
   })
 })
 

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
+import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import type { TimeSpan } from '../../../kernel/weekly.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
@@ -22,6 +22,7 @@ import {
   SHOWN_WINDOWS,
   SILENCE_MAX_MS,
   stateOf,
+  wasSetBack,
   windowOf,
   windowsOf,
   workAt,
@@ -37,7 +38,6 @@ import {
   findSilence,
   insertSilence,
   listDueSilences,
-  listEarly,
   listOverlapping,
   listSilences,
   lockSilence,
@@ -81,8 +81,6 @@ const CLAIM_MS = 5 * MINUTE
 export class Silences {
   readonly #deps: SilenceDeps
   readonly #changes: Counter
-  /** The silences of a former clock on which this process has worked. */
-  #settledEarly = new Set<string>()
 
   constructor(deps: SilenceDeps) {
     this.#deps = deps
@@ -109,6 +107,7 @@ export class Silences {
       repeat,
       windowStartsAt: window?.startsAt ?? null,
       windowEndsAt: window?.endsAt ?? null,
+      seenAt: now,
       createdBy: actor,
       createdAt: now,
       endedBy: null,
@@ -164,10 +163,12 @@ export class Silences {
     await this.#announce(tx, 'ended', { ...silence, endsAt: now, endedBy: actor }, actor)
   }
 
-  /** Works on the silences that have ended: the alerts that still fire may have to be notified now. */
+  /**
+   * Works on the silences that have begun or ended: after an end the alerts that still fire may have to be notified. One of a
+   * clock that was set back since may not have begun any more.
+   */
   async settleEnded(signal: AbortSignal): Promise<void> {
     const { clock, store } = this.#deps
-    await this.#settleEarly(signal)
     for (const { dueAt, ...silence } of await listDueSilences(store.read, clock.now())) {
       if (signal.aborted) return
       const until = clock.now() + CLAIM_MS
@@ -176,31 +177,19 @@ export class Silences {
     }
   }
 
-  /** A silence that has begun by a clock that was set back since has not begun now: what it has held back may be due. */
-  async #settleEarly(signal: AbortSignal): Promise<void> {
-    const { alerts, clock, store } = this.#deps
-    const now = clock.now()
-    const early = await listEarly(store.read, now + CLOCK_DIFFERENCE_MS)
-    this.#settledEarly = this.#settledEarly.intersection(new Set(early.map(({ id }) => id)))
-    for (const silence of early) {
-      if (signal.aborted || this.#settledEarly.has(silence.id)) continue
-      if (stateOf(silence, now) !== 'active')
-        await alerts.endSilence((alert) => isMatched(silence, alert), signal)
-      this.#settledEarly.add(silence.id)
-    }
-  }
-
   /** Removes the silences that have ended before that time. */
   prune(before: number): Promise<number> {
     return this.#deps.store.write((tx) => deleteEnded(tx, before))
   }
 
-  /** Works on an end that is claimed until that time, or on the notice of the last end. */
+  /** Works on a border that is claimed until that time, or on the notice of the last end. */
   async #settle(silence: Silence, until: number, signal: AbortSignal): Promise<void> {
     const { alerts, clock, store } = this.#deps
     try {
+      const now = clock.now()
       const { windowEndsAt, endsAt } = silence
-      if (Math.min(windowEndsAt ?? endsAt, endsAt) <= clock.now())
+      const hasEnded = Math.min(windowEndsAt ?? endsAt, endsAt) <= now
+      if (hasEnded || (wasSetBack(silence, now) && stateOf(silence, now) !== 'active'))
         await alerts.endSilence((alert) => isMatched(silence, alert), signal)
       if (signal.aborted) return await this.#giveBack(silence, until)
       await store.write((tx) => this.#finish(tx, silence, until))
@@ -226,13 +215,16 @@ export class Silences {
     if (silence.repeat) await alerts.recoverIfRaised(tx, endedAlert(silence))
   }
 
-  /** A silence that repeats has another window; before the last one people are told. */
+  /** A silence has begun, or has another window; before the last end of one that repeats people are told. */
   async #continue(tx: Tx, silence: Silence, seen: number): Promise<void> {
     const { alerts, clock } = this.#deps
     const now = clock.now()
-    const [window = { startsAt: silence.endsAt, endsAt: silence.endsAt }] = windowsOf(silence, now).take(1)
-    if (!(await moveWindow(tx, silence.id, { seen, window, dueAt: workAt(silence, window, now) }))) return
-    const noticeAt = silence.endsAt - NOTICE_BEFORE_MS
+    const { id, repeat, endsAt } = silence
+    const [next = { startsAt: endsAt, endsAt }] = windowsOf(silence, now).take(1)
+    const window = repeat && next
+    if (!(await moveWindow(tx, { id, seen, window, seenAt: now, dueAt: workAt(silence, next, now) }))) return
+    if (!repeat) return
+    const noticeAt = endsAt - NOTICE_BEFORE_MS
     if (silence.createdAt < noticeAt && noticeAt <= now) await alerts.raise(tx, endingAlert(silence))
   }
 

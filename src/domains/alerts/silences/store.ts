@@ -1,6 +1,7 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
+import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import { sizeOf } from '../../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import type { TimeSpan } from '../../../kernel/weekly.ts'
@@ -34,7 +35,8 @@ const active = statement<{ now: number }, StoredSilence>((on, value) =>
     .selectFrom('alert_silences')
     .select(SILENCE)
     .where('ends_at', '>', value('now'))
-    .where('starts_at', '<=', value('now')),
+    .where('starts_at', '<=', value('now'))
+    .where('ended_by', 'is', null),
 )
 
 const overlapping = statement<{ from: number; to: number; limit: number }, StoredSilence>((on, value) =>
@@ -47,26 +49,32 @@ const overlapping = statement<{ from: number; to: number; limit: number }, Store
     .limit(value('limit')),
 )
 
-const early = statement<{ now: number }, StoredSilence>((on, value) =>
-  on
-    .selectFrom('alert_silences')
-    .select(SILENCE)
-    .where('ends_at', '>', value('now'))
-    .where('created_at', '>', value('now')),
-)
+interface End {
+  readonly id: string
+  readonly endsAt: number
+  readonly seenAt: number
+  readonly endedBy: string
+  readonly dueAt: number
+}
 
-const setEnd = statement<{ id: string; endsAt: number; endedBy: string; dueAt: number }>((on, value) =>
+const setEnd = statement<End>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'endsAt', 'endedBy', 'dueAt'))
+    .set(silences.set(value, 'endsAt', 'seenAt', 'endedBy', 'dueAt'))
     .where('id', '=', value('id')),
 )
 
-const due = statement<{ now: number }, StoredSilence & { dueAt: number }>((on, value) =>
+const due = statement<{ now: number; seenAfter: number }, StoredSilence & { dueAt: number }>((on, value) =>
   on
     .selectFrom('alert_silences')
     .select([...SILENCE, 'due_at as dueAt'])
-    .where('due_at', '<=', value('now'))
+    .where('due_at', 'is not', null)
+    .where((row) =>
+      row.or([
+        row('due_at', '<=', value('now')),
+        row(row.fn.coalesce('seen_at', 'created_at'), '>', value('seenAfter')),
+      ]),
+    )
     .$narrowType<{ dueAt: number }>()
     .orderBy('due_at'),
 )
@@ -82,15 +90,16 @@ const setDue = statement<{ id: string; seen: number; dueAt: number | null }>((on
 interface NextWindow {
   readonly id: string
   readonly seen: number
-  readonly windowStartsAt: number
-  readonly windowEndsAt: number
+  readonly windowStartsAt: number | null
+  readonly windowEndsAt: number | null
+  readonly seenAt: number
   readonly dueAt: number
 }
 
 const setWindow = statement<NextWindow>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'windowStartsAt', 'windowEndsAt', 'dueAt'))
+    .set(silences.set(value, 'windowStartsAt', 'windowEndsAt', 'seenAt', 'dueAt'))
     .where('id', '=', value('id'))
     .where('due_at', '=', value('seen')),
 )
@@ -123,11 +132,6 @@ export async function listActive(queries: Queries, now: number): Promise<Silence
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
 }
 
-/** Those that were created after that time: by a clock that was set back since. */
-export async function listEarly(queries: Queries, now: number): Promise<Silence[]> {
-  return (await queries.run(early, { now })).map((row) => silences.decode(row))
-}
-
 /** Those that begin before the end of a span and end after its beginning, newest first. */
 export async function listOverlapping(
   queries: Queries,
@@ -149,6 +153,7 @@ const pageOfSilences = pages(
     pending: (query, now: number) =>
       query
         .where('ends_at', '>', now)
+        .where('ended_by', 'is', null)
         .where((row) =>
           row.or([
             row('starts_at', '>', now),
@@ -160,13 +165,15 @@ const pageOfSilences = pages(
       query
         .where('ends_at', '>', now)
         .where('starts_at', '<=', now)
+        .where('ended_by', 'is', null)
         .where((row) =>
           row.or([
             row('window_ends_at', 'is', null),
             row.and([row('window_starts_at', '<=', now), row('window_ends_at', '>', now)]),
           ]),
         ),
-    ended: (query, now: number) => query.where('ends_at', '<=', now),
+    ended: (query, now: number) =>
+      query.where((row) => row.or([row('ends_at', '<=', now), row('ended_by', 'is not', null)])),
   },
 )
 
@@ -181,12 +188,12 @@ export async function listSilences(
 
 /** Ends a silence at that time. */
 export async function endSilence(tx: Tx, id: string, endsAt: number, endedBy: string): Promise<void> {
-  await tx.change(setEnd, { id, endsAt, endedBy, dueAt: endsAt + SETTLE_MS })
+  await tx.change(setEnd, { id, endsAt, seenAt: endsAt, endedBy, dueAt: endsAt + SETTLE_MS })
 }
 
-/** The silences whose end has to be worked on, the earliest end first. */
+/** The silences whose beginning or end has to be worked on, also those of a clock that was set back; the earliest first. */
 export async function listDueSilences(queries: Queries, now: number): Promise<DueSilence[]> {
-  const rows = await queries.run(due, { now })
+  const rows = await queries.run(due, { now, seenAfter: now + CLOCK_DIFFERENCE_MS })
   return rows.map((row) => ({ ...silences.decode(row), dueAt: row.dueAt }))
 }
 
@@ -199,14 +206,19 @@ export async function claimEnd(
   return (await tx.change(setDue, { id, seen, dueAt: until })) === 1
 }
 
-/** Compare-and-set: sets the next window of a silence whose end is claimed; `false` if another one has the claim. */
+/**
+ * Compare-and-set: sets the current or next window of a silence that repeats and is claimed, and what it was seen by; `false`
+ * if another one has the claim.
+ */
 export async function moveWindow(
   tx: Tx,
-  id: string,
-  { seen, window, dueAt }: { readonly seen: number; readonly window: TimeSpan; readonly dueAt: number },
+  {
+    window,
+    ...change
+  }: Omit<NextWindow, 'windowStartsAt' | 'windowEndsAt'> & { readonly window: TimeSpan | null },
 ): Promise<boolean> {
-  const { startsAt: windowStartsAt, endsAt: windowEndsAt } = window
-  return (await tx.change(setWindow, { id, seen, windowStartsAt, windowEndsAt, dueAt })) === 1
+  const { startsAt: windowStartsAt = null, endsAt: windowEndsAt = null } = window ?? {}
+  return (await tx.change(setWindow, { ...change, windowStartsAt, windowEndsAt })) === 1
 }
 
 /** Records who has ended a silence; `false` if that is recorded already. */

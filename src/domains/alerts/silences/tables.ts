@@ -15,10 +15,12 @@ export const silences = defineColumns({
   repeat: json<WeeklyHours>().nullable(),
   windowStartsAt: integer().nullable(),
   windowEndsAt: integer().nullable(),
+  /** See `Silence.seenAt`; null in a row of an older program. */
+  seenAt: integer().nullable(),
   createdBy: text(),
   createdAt: integer(),
   endedBy: text().nullable(),
-  /** When it has to be worked on next: an end, or the notice of the last one; null afterwards. */
+  /** When it has to be worked on next: a beginning, an end, or the notice of the last one; null afterwards. */
   dueAt: integer().nullable(),
 })
 
