@@ -287,7 +287,7 @@ function sendBeforeEnd(
 ): FastifyReply {
   const text = JSON.stringify(body)
   reply.type(JSON_TYPE).header('content-length', Buffer.byteLength(text))
-  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request) })
+  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request, reply.raw) })
 }
 
 /** A client that announces a body that is too large is answered before it sends the body. */
