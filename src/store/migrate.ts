@@ -42,6 +42,7 @@ import { alertSeverities } from './migrations/0038-alert-severities.ts'
 import { ticketMentions } from './migrations/0039-ticket-mentions.ts'
 import { alertOrigins } from './migrations/0040-alert-origins.ts'
 import { orderUpdates } from './migrations/0041-order-updates.ts'
+import { addVersions } from './migrations/0044-versions.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -102,6 +103,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ticketMentions,
   alertOrigins,
   orderUpdates,
+  addVersions,
 ]
 
 // Any number that no other program uses for a lock in the same database.

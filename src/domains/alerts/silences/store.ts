@@ -1,5 +1,5 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
-import type { NewRowOf } from '../../../store/columns.ts'
+import { NEXT_VERSION, type NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { sizeOf } from '../../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
@@ -58,7 +58,7 @@ const early = statement<{ now: number }, StoredSilence>((on, value) =>
 const setEnd = statement<{ id: string; endsAt: number; endedBy: string; dueAt: number }>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'endsAt', 'endedBy', 'dueAt'))
+    .set({ ...silences.set(value, 'endsAt', 'endedBy', 'dueAt'), version: NEXT_VERSION })
     .where('id', '=', value('id')),
 )
 
@@ -90,7 +90,7 @@ interface NextWindow {
 const setWindow = statement<NextWindow>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'windowStartsAt', 'windowEndsAt', 'dueAt'))
+    .set({ ...silences.set(value, 'windowStartsAt', 'windowEndsAt', 'dueAt'), version: NEXT_VERSION })
     .where('id', '=', value('id'))
     .where('due_at', '=', value('seen')),
 )
@@ -98,7 +98,7 @@ const setWindow = statement<NextWindow>((on, value) =>
 const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'endedBy'))
+    .set({ ...silences.set(value, 'endedBy'), version: NEXT_VERSION })
     .where('id', '=', value('id'))
     .where('ended_by', 'is', null),
 )
