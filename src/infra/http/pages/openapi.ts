@@ -354,7 +354,12 @@ function responsesOf(route: Route): Record<number, DescribedResponse> {
   for (const [status, answer] of Object.entries(route.answers)) {
     const described = describedResponse(Number(status), answer)
     const csv = status === '200' && listFields(route) && contentOf(Type.String(), CSV)
-    const headers = { ...described.headers, ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY) }
+    const headers = {
+      ...described.headers,
+      // What was created, although its answer is not complete yet.
+      ...(status === '202' && route.answers[201] && LOCATION),
+      ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY),
+    }
     responses[Number(status)] = {
       ...described,
       headers,
