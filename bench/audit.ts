@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { freePort } from '../test/support/loopback.ts'
 import type { Bench } from './support/bench.ts'
 import { requireSuccess } from './support/load-contestants.ts'
@@ -10,7 +10,7 @@ import { apiSettings } from './support/platform-server.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
 import { diskDirectory, startServer } from './support/servers.ts'
 
-const SERVER = join(import.meta.dirname, 'servers/audited-api.ts')
+const SERVER = fileURLToPath(new URL('./servers/audited-api.ts', import.meta.url))
 const KINDS = ['audited', 'bare'] as const
 
 /** What the row of the audit trail costs a change. */

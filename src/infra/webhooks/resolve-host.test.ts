@@ -22,7 +22,7 @@ async function dnsDouble() {
     const name = query.toString('latin1', HEADER_BYTES + 1, HEADER_BYTES + 1 + (query[HEADER_BYTES] ?? 0))
     if (name.startsWith('hangs')) return void hanging.push([query, client])
     const isKnown = name === 'known' && query.readUInt16BE(query.indexOf(0, HEADER_BYTES) + 1) === TYPE_A
-    if (!isKnown) return void refuse(query, client)
+    if (!isKnown) return refuse(query, client)
     const record = Buffer.from('c00c00010001000000000004c6336407', 'hex')
     socket.send(Buffer.concat([answerTo(query, 0, 1), record]), client.port, client.address)
   })

@@ -60,7 +60,7 @@ async function askDns(name: string, servers?: readonly string[]): Promise<readon
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses.map(withFamily)
   const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
-  throw reasons.find((reason) => !UNKNOWN_TO_DNS.includes(codeOf(reason))) ?? reasons[0]
+  throw reasons.find((reason) => !UNKNOWN_TO_DNS.includes(codeOf(reason))) ?? reasons[0] ?? new Error(name)
 }
 
 function addressesIn(hosts: string, name: string): ResolvedAddress[] {

@@ -200,11 +200,8 @@ const TEXT = { type: 'string' }
 
 /** The codes of errors, each with the place of its meaning. */
 function catalogueOf(errors: ErrorCodes): Record<string, object> {
-  const entries = Object.entries(errors).map(([code, error]) => [
-    code,
-    { ...error, href: `${ERRORS_PATH}#${code}` },
-  ])
-  return Object.fromEntries(entries.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)))
+  const codes = Object.keys(errors).sort()
+  return Object.fromEntries(codes.map((code) => [code, { ...errors[code], href: `${ERRORS_PATH}#${code}` }]))
 }
 
 /** What a webhook gets for each event, which is also what is on the bus and on the live stream. */
