@@ -36,10 +36,10 @@ export function createOpenApiDocument(
       version,
       description:
         'Orders, messages, alerts and users of the platform. Times are RFC 3339 UTC. Errors are `{code, message}`; ' +
-        'any POST may carry an `Idempotency-Key`, and every response carries an `X-Request-Id`.',
+        `any POST may carry an \`Idempotency-Key\`, and every response carries an \`X-Request-Id\`. \`${ERRORS_PATH}\` says what each code means.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    externalDocs: { url: ERRORS_PATH, description: 'What the code of each error means.' },
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     servers: [{ url: '/', description: 'The server of this document.' }],
     components: {
       securitySchemes: {
