@@ -1,4 +1,5 @@
 import { alerts } from './alerts.ts'
+import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { consoleBench } from './console.ts'
 import { dataBackup } from './data-backup.ts'
@@ -17,6 +18,7 @@ import { slowDisk } from './slow-disk.ts'
 import { start } from './start.ts'
 import { telemetry } from './telemetry.ts'
 import { ticketNotify } from './ticket-notify.ts'
+import { tokens } from './tokens.ts'
 import { webhooks } from './webhooks.ts'
 import { worst } from './worst.ts'
 import type { Bench } from './support/bench.ts'
@@ -44,4 +46,6 @@ export const BENCHES: readonly Bench[] = [
   consoleBench,
   scaleOut,
   worst,
+  audit,
+  tokens,
 ]

@@ -58,6 +58,7 @@ function orderJson({ order_id, platform, amount_cents }: NewOrder, at: number): 
     shipped_at: null,
     completed_at: null,
     expired_at: null,
+    version: 1,
   })
 }
 

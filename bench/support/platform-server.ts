@@ -26,11 +26,12 @@ export function startPlatform(options: PlatformServerOptions): Promise<RunningSe
     command: [...under, ...program, 'serve', '--module', modules],
     port,
     cwd: dataDir,
-    env: { ...settings(dataDir, port), ...env },
+    env: { ...apiSettings(dataDir, port), ...env },
   })
 }
 
-function settings(dataDir: string, port: number): Record<string, string> {
+/** The settings of an api in a benchmark. */
+export function apiSettings(dataDir: string, port: number): Record<string, string> {
   return {
     DATA_DIR: dataDir,
     LISTEN_ADDR: `127.0.0.1:${port}`,

@@ -83,7 +83,7 @@ export function changesBetween(before: object | undefined, after: object | undef
   )
   const differing = names.flatMap((name) => {
     const pair = [from.get(name) ?? null, to.get(name) ?? null] as const
-    return JSON.stringify(pair[0]) === JSON.stringify(pair[1])
+    return pair[0] === pair[1] || JSON.stringify(pair[0]) === JSON.stringify(pair[1])
       ? []
       : [[name, shorten(shown(name, pair))] as const]
   })

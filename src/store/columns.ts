@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import { sql, type Generated } from 'kysely'
 import { encodeValue } from './statement.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
@@ -48,6 +48,9 @@ export const json = <T>() =>
 
 /** A column with a codec of its own. */
 export const encoded = <Value, Stored>(codec: Codec<Value, Stored>) => new Column<Value, Stored>(false, codec)
+
+/** What `version` of the row becomes by an update: `set({ …, version: NEXT_VERSION })`. */
+export const NEXT_VERSION = sql<number>`version + 1`
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`

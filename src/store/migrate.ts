@@ -43,6 +43,7 @@ import { ticketMentions } from './migrations/0039-ticket-mentions.ts'
 import { alertOrigins } from './migrations/0040-alert-origins.ts'
 import { orderUpdates } from './migrations/0041-order-updates.ts'
 import { silenceClocks } from './migrations/0043-silence-clocks.ts'
+import { addVersions } from './migrations/0044-versions.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 
@@ -104,6 +105,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alertOrigins,
   orderUpdates,
   silenceClocks,
+  addVersions,
 ]
 
 // Any number that no other program uses for a lock in the same database.

@@ -40,8 +40,8 @@ export interface EventType {
 
 /** What the document of the API has besides its operations. */
 export interface DocumentFacts {
-  /** Every code of an error body, in any order. */
-  readonly errorCodes: readonly string[]
+  /** Every code of an error body. */
+  readonly errors: ErrorCodes
   readonly events: readonly EventType[]
 }
 

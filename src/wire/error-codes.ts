@@ -7,6 +7,14 @@ export interface ErrorCode {
 /** Error codes with what they mean. */
 export type ErrorCodes = Readonly<Record<string, ErrorCode>>
 
+/** The page with what each code means. */
+export const ERRORS_PATH = '/docs/errors'
+
+/** Leads from an answer with an error body to the meaning of its code (RFC 8288). */
+export function helpLink(code: string): { readonly link: string } {
+  return { link: `<${ERRORS_PATH}#${code}>; rel="help"` }
+}
+
 /** Errors of any operation. */
 export const COMMON_ERRORS = {
   malformed_json: { status: 400, meaning: 'The body is not JSON.' },

@@ -49,6 +49,13 @@ export function CauseOf<Code extends string>(codes: readonly Code[], description
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T02:00:00.000Z'] })
 export const NullableTimestamp = Nullable<string>({ ...Timestamp })
 
+/** How often an object of the platform has changed. */
+export const Version = Type.Integer({
+  minimum: 1,
+  description: 'Grows with each change: of two copies, the one with the larger number is the newer one.',
+  examples: [1],
+})
+
 /** A time in a request: RFC 3339 with any offset. */
 export function GivenTime(description = 'RFC 3339 with any offset.') {
   return Type.String({

@@ -115,7 +115,7 @@ export type AlertWorld = Awaited<ReturnType<typeof alertWorld>>
 /** The alert as the API shows it. */
 export function viewOf(alert: Alert | AlertView): AlertView {
   const { id, alarmId, source, title, body, level, weight, serverAddr, status, count } = alert
-  const { firstAt, lastAt, recoveredAt, labels } = alert
+  const { firstAt, lastAt, recoveredAt, labels, version } = alert
   return {
     id,
     alarmId,
@@ -134,5 +134,6 @@ export function viewOf(alert: Alert | AlertView): AlertView {
     startsAt: alert.startsAt,
     generatorUrl: alert.generatorUrl,
     labels,
+    version,
   }
 }

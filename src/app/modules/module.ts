@@ -55,7 +55,7 @@ export function httpOptions({ config, logger, metrics }: Base, module: ModuleNam
     readOnly: config.readOnly,
     rateLimitPerMinute: config.api.rateLimitPerMinute,
     corsOrigins: config.api.corsOrigins,
-    documentFacts: { errorCodes: Object.keys(ERROR_CODES), events: EVENT_TYPES },
+    documentFacts: { errors: ERROR_CODES, events: EVENT_TYPES },
   }
 }
 

@@ -348,6 +348,7 @@ function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
     runbookUrl: report.runbookUrl ?? null,
     startsAt: report.startsAt ?? at,
     generatorUrl: report.generatorUrl ?? null,
+    version: 1,
     createdBy: actor,
     firstWeight: RECOVERED.weight,
     reports: 0,

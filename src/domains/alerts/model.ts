@@ -77,6 +77,8 @@ export interface AlertView {
   readonly generatorUrl: string | null
   /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
   readonly labels: string | null
+  /** 1 at the first report, larger after each change. */
+  readonly version: number
 }
 
 /** What the rules have to remember of an alert. */

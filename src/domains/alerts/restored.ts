@@ -35,6 +35,7 @@ export async function restoreNotifications(
       matchers: JSON.stringify({ source: '*' }),
       created_by: 'command-line',
       due_at: now + SETTLE_MS,
+      version: 1,
     })
     .execute()
 }

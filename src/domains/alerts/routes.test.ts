@@ -107,6 +107,7 @@ describe('POST /alerts/report', () => {
       count: 1,
       recovered_at: null,
       runbook_url: null,
+      version: 1,
     })
     assert.equal(first_at, '2026-01-31T02:00:00.000Z')
     assert.equal(last_at, first_at)

@@ -16,6 +16,7 @@ import {
   SeveralOf,
   Text,
   Timestamp,
+  Version,
 } from '../../wire/schemas.ts'
 import { NOTE_CAUSES } from './judgement.ts'
 import {
@@ -99,6 +100,7 @@ export const AlertSchema = Fields(
     last_at: Timestamp,
     recovered_at: NullableTimestamp,
     runbook_url: Nullable<string>({ ...RunbookUrl }),
+    version: Version,
   },
   { $id: 'Alert' },
 )

@@ -59,6 +59,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       runbookUrl: null,
       startsAt: now,
       generatorUrl: null,
+      version: 1,
     })
     assert.deepEqual(await world.alerts.get(alert.id), alert)
     assert.deepEqual(world.events, [{ type: 'alert.raised', subject: alert.id, data: alert }])
@@ -70,7 +71,12 @@ onEveryDialect('reporting an alert', (dialect) => {
     world.clock.advance(1_000)
     const again = await world.report(FAILED)
     assert.equal(again.outcome, 'known')
-    assert.deepEqual(again.alert, { ...first.alert, count: 2, lastAt: first.alert.lastAt + 1_000 })
+    assert.deepEqual(again.alert, {
+      ...first.alert,
+      count: 2,
+      lastAt: first.alert.lastAt + 1_000,
+      version: 2,
+    })
     assert.deepEqual(await allOf(world.alerts), [again.alert])
     assert.deepEqual(world.types(), ['alert.raised'])
   })
@@ -109,7 +115,7 @@ onEveryDialect('reporting an alert', (dialect) => {
       ['recovered', first.firstAt + 1_000, 1],
     )
     const at = first.firstAt + 2_000
-    assert.deepEqual(again, { ...first, count: 2, lastAt: at, startsAt: at })
+    assert.deepEqual(again, { ...first, count: 2, lastAt: at, startsAt: at, version: 3 })
     assert.deepEqual(world.types(), ['alert.raised', 'alert.recovered', 'alert.raised'])
     assert.deepEqual(world.events[1]?.data, closed)
   })
@@ -217,7 +223,8 @@ onEveryDialect('recovering an alert manually', (dialect) => {
     const { alert } = await world.report(FAILED)
     world.clock.advance(1_000)
     const next = viewOf(await world.alerts.recover(alert.id, 'anna'))
-    const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt: alert.lastAt + 1_000 }
+    const recoveredAt = alert.lastAt + 1_000
+    const closed = { level: 5, weight: 0, status: 'recovered', recoveredAt, version: 2 }
     assert.deepEqual(next, { ...alert, ...closed })
     assert.deepEqual(await world.alerts.get(alert.id), next)
     assert.deepEqual(world.events[1], { type: 'alert.recovered', subject: alert.id, data: next })

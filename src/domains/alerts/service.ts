@@ -337,7 +337,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Writes the changes of a locked alert; returns the alert after the last of them. */
-  async #apply(tx: Tx, alert: Alert, judgements: readonly Judgement[], actor: string): Promise<Alert> {
+  async #apply(tx: Tx, alert: Alert, judged: readonly Judgement[], actor: string): Promise<Alert> {
+    const judgements = withVersions(judged, alert.version)
     const after = judgements.at(-1)?.alert
     if (!after) return alert
     await updateAlert(tx, after)
@@ -369,6 +370,14 @@ export class Alerts implements RecoverableAlerts {
     this.#changes.increment({ change })
     this.#deps.logger.info(fields, MESSAGES[change])
   }
+}
+
+/** Each change has a version of its own, after that of the alert before. */
+function withVersions(judgements: readonly Judgement[], before: number): Judgement[] {
+  return judgements.map((judgement, index) => ({
+    ...judgement,
+    alert: { ...judgement.alert, version: before + 1 + index },
+  }))
 }
 
 /** What silences match: also the weight, as the label `severity`. */

@@ -51,6 +51,7 @@ const VIEW = alerts.pick(
   'startsAt',
   'generatorUrl',
   'labels',
+  'version',
 )
 
 /** A row as it is read: not decoded yet. */
@@ -100,6 +101,7 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'swings',
         'freeze',
         'dueAt',
+        'version',
       ),
     )
     .where('id', '=', value('id')),

@@ -40,6 +40,7 @@ export const alerts = defineColumns({
   generatorUrl: text().nullable(),
   /** When the alert changes by itself; null if it waits for a report or a user. */
   dueAt: integer().nullable(),
+  version: integer(),
 })
 
 /** Every change after the first report, which the row of the alert itself records. */

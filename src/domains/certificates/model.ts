@@ -72,6 +72,8 @@ export interface Certificate extends CertificateFacts {
   readonly createdAt: number
   /** SHA-256 of its file, in hexadecimal. */
   readonly fileSha256: string
+  /** 1 at the registration, larger after each change. */
+  readonly version: number
 }
 
 /** A certificate with what depends on the time. */

@@ -55,6 +55,7 @@ test('a certificate is registered with 201, and read with all its fields', async
     revoke_reason: null,
     created_by: 'anna',
     created_at: NOW,
+    version: 1,
   })
   assert.equal(fingerprint_sha256, FINGERPRINT)
   assert.deepEqual(await api.call('GET', `/certificates/${id}`), { status: 200, body })
@@ -146,6 +147,7 @@ test('revoking is 200 with or without a reason, and again 200 without a change',
     status: 'revoked',
     revoked_at: '2026-01-31T02:00:01.000Z',
     revoke_reason: 'The key was lost.',
+    version: 2,
   })
   api.clock.advance(1_000)
   assert.deepEqual(await revoke(first.id, { reason: 'Another one.' }), revoked)

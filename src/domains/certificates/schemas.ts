@@ -10,6 +10,7 @@ import {
   OneOf,
   Text,
   Timestamp,
+  Version,
 } from '../../wire/schemas.ts'
 import type { CertificateChange, CertificateEnding } from './events.ts'
 import { LADDER } from './ladder.ts'
@@ -65,6 +66,7 @@ export const CertificateSchema = Fields(
     revoke_reason: Nullable<string>({ type: 'string' }),
     created_by: Type.String({ description: 'Id of the caller.' }),
     created_at: Timestamp,
+    version: Version,
   },
   { $id: 'Certificate' },
 )

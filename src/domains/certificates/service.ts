@@ -100,8 +100,8 @@ export class Certificates {
       throw registered ? certificateExists(registered) : certificateBusy(facts.fingerprintSha256)
     }
     await this.#files.adopt(tx, file)
-    const replacedBy = await this.#updateReplacements(tx, certificate)
-    return this.#record(tx, 'registered', { ...certificate, replacedBy }, actor)
+    await this.#updateReplacements(tx, certificate)
+    return this.#record(tx, 'registered', await this.#reread(tx, certificate), actor)
   }
 
   /** Recovers the alert of the file. */
@@ -157,11 +157,12 @@ export class Certificates {
     const known = requireCertificate(await lockCertificate(tx, id), id)
     const now = this.#deps.clock.now()
     if (known.revokedAt !== null) return viewOf(known, now)
-    const revoked = { ...known, revokedAt: now, revokedBy: actor, revokeReason: reason }
+    const version = known.version + 1
+    const revoked = { ...known, revokedAt: now, revokedBy: actor, revokeReason: reason, version }
     await revokeCertificate(tx, revoked)
     await this.#updateReplacements(tx, revoked)
     if (known.alertStep !== null) await this.#recover(tx, revoked, known.reportedStep, 'It was revoked.')
-    return this.#record(tx, 'revoked', revoked, actor)
+    return this.#record(tx, 'revoked', await this.#reread(tx, revoked), actor)
   }
 
   /** Deletes a certificate, and its file after the commit. Rejects with `certificate_not_found`. */
@@ -173,7 +174,7 @@ export class Certificates {
     await this.#updateReplacements(tx, known)
     if (known.alertStep !== null) await alerts.raise(tx, endingRecovery(known, 'It was deleted.'))
     if (known.hasFileAlert) await alerts.raise(tx, fileAlert(known, undefined))
-    await this.#record(tx, 'deleted', known, actor)
+    await this.#record(tx, 'deleted', { ...known, version: known.version + 1 }, actor)
     tx.afterCommit(() => this.#removeFile(known))
   }
 
@@ -193,14 +194,17 @@ export class Certificates {
     return store.readAside(countCertificates(store.read, clock.now()))
   }
 
-  /** Updates what replaces what, and recovers the alerts of replaced certificates. Returns what replaces this one. */
-  async #updateReplacements(tx: Tx, changed: Certificate): Promise<string | null> {
-    const { replacedBy, replaced } = await updateReplacements(tx, changed)
-    for (const { id } of replaced) {
+  /** As the transaction has left it: what replaces it may have changed, too. */
+  async #reread(tx: Tx, { id }: Certificate): Promise<Certificate> {
+    return requireCertificate(await findCertificate(tx, id), id)
+  }
+
+  /** Updates what replaces what, and recovers the alerts of replaced certificates. */
+  async #updateReplacements(tx: Tx, changed: Certificate): Promise<void> {
+    for (const { id } of await updateReplacements(tx, changed)) {
       const certificate = requireCertificate(await lockCertificate(tx, id), id)
       await this.#recover(tx, certificate, certificate.reportedStep, 'It was replaced.')
     }
-    return replacedBy
   }
 
   async #recover(
@@ -262,6 +266,7 @@ function newCertificate(
     createdBy: actor,
     createdAt: at,
     fileSha256: sha256,
+    version: 1,
   }
 }
 
@@ -270,19 +275,11 @@ function requireCertificate<T>(certificate: T | undefined, id: string): T {
   return certificate
 }
 
-/** What follows for other certificates when one was registered, revoked or deleted. */
-interface Replacements {
-  /** What replaces the changed certificate itself. */
-  readonly replacedBy: string | null
-  /** The certificates with an alert that are replaced from now on. */
-  readonly replaced: readonly Relative[]
-}
-
 /**
  * Judges again which certificate replaces which, after one has changed. Only certificates whose names it covers can be
- * affected. The transaction must have locked all replacements.
+ * affected. The transaction must have locked all replacements. Returns those with an alert that are replaced from now on.
  */
-async function updateReplacements(tx: Tx, changed: Certificate): Promise<Replacements> {
+async function updateReplacements(tx: Tx, changed: Certificate): Promise<readonly Relative[]> {
   const relatives = await listRelatives(tx, changed)
   const replacements = replacementsAmong(relatives)
   const replacementOf = ({ id }: Pick<Certificate, 'id'>) => replacements.get(id) ?? null
@@ -290,8 +287,5 @@ async function updateReplacements(tx: Tx, changed: Certificate): Promise<Replace
     (each) => covers(changed, each) && replacementOf(each) !== each.replacedBy,
   )
   for (const each of affected) await setReplacedBy(tx, each.id, replacementOf(each))
-  return {
-    replacedBy: replacementOf(changed),
-    replaced: affected.filter((each) => replacementOf(each) !== null && each.alertStep !== null),
-  }
+  return affected.filter((each) => replacementOf(each) !== null && each.alertStep !== null)
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
 import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
-import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import type { AnyQuery } from '../../store/pages.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
@@ -58,15 +58,19 @@ const batch = statement<{ after: number; limit: number }, StoredRow>((on, value)
     .limit(value('limit')),
 )
 
-const revoke = statement<Pick<Certificate, 'id' | 'revokedAt' | 'revokedBy' | 'revokeReason'>>((on, value) =>
-  on
-    .updateTable('certificates')
-    .set(certificates.set(value, 'revokedAt', 'revokedBy', 'revokeReason'))
-    .where('id', '=', value('id')),
+const revoke = statement<Pick<Certificate, 'id' | 'revokedAt' | 'revokedBy' | 'revokeReason' | 'version'>>(
+  (on, value) =>
+    on
+      .updateTable('certificates')
+      .set(certificates.set(value, 'revokedAt', 'revokedBy', 'revokeReason', 'version'))
+      .where('id', '=', value('id')),
 )
 
 const setReplacement = statement<Pick<Certificate, 'id' | 'replacedBy'>>((on, value) =>
-  on.updateTable('certificates').set(certificates.set(value, 'replacedBy')).where('id', '=', value('id')),
+  on
+    .updateTable('certificates')
+    .set({ ...certificates.set(value, 'replacedBy'), version: NEXT_VERSION })
+    .where('id', '=', value('id')),
 )
 
 const setSteps = statement<Pick<InspectedCertificate, 'id' | 'reportedStep' | 'alertStep'>>((on, value) =>

@@ -34,6 +34,7 @@ export const certificates = defineColumns({
   alertStep: integer<LadderStep>().nullable(),
   /** Whether there is an alert about its file. */
   hasFileAlert: flag(),
+  version: integer(),
 })
 
 /** The names that a certificate needs to replace another one, for the search; see `coverageOf`. */

@@ -1,5 +1,6 @@
 import type { Containment } from '../../kernel/command.ts'
 import type { WorkClaim, WorkItem } from '../../store/work/runner.ts'
+import { NEXT_VERSION } from '../../store/columns.ts'
 import { first, type Tx } from '../../store/store.ts'
 import type { StartRules, WaitingExecution } from './start-rules.ts'
 import { lockFor } from './store.ts'
@@ -64,6 +65,7 @@ const begin = statement<Start>((on, value) =>
       due_at: value('until'),
       lease_holder: value('holder'),
       attempts: 1,
+      version: NEXT_VERSION,
     })
     .where('id', '=', value('id'))
     .where('status', '=', 'queued'),

@@ -103,6 +103,8 @@ export interface Execution {
   readonly finishedAt: number | null
   /** When it expires without an approval, or once it is queued without a start; null if it was queued by an older release. */
   readonly expiresAt: number | null
+  /** 1 at the request, larger after each change. */
+  readonly version: number
 }
 
 /** An execution with its output. */
@@ -158,6 +160,7 @@ export function newExecution(request: NewExecution): ExecutionView {
     cancelledBy: null,
     startedAt: null,
     finishedAt: null,
+    version: 1,
     output: '',
     outputTotal: 0,
   }

@@ -5,7 +5,16 @@ import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, PageQuery, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Id, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  Fields,
+  Id,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+  Version,
+} from '../../wire/schemas.ts'
 import type { AnyCommand } from './catalogue.ts'
 import type { CommandEventData } from './journal.ts'
 import {
@@ -153,6 +162,7 @@ export const ExecutionSchema = Fields(
         'When it expires: without an approval, or, once it is queued, without a start (`commands.start_within`). Null if an ' +
         'older release has queued it.',
     }),
+    version: Version,
   },
   { $id: 'Execution' },
 )

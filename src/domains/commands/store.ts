@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import { NEXT_VERSION } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
@@ -65,6 +66,7 @@ const approve = statement<DecisionChange>((on, value) =>
     .set({
       ...executions.set(value, 'status', 'approvals'),
       queued_at: value('at'),
+      version: NEXT_VERSION,
       expires_at: value('expiresAt'),
     })
     .where('id', '=', value('id'))
@@ -75,7 +77,10 @@ const approve = statement<DecisionChange>((on, value) =>
 const reject = statement<DecisionChange>((on, value) =>
   on
     .updateTable('command_executions')
-    .set(executions.set(value, 'status', 'approvals', 'finishedAt', 'secrets'))
+    .set({
+      ...executions.set(value, 'status', 'approvals', 'finishedAt', 'secrets'),
+      version: NEXT_VERSION,
+    })
     .where('id', '=', value('id'))
     .where('status', '=', 'awaiting_approval')
     .where('expires_at', '>', value('at')),
@@ -97,6 +102,7 @@ const endWaiting = statement<WaitingEnd>((on, value) =>
       ...executions.set(value, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
       secrets: null,
       due_at: null,
+      version: NEXT_VERSION,
     })
     .where('id', '=', value('id'))
     .where('status', '=', value('from')),
@@ -105,7 +111,7 @@ const endWaiting = statement<WaitingEnd>((on, value) =>
 const cancelRunning = statement<{ id: string; by: string }>((on, value) =>
   on
     .updateTable('command_executions')
-    .set({ cancelled_by: value('by') })
+    .set({ cancelled_by: value('by'), version: NEXT_VERSION })
     .where('id', '=', value('id'))
     .where('status', '=', 'running')
     .where('cancelled_by', 'is', null),
@@ -258,7 +264,13 @@ const leases = statement<object, RunLease>((on) =>
 const abandon = statement<RunLease & { now: number }>((on, value) =>
   on
     .updateTable('command_executions')
-    .set({ status: 'incomplete', finished_at: value('now'), due_at: null, lease_holder: null })
+    .set({
+      status: 'incomplete',
+      finished_at: value('now'),
+      due_at: null,
+      lease_holder: null,
+      version: NEXT_VERSION,
+    })
     .where('id', '=', value('id'))
     .where('status', '=', 'running')
     .where('due_at', '=', value('dueAt')),
@@ -284,6 +296,7 @@ const interrupt = statement<{ status: ExecutionStatus; now: number }>((on, value
       secrets: null,
       due_at: null,
       lease_holder: null,
+      version: NEXT_VERSION,
     })
     .where('status', 'in', ['awaiting_approval', 'queued', 'running']),
 )
@@ -324,6 +337,7 @@ const finish = statement<RunChange>((on, value) =>
       ...executions.set(value, 'status', 'exitCode', 'signal', 'finishedAt'),
       due_at: null,
       lease_holder: null,
+      version: NEXT_VERSION,
     })
     .where('id', '=', value('id'))
     .where('status', '=', 'running')

@@ -29,6 +29,7 @@ export const executions = defineColumns({
   expiresAt: integer().nullable(),
   /** Encrypted; null without secrets, and from the start or the end on. */
   secrets: text().nullable(),
+  version: integer(),
   ...WORK_COLUMNS,
 })
 

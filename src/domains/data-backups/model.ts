@@ -26,6 +26,8 @@ export interface DataBackup {
   readonly note: string | null
   /** Id of the caller. */
   readonly requestedBy: string
+  /** 1 at the request, larger after each change. */
+  readonly version: number
 }
 
 /** A backup that has begun. */
@@ -46,6 +48,7 @@ export function newBackup(
     error: null,
     note,
     requestedBy,
+    version: 1,
   }
 }
 
@@ -55,11 +58,11 @@ export type BackupContents = {
 } & { readonly verifiedAt: number }
 
 export function completeBackup(backup: DataBackup, contents: BackupContents, at: number): DataBackup {
-  return { ...backup, ...contents, status: 'completed', finishedAt: at }
+  return { ...backup, ...contents, status: 'completed', finishedAt: at, version: backup.version + 1 }
 }
 
 export function failBackup(backup: DataBackup, error: string, at: number): DataBackup {
-  return { ...backup, status: 'failed', finishedAt: at, error }
+  return { ...backup, status: 'failed', finishedAt: at, error, version: backup.version + 1 }
 }
 
 export interface Pruned<T> {

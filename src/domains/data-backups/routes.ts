@@ -14,6 +14,7 @@ import {
   OneOf,
   Text,
   Timestamp,
+  Version,
 } from '../../wire/schemas.ts'
 import { BACKUP_STATUSES } from './model.ts'
 import { missingFile, type DataBackups } from './service.ts'
@@ -171,6 +172,7 @@ export const BackupSchema = Fields(
     requested_by: Type.String({
       description: 'Id of the caller; `worker` for those of `data.backup_every`.',
     }),
+    version: Version,
   },
   { $id: 'DataBackup' },
 )

@@ -275,7 +275,7 @@ export class DataBackups {
     if (backup.status === 'failed' && (await findNewestAlerted(tx))?.id === backup.id)
       await this.#options.alerts.recoverIfRaised(tx, recovery('The failed backup was deleted.'))
     await deleteBackup(tx, backup.id, this.#options.clock.now())
-    await this.#record(tx, 'deleted', backup, actor)
+    await this.#record(tx, 'deleted', { ...backup, version: backup.version + 1 }, actor)
   }
 
   /** Writes the event of a change in its transaction, and counts it after the commit. */

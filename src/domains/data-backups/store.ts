@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
-import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
@@ -124,6 +124,7 @@ const finish = statement<DataBackup & { isAlerted: boolean }>((on, value) =>
         'verifiedAt',
         'error',
         'isAlerted',
+        'version',
       ),
     )
     .where('id', '=', value('id')),
@@ -164,7 +165,13 @@ const expire = statement<RunningLease & { now: number }>((on, value) =>
 const interrupt = statement<{ error: string; now: number }>((on, value) =>
   on
     .updateTable('data_backups')
-    .set({ status: 'failed', error: value('error'), finished_at: value('now'), due_at: null })
+    .set({
+      status: 'failed',
+      error: value('error'),
+      finished_at: value('now'),
+      due_at: null,
+      version: NEXT_VERSION,
+    })
     .where('status', '=', sql.lit('running')),
 )
 

@@ -17,6 +17,7 @@ export const dataBackups = defineColumns({
   error: text().nullable(),
   note: text().nullable(),
   requestedBy: text(),
+  version: integer(),
   /**
    * Whether the file may have its final name: set before it gets that name. A snapshot contains its own row as it was
    * before, so a process that works on the restored database does not remove the file that it was restored from.

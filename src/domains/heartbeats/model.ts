@@ -53,6 +53,8 @@ export interface AlertHeartbeat extends HeartbeatSettings {
   readonly startedAt: number | null
   /** Of the last run with a start and an end. */
   readonly durationSeconds: number | null
+  /** 1 at the creation, larger after each change. */
+  readonly version: number
 }
 
 /** A heartbeat with the hash of its address for pings; null for one that has none. */
@@ -111,6 +113,7 @@ export function newHeartbeat(
     missedAt: null,
     startedAt: null,
     durationSeconds: null,
+    version: 1,
     ...countFrom(settings, at),
   }
 }

@@ -3,7 +3,16 @@ import { requireAllowedText } from '../../kernel/alerts.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { PathName, Fields, Nullable, NullableTimestamp, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  PathName,
+  Fields,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  Text,
+  Timestamp,
+  Version,
+} from '../../wire/schemas.ts'
 import {
   HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
@@ -89,6 +98,7 @@ export const HeartbeatSchema = Fields(
     created_at: Timestamp,
     updated_by: Type.String({ description: 'Id of the caller.' }),
     updated_at: Timestamp,
+    version: Version,
   },
   { $id: 'Heartbeat' },
 )

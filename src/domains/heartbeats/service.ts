@@ -132,8 +132,8 @@ export class Heartbeats {
       // Deleted meanwhile; then the insertion succeeds.
       if (!known) continue
       if (hasSettings(known, settings)) return { heartbeat: known, outcome: 'unchanged' }
-      const heartbeat = { ...known, ...withSettings(known, settings, actor, at) }
-      await updateHeartbeat(tx, heartbeat)
+      const changed = { ...known, ...withSettings(known, settings, actor, at) }
+      const heartbeat = await updateHeartbeat(tx, changed)
       await this.#record(tx, 'changed', heartbeat, actor)
       return { heartbeat, outcome: 'changed' }
     }
@@ -196,8 +196,8 @@ export class Heartbeats {
     const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
     const token = newPingToken()
     const at = this.#deps.clock.now()
-    const heartbeat = { ...known, pingHash: hashPingToken(token), updatedBy: actor, updatedAt: at }
-    await updateHeartbeat(tx, heartbeat)
+    const changed = { ...known, pingHash: hashPingToken(token), updatedBy: actor, updatedAt: at }
+    const heartbeat = await updateHeartbeat(tx, changed)
     await this.#record(tx, 'changed', heartbeat, actor)
     return { heartbeat, pingUrl: this.#pingUrl(token) }
   }
@@ -208,7 +208,8 @@ export class Heartbeats {
     await deleteHeartbeat(tx, name)
     if (known.missedAt !== null) await this.#recover(tx, known, 'The heartbeat was deleted.')
     this.#pingLimits.delete(name)
-    const deleted = { ...known, updatedBy: actor, updatedAt: this.#deps.clock.now() }
+    const updatedAt = this.#deps.clock.now()
+    const deleted = { ...known, updatedBy: actor, updatedAt, version: known.version + 1 }
     await this.#record(tx, 'deleted', deleted, actor)
   }
 
@@ -241,11 +242,11 @@ export class Heartbeats {
     actor: string,
   ): Promise<void> {
     const at = this.#deps.clock.now()
-    const heartbeat = applySignal(known, signal, at)
+    const changed = applySignal(known, signal, at)
     const endsRun = signal.kind !== 'log' && signal.kind !== 'start'
     const durationSeconds = endsRun ? durationOf(known, at) : null
     await addPing(tx, known.name, { ...signal, at, durationSeconds, remoteAddress, body }, KEPT_PINGS)
-    if (heartbeat !== known) await updateHeartbeat(tx, heartbeat)
+    const heartbeat = changed === known ? known : await updateHeartbeat(tx, changed)
     if (isFailure(signal)) {
       await this.#deps.alerts.raise(tx, missedAlert(heartbeat, failureText(signal)))
       if (known.missedAt === null) await this.#record(tx, 'missed', heartbeat, actor)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { NEXT_VERSION } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { sizeOf } from '../../store/row-sizes.ts'
@@ -45,6 +46,7 @@ const update = statement<StoredHeartbeat>((on, value) =>
         'maxRunSeconds',
         'startedAt',
         'durationSeconds',
+        'version',
       ),
     )
     .where('name', '=', value('name')),
@@ -97,7 +99,7 @@ const due = statement<{ now: number }, { name: string }>((on, value) =>
 const miss = statement<{ name: string; now: number }>((on, value) =>
   on
     .updateTable('heartbeats')
-    .set({ missed_at: value('now') })
+    .set({ missed_at: value('now'), version: NEXT_VERSION })
     .where('name', '=', value('name'))
     .where('missed_at', 'is', null)
     .where('due_at', '<=', value('now')),
@@ -166,9 +168,11 @@ export function lockHeartbeat(tx: Tx, name: string): Promise<StoredHeartbeat | u
   return first(tx, lock, { name })
 }
 
-/** Writes a changed heartbeat; the transaction must have locked it. */
-export async function updateHeartbeat(tx: Tx, heartbeat: StoredHeartbeat): Promise<void> {
+/** Writes a changed heartbeat, and returns it with its next version; the transaction must have locked it. */
+export async function updateHeartbeat(tx: Tx, changed: StoredHeartbeat): Promise<StoredHeartbeat> {
+  const heartbeat = { ...changed, version: changed.version + 1 }
   await tx.change(update, heartbeat)
+  return heartbeat
 }
 
 export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
@@ -223,7 +227,7 @@ export async function postpone(
   const counted = sql<number>`case when counted_from > ${absence.from} then counted_from else ${absence.from} end`
   await db(tx)
     .updateTable('heartbeats')
-    .set({ due_at: sql<number>`due_at + ${absence.to} - ${counted}` })
+    .set({ due_at: sql<number>`due_at + ${absence.to} - ${counted}`, version: NEXT_VERSION })
     .where('missed_at', 'is', null)
     .execute()
 }
@@ -235,7 +239,11 @@ export async function bringForward(
 ): Promise<void> {
   await db(tx)
     .updateTable('heartbeats')
-    .set((row) => ({ due_at: row('due_at', '-', by), counted_from: row('counted_from', '-', by) }))
+    .set((row) => ({
+      due_at: row('due_at', '-', by),
+      counted_from: row('counted_from', '-', by),
+      version: NEXT_VERSION,
+    }))
     .where('missed_at', 'is', null)
     .where('counted_from', '>', countedAfter)
     .execute()

@@ -23,6 +23,7 @@ export const heartbeats = defineColumns({
   maxRunSeconds: integer().nullable(),
   startedAt: integer().nullable(),
   durationSeconds: integer().nullable(),
+  version: integer(),
 })
 
 export const heartbeatPings = defineColumns({

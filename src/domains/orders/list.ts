@@ -112,13 +112,13 @@ function conditionsOf({ archived: _, ...filter }: OneFilter): FilterOf<typeof CO
 
 const pageOfOrders = pages(
   { table: 'orders', createdAt: 'created_at', literals: LITERALS },
-  (on) => on.selectFrom('orders').select(orders.except('createdBy', 'version')),
+  (on) => on.selectFrom('orders').select(orders.except('createdBy')),
   CONDITIONS,
 )
 
 const pageOfArchivedOrders = pages(
   { table: 'archived_orders', createdAt: 'created_at', literals: LITERALS },
-  (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy', 'version')),
+  (on) => on.selectFrom('archived_orders').select(archivedOrders.except('createdBy')),
   // The last change of an archived order is its end, which has an index.
   { ...CONDITIONS, updatedFrom: CONDITIONS.endedFrom, updatedTo: CONDITIONS.endedTo },
 )

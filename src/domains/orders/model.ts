@@ -33,7 +33,7 @@ export interface Order {
 }
 
 /** An order in a list, without the fields that lists do not show. */
-export type ListedOrder = Omit<Order, 'createdBy' | 'version'>
+export type ListedOrder = Omit<Order, 'createdBy'>
 
 /** What a client sends to create an order. */
 export interface NewOrder {

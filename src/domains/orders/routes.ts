@@ -16,6 +16,7 @@ import {
   SeveralOf,
   Text,
   Timestamp,
+  Version,
 } from '../../wire/schemas.ts'
 import { sortOf, type OrderFilter } from './list.ts'
 import { ORDER_STATUSES, type Order, type NewOrder, type OrderStatus } from './model.ts'
@@ -163,6 +164,7 @@ export const OrderSchema = Fields(
     shipped_at: NullableTimestamp,
     completed_at: NullableTimestamp,
     expired_at: NullableTimestamp,
+    version: Version,
   },
   { $id: 'Order' },
 )

@@ -43,6 +43,8 @@ export interface Payment {
   readonly actionExpiresAt: number | null
   readonly orderEndsAt: number | null
   readonly isClosing: boolean
+  /** 1 at the creation, larger after each change. */
+  readonly version: number
 }
 
 /** One entry of the history of a payment. */

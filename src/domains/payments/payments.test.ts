@@ -316,6 +316,8 @@ onEveryDialect('payments', (dialect) => {
     )
     await assert.rejects(refund(), { code: 'refund_too_large' })
     assert.equal(w.events.filter((type) => type === 'payment.refunded').length, 2)
+    // Creating, open, paid, refunded twice.
+    assert.equal((await w.payments.get(id)).version, 5)
   })
 
   test('a refund that the provider takes back days later fails with an alert, and can be made again', async () => {

@@ -274,12 +274,13 @@ function refundable(payment: PaymentRow, amountCents: number | undefined): numbe
 /** The payment after a refund has entered a status. */
 function settled(payment: PaymentRow, refund: RefundRow, status: RefundStatus): PaymentRow {
   const cents = refund.amountCents
+  const version = payment.version + 1
   if (status === 'succeeded') {
     const refundedCents = payment.refundedCents + cents
     const isWhole = refundedCents === (payment.paidCents ?? payment.amountCents)
-    return { ...payment, refundedCents, attention: isWhole ? null : payment.attention }
+    return { ...payment, refundedCents, attention: isWhole ? null : payment.attention, version }
   }
   const reservedCents = payment.reservedCents - cents
   const takenBack = refund.status === 'succeeded' ? cents : 0
-  return { ...payment, reservedCents, refundedCents: payment.refundedCents - takenBack }
+  return { ...payment, reservedCents, refundedCents: payment.refundedCents - takenBack, version }
 }

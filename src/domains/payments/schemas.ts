@@ -1,7 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { encoderOf } from '../../wire/codec.ts'
 import { PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { Fields, Nullable, NullableTimestamp, OneOf, SeveralOf, Text, Timestamp } from '../../wire/schemas.ts'
+import {
+  Fields,
+  Nullable,
+  NullableTimestamp,
+  OneOf,
+  SeveralOf,
+  Text,
+  Timestamp,
+  Version,
+} from '../../wire/schemas.ts'
 import { ATTENTIONS, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
 import type { PaymentFilter, PaymentRow } from './store.ts'
 
@@ -37,6 +46,7 @@ export const PaymentSchema = Fields(
       type: 'string',
       description: 'The code of the provider, or `unclear`.',
     }),
+    version: Version,
   },
   { $id: 'Payment' },
 )

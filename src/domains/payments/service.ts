@@ -516,6 +516,7 @@ export class Payments implements OrderPayments {
       paidCents: state.amountCents ?? null,
       paidAt: state.paidAt ?? clock.now(),
       providerId: state.providerId ?? payment.providerId,
+      version: payment.version + 1,
     } as const
     if (!(await this.#compareAndSet(tx, payment.status, { ...payment, ...paid }))) return false
     const attention = await this.#payOrder(tx, payment, state, actor)
@@ -572,7 +573,7 @@ export class Payments implements OrderPayments {
     change: Partial<PaymentRow> & { readonly status: PaymentStatus },
     actor: string,
   ): Promise<boolean> {
-    const next = { ...payment, ...change }
+    const next = { ...payment, ...change, version: payment.version + 1 }
     if (!(await this.#compareAndSet(tx, payment.status, next))) return false
     await this.#record(tx, next, next.status, actor, next.status === 'failed' ? next.failedReason : null)
     return true
@@ -720,6 +721,7 @@ function blankPayment(now: number) {
     actionExpiresAt: null,
     orderEndsAt: null as number | null,
     isClosing: false,
+    version: 1,
   }
 }
 

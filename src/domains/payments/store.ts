@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { NewRowOf, RowOf } from '../../store/columns.ts'
+import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { eachStatus, type AnyQuery } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
@@ -86,6 +86,7 @@ const move = statement<PaymentRow & { from: PaymentStatus }>((on, value) =>
         'actionType',
         'actionUrl',
         'actionExpiresAt',
+        'version',
       ),
       due_at: dueUnlessLeased(value('dueAt')),
     })
@@ -127,18 +128,19 @@ const reserve = statement<{ id: string; cents: number }>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-const settleRefunded = statement<Pick<PaymentRow, 'id' | 'reservedCents' | 'refundedCents' | 'attention'>>(
-  (on, value) =>
-    on
-      .updateTable('payments')
-      .set(payments.set(value, 'reservedCents', 'refundedCents', 'attention'))
-      .where('id', '=', value('id')),
+type SettledColumn = 'id' | 'reservedCents' | 'refundedCents' | 'attention' | 'version'
+
+const settleRefunded = statement<Pick<PaymentRow, SettledColumn>>((on, value) =>
+  on
+    .updateTable('payments')
+    .set(payments.set(value, 'reservedCents', 'refundedCents', 'attention', 'version'))
+    .where('id', '=', value('id')),
 )
 
 const clearAttention = statement<{ id: string }>((on, value) =>
   on
     .updateTable('payments')
-    .set({ attention: null })
+    .set({ attention: null, version: NEXT_VERSION })
     .where('id', '=', value('id'))
     .where('attention', 'is not', null),
 )
@@ -301,10 +303,7 @@ export async function reserveCents(tx: Tx, id: string, cents: number): Promise<v
   await tx.change(reserve, { id, cents })
 }
 
-export async function updateRefunded(
-  tx: Tx,
-  payment: Pick<PaymentRow, 'id' | 'reservedCents' | 'refundedCents' | 'attention'>,
-): Promise<void> {
+export async function updateRefunded(tx: Tx, payment: Pick<PaymentRow, SettledColumn>): Promise<void> {
   await tx.change(settleRefunded, payment)
 }
 
@@ -470,6 +469,7 @@ export type ListedPayment = Pick<
   | 'paidAt'
   | 'closedAt'
   | 'failedReason'
+  | 'version'
 >
 
 /** Newest first. */

@@ -34,6 +34,7 @@ export const payments = defineColumns({
   orderEndsAt: integer().nullable(),
   /** Whether it is to be closed at the provider. */
   isClosing: flag(),
+  version: integer(),
   ...WORK_COLUMNS,
 })
 

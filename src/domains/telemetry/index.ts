@@ -7,7 +7,7 @@ import type { DeadLetters } from '../../ports/outbox.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { TELEMETRY_ALERTS, TELEMETRY_EVENTS } from './model.ts'
 import { TelemetryOutbox } from './outbox.ts'
-import { TELEMETRY_ERRORS, telemetryRoutes, encodeEvent, ItemEvent } from './routes.ts'
+import { encodeEvent, ItemEvent, TELEMETRY_ERRORS, TELEMETRY_READERS, telemetryRoutes } from './routes.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
 import { names } from './tables.ts'
 
@@ -22,7 +22,7 @@ export const telemetryDomain = defineDomain({
   tables: names,
   events: TELEMETRY_EVENTS,
   eventSchemas: { 'telemetry.agent.*': ItemEvent },
-  eventReaders: ['admin', 'service', 'devops'],
+  eventReaders: TELEMETRY_READERS,
   errors: TELEMETRY_ERRORS,
   alerts: TELEMETRY_ALERTS,
   encodeEvent,

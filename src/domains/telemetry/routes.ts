@@ -10,7 +10,8 @@ import { MAX_ITEMS, MAX_EVENT_BYTES, type Item, type Upload } from './model.ts'
 import type { Telemetry } from './service.ts'
 import { agentRow } from './store.ts'
 
-const READERS = ['admin', 'devops', 'auditor', 'service'] as const
+/** Who may read agents, their last items and the events. */
+export const TELEMETRY_READERS = ['admin', 'devops', 'auditor', 'service'] as const
 
 export const TELEMETRY_ERRORS = {
   agent_not_found: { status: 404, meaning: 'No agent of this id has sent telemetry.' },
@@ -49,7 +50,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       operation: 'listTelemetryAgents',
       tag: 'Telemetry',
       summary: 'List agents, newest first by their first item',
-      access: READERS,
+      access: TELEMETRY_READERS,
       query: Fields(TimedPageQuery),
       answers: { 200: { description: 'A page of agents.', schema: AgentPage } },
       read: async ({ query }) => ok(encodePage(await telemetry.listAgents(parsePage(query)), encodeAgent)),
@@ -60,7 +61,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       operation: 'getTelemetryAgent',
       tag: 'Telemetry',
       summary: 'Read one agent, with its last item',
-      access: READERS,
+      access: TELEMETRY_READERS,
       params: AgentParams,
       answers: { 200: { description: 'The agent.', schema: AgentWithItem } },
       errors: { agent_not_found },

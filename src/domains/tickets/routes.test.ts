@@ -38,6 +38,7 @@ test('a ticket is created with 201, and read with its description and comments',
     updated_at: NOW,
     resolved_at: null,
     closed_at: null,
+    version: 1,
     description: 'Since noon.',
     comments: [],
   })
@@ -73,6 +74,7 @@ test('a change is answered with the whole ticket and its new ETag; the list has 
     comment_count: 1,
     updated_at: at,
     resolved_at: at,
+    version: 2,
     comments: [{ id: comment.id, at, author: 'anna', text: 'Restarted.' }],
   })
   const list = await api.call('GET', '/tickets?status=resolved&level=critical&limit=1')

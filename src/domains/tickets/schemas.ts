@@ -11,6 +11,7 @@ import {
   SeveralOf,
   Text,
   Timestamp,
+  Version,
 } from '../../wire/schemas.ts'
 import {
   SHOWN_COMMENTS,
@@ -47,6 +48,7 @@ const TICKET = {
   updated_at: Timestamp,
   resolved_at: NullableTimestamp,
   closed_at: NullableTimestamp,
+  version: Version,
 }
 
 const TicketSchema = Fields(TICKET, { $id: 'Ticket' })

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { newId } from '../../kernel/ids.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import type { CountClientFault } from './request-log.ts'
+import { helpLink } from '../../wire/error-codes.ts'
 import type { Answer } from '../../wire/route.ts'
 
 type Fault = readonly [status: number, code: string, message: string]
@@ -51,7 +52,7 @@ export function answerStrayRequests(server: Server, limits: ConnectionLimits): v
 }
 
 function toAnswer([status, code, message]: Fault): RawAnswer {
-  return lastAnswer({ status, body: { code, message } }, newId())
+  return lastAnswer({ status, body: { code, message }, headers: helpLink(code) }, newId())
 }
 
 /** An answer in the parts that Node.js writes. */

@@ -21,6 +21,7 @@ const EXPOSED_HEADERS = [
   'Content-Range',
   'ETag',
   'Idempotent-Replay',
+  'Link',
   'Location',
   'RateLimit',
   'RateLimit-Policy',

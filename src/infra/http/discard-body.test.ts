@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
@@ -19,12 +20,26 @@ function endlessBody() {
   return given
 }
 
+const WITH_HEAD = { flushHeaders: () => undefined }
+
+test('the head of an answer without a body is sent before the rest of the request is read', async () => {
+  const { promise: isSent, resolve: flushHeaders } = Promise.withResolvers<void>()
+  const unread = new Readable({ read: () => undefined })
+  const answer = untilDiscarded([], unread, { flushHeaders })
+  answer.resume()
+  await isSent
+  assert.equal(answer.readableEnded, false)
+  unread.destroy()
+  await once(answer, 'close')
+})
+
 test('a client that goes on sending after its answer is read a piece in each turn', async () => {
   const sent = endlessBody()
   const turns: (() => void)[] = []
   const answer = untilDiscarded(
     ['answer'],
     sent.body,
+    WITH_HEAD,
     () => new Promise<void>((resolve) => turns.push(resolve)),
   )
   answer.setEncoding('utf8')
@@ -42,7 +57,7 @@ test('a client that goes on sending after its answer is read a piece in each tur
 test('no more than 8 MiB are read after an answer', async () => {
   const sent = endlessBody()
   assert.equal(
-    (await untilDiscarded(['answer'], sent.body, async () => undefined).toArray()).join(''),
+    (await untilDiscarded(['answer'], sent.body, WITH_HEAD, async () => undefined).toArray()).join(''),
     'answer',
   )
   assert.ok(sent.bytes <= 8 * MIB + 3 * CHUNK.length, `${sent.bytes} bytes`)

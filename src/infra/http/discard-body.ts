@@ -39,16 +39,18 @@ function nextTurn(): Promise<unknown> {
 /**
  * A response of which the client gets everything at once, and which ends when the rest of the request's body was read and
  * dropped. Otherwise the kernel would reset the connection, and a client that is still sending would lose the response
- * (RFC 9112, section 9.6).
+ * (RFC 9112, section 9.6). An answer to HEAD writes no body, so nothing else sends its head before the end.
  */
 export function untilDiscarded(
   body: Iterable<string> | AsyncIterable<Buffer>,
   request: Readable,
+  response: Pick<ServerResponse, 'flushHeaders'>,
   waitForTurn = nextTurn,
 ): Readable {
   const discarded = discardBody(request, waitForTurn)
   const chunks = async function* () {
     yield* body
+    response.flushHeaders()
     await discarded
   }
   return Readable.from(chunks())

@@ -1,4 +1,5 @@
 import { AppError, type ErrorKind, type TokenFault } from '../../kernel/errors.ts'
+import { helpLink } from '../../wire/error-codes.ts'
 import type { Answer } from '../../wire/route.ts'
 
 /** HTTP status of each kind of error (docs/specification.md, HTTP API). */
@@ -73,7 +74,7 @@ export function errorAnswer({
   retryAfterSeconds,
   tokenFault,
 }: AppError): Answer {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { ...helpLink(code) }
   if (kind === 'unauthenticated') headers['www-authenticate'] = challengeOf(tokenFault)
   if (retryAfterSeconds !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))

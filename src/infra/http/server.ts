@@ -17,6 +17,7 @@ import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Authenticator } from '../../ports/authentication.ts'
 import type { DocumentFacts } from '../../wire/domain.ts'
+import { COMMON_ERRORS } from '../../wire/error-codes.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
@@ -27,6 +28,7 @@ import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './pages/docs-page.ts'
+import { errorsPage } from './pages/errors-page.ts'
 import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
@@ -161,10 +163,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   answerFailures(app, options.logger)
   const countRefusal = await limitRate(app, options.rateLimitPerMinute, options.clientAddress)
   const { pages = [], passOn: api, version } = options
-  // A gateway passes requests for the document on to its api.
-  const routes = api
-    ? options.routes
-    : [...options.routes, ...docsRoutes(options.routes, version, options.documentFacts), ...pages]
+  // A gateway passes requests for the document on to its api, and answers with errors of its own.
+  const docs = api ? [] : [...docsRoutes(options.routes, version, options.documentFacts), ...pages]
+  const routes = [...options.routes, ...docs, errorsPage(options.documentFacts?.errors ?? COMMON_ERRORS)]
   const methodsAt = methodTable(routes)
   refuseUnmatched(app, countRefusal, api ? passedOnOr(methodsAt, app.supportedMethods) : methodsAt)
   const routeOptions = { ...options, countRefusal, longResponses }
@@ -287,7 +288,7 @@ function sendBeforeEnd(
 ): FastifyReply {
   const text = JSON.stringify(body)
   reply.type(JSON_TYPE).header('content-length', Buffer.byteLength(text))
-  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request) })
+  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request, reply.raw) })
 }
 
 /** A client that announces a body that is too large is answered before it sends the body. */

@@ -1,4 +1,3 @@
-import { lookup as lookUpHost } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
@@ -6,14 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller, WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
 import type { AddressRules } from './address-rules.ts'
-
-export interface ResolvedAddress {
-  readonly address: string
-  readonly family: number
-}
-
-/** The addresses of a name. */
-export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>
+import { createHostResolver, type Resolve, type ResolvedAddress } from './resolve-host.ts'
 
 // docs/specification.md, Webhooks
 const TIMEOUT_MS = 15 * SECOND
@@ -43,7 +35,7 @@ export class HttpWebhookCaller implements WebhookCaller {
 
   constructor(
     rules: AddressRules,
-    resolve: Resolve = resolveHost,
+    resolve: Resolve = createHostResolver(),
     timeoutMs = TIMEOUT_MS,
     clock: Pick<Clock, 'now'> = systemClock,
   ) {
@@ -139,10 +131,6 @@ async function settle<T>(promise: Promise<T>): Promise<T | Error> {
   }
 }
 
-function resolveHost(name: string): Promise<readonly ResolvedAddress[]> {
-  return lookUpHost(name, { all: true, verbatim: true })
-}
-
 function literalOf(hostname: string): string | undefined {
   const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return isIP(address) === 0 ? undefined : address
@@ -192,6 +180,9 @@ const FAILURES: Readonly<Record<string, WebhookFailure>> = {
   ENOTFOUND: 'name_not_resolved',
   EAI_AGAIN: 'name_not_resolved',
   ENODATA: 'name_not_resolved',
+  EREFUSED: 'name_not_resolved',
+  ESERVFAIL: 'name_not_resolved',
+  ETIMEOUT: 'name_not_resolved',
   ECONNREFUSED: 'connection_refused',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
 }

@@ -4,7 +4,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { AddressRules } from './address-rules.ts'
-import { HttpWebhookCaller, type Resolve } from './webhook-caller.ts'
+import type { Resolve } from './resolve-host.ts'
+import { HttpWebhookCaller } from './webhook-caller.ts'
 
 const cidr = (text: string) => {
   const [address = '', length] = text.split('/')

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { ErrorCodes } from '../../wire/error-codes.ts'
+import { helpLink, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
 import type { Sender } from '../http/api-client/headers-for-api.ts'
 import { SESSION_PATH } from './handshake.ts'
@@ -51,7 +51,7 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       read: () => ({
         status: 426,
         body: { code: 'upgrade_required', message: 'A session is opened over WebSocket.' },
-        headers: { upgrade: 'websocket' },
+        headers: { upgrade: 'websocket', ...helpLink('upgrade_required') },
       }),
     }),
     route({

@@ -47,7 +47,14 @@ async function sendChecked(client: Client, check: CheckAnswer, sent: Sent): Prom
   const answer = await client.send(sent)
   assert.ok(answer.status < 500, `${sent.method} ${sent.path} → ${answer.status} ${answer.text}`)
   if (sent.method !== 'HEAD' && sent.path !== '/openapi.json') check(sent, answer)
+  assertHelp(answer)
   return answer
+}
+
+/** Every error body leads to the meaning of its code. */
+function assertHelp({ status, headers, text }: Answer): void {
+  const code = status >= 400 ? /^\{"code":"(\w+)"/.exec(text)?.[1] : undefined
+  if (code !== undefined) assert.equal(headers['link'], `</docs/errors#${code}>; rel="help"`)
 }
 
 export interface Client extends Disposable {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { ERROR_CODES } from '../../../src/app/domains.ts'
 import { openApi, openClient } from './client.ts'
 import type { Answer } from './traffic.ts'
 
@@ -124,5 +125,19 @@ test('no other file is found below the API page', async () => {
     const answer = await get(`/docs/assets/${path}`)
     assert.ok(answer.status >= 400 && answer.status < 500, `${path} → ${answer.status}`)
     assert.match((answer.json() as { code: string }).code, /^(route_not_found|validation_failed)$/, path)
+  }
+})
+
+test('the page of the errors has every code, and each is where the document and the answers lead', async () => {
+  const { text, headers } = await get('/docs/errors')
+  assert.match(headers['content-type'] ?? '', /^text\/html/)
+  const { components } = (await get('/openapi.json')).json() as {
+    components: { 'x-errors': Record<string, { href: string }> }
+  }
+  const catalogue = components['x-errors']
+  assert.deepEqual(Object.keys(catalogue), Object.keys(ERROR_CODES).sort())
+  for (const [code, { href }] of Object.entries(catalogue)) {
+    assert.equal(href, `/docs/errors#${code}`)
+    assert.equal(text.split(`id="${code}"`).length, 2, code)
   }
 })

@@ -244,6 +244,7 @@ const ALERT_LIMIT = 1_000
 // The alerts have no schema here: the server refuses a request as a whole, and one wrong alert must not refuse the others.
 const AlertReports = {
   type: 'array',
+  items: {},
   maxItems: ALERT_LIMIT,
   description:
     'Each has `labels` (texts by name, at least one with a value), and optionally `annotations` (texts by name), ' +

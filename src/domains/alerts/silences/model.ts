@@ -50,6 +50,8 @@ export interface Silence {
   readonly createdAt: number
   /** Who has ended it; null until its end is recorded. */
   readonly endedBy: string | null
+  /** 1 at the creation, larger after each change. */
+  readonly version: number
 }
 
 /** What a client sends to create a silence. */

@@ -7,7 +7,7 @@ import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
 import { created, ok, route, type Route } from '../../../wire/route.ts'
-import { IdParams, Fields, Id, Nullable, OneOf, Text, Timestamp } from '../../../wire/schemas.ts'
+import { IdParams, Fields, Id, Nullable, OneOf, Text, Timestamp, Version } from '../../../wire/schemas.ts'
 import { ALERT_ERRORS } from '../schemas.ts'
 import { ALERT_OPERATORS } from '../model.ts'
 import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
@@ -189,6 +189,7 @@ export const SilenceSchema = Fields(
       type: 'string',
       description: 'Id of the caller who ended it, or `worker`; null until its end is recorded.',
     }),
+    version: Version,
   },
   { $id: 'Silence' },
 )

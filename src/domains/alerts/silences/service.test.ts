@@ -70,6 +70,7 @@ onEveryDialect('a silence', (dialect) => {
       createdBy: 'anna',
       createdAt: now,
       endedBy: null,
+      version: 1,
       state: 'active',
     })
     const later = await world.silences.create(

@@ -111,6 +111,7 @@ export class Silences {
       createdBy: actor,
       createdAt: now,
       endedBy: null,
+      version: 1,
     }
     await insertSilence(tx, silence, workAt(silence, window ?? span, now))
     return this.#announce(tx, 'created', silence, actor)
@@ -160,7 +161,8 @@ export class Silences {
     const silence = requireSilence(await lockSilence(tx, id), id)
     if (stateOf(silence, now) === 'ended') return
     await endSilence(tx, id, now, actor)
-    await this.#announce(tx, 'ended', { ...silence, endsAt: now, endedBy: actor }, actor)
+    const ended = { ...silence, endsAt: now, endedBy: actor, version: silence.version + 1 }
+    await this.#announce(tx, 'ended', ended, actor)
   }
 
   /**
@@ -211,7 +213,7 @@ export class Silences {
     if (stateOf(silence, clock.now()) !== 'ended') return this.#continue(tx, silence, seen)
     if (!(await claimEnd(tx, silence.id, { seen, until: null }))) return
     if (await recordEnd(tx, silence.id, WORKER))
-      await this.#announce(tx, 'ended', { ...silence, endedBy: WORKER }, WORKER)
+      await this.#announce(tx, 'ended', { ...silence, endedBy: WORKER, version: silence.version + 1 }, WORKER)
     if (silence.repeat) await alerts.recoverIfRaised(tx, endedAlert(silence))
   }
 

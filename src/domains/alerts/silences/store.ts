@@ -1,5 +1,5 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
-import type { NewRowOf } from '../../../store/columns.ts'
+import { NEXT_VERSION, type NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import { sizeOf } from '../../../store/row-sizes.ts'
@@ -60,7 +60,7 @@ interface End {
 const setEnd = statement<End>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'endsAt', 'seenAt', 'endedBy', 'dueAt'))
+    .set({ ...silences.set(value, 'endsAt', 'seenAt', 'endedBy', 'dueAt'), version: NEXT_VERSION })
     .where('id', '=', value('id')),
 )
 
@@ -99,7 +99,10 @@ interface NextWindow {
 const setWindow = statement<NextWindow>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'windowStartsAt', 'windowEndsAt', 'seenAt', 'dueAt'))
+    .set({
+      ...silences.set(value, 'windowStartsAt', 'windowEndsAt', 'seenAt', 'dueAt'),
+      version: NEXT_VERSION,
+    })
     .where('id', '=', value('id'))
     .where('due_at', '=', value('seen')),
 )
@@ -107,7 +110,7 @@ const setWindow = statement<NextWindow>((on, value) =>
 const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'endedBy'))
+    .set({ ...silences.set(value, 'endedBy'), version: NEXT_VERSION })
     .where('id', '=', value('id'))
     .where('ended_by', 'is', null),
 )

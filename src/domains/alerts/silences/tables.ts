@@ -22,6 +22,7 @@ export const silences = defineColumns({
   endedBy: text().nullable(),
   /** When it has to be worked on next: a beginning, an end, or the notice of the last one; null afterwards. */
   dueAt: integer().nullable(),
+  version: integer(),
 })
 
 export const { db, names, pages, statement } = schemaOf({ alert_silences: silences })

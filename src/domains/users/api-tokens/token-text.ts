@@ -6,13 +6,18 @@ export const TOKEN_PREFIX = 'pat_'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARACTERS = 34
-const CHECKSUM_CHARACTERS = 6
+/** At the end of a token. */
+export const CHECKSUM_CHARACTERS = 6
 const FORM = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`)
 
 /** A new token: `pat_`, 34 random characters (202 bits) and the checksum of both. */
 export function newTokenText(): string {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)])
-  const text = TOKEN_PREFIX + random.join('')
+  return withChecksum(TOKEN_PREFIX + random.join(''))
+}
+
+/** A text that is a token but for its checksum. */
+export function withChecksum(text: string): string {
   return text + checksumOf(text)
 }
 

@@ -109,7 +109,7 @@ async function forward(
     raw.unpipe()
     response.body.once('end', () => exchange.abort())
     endBehindLongBody(raw, reply.raw)
-    if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw))
+    if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw, reply.raw))
     raw.resume()
   }
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.

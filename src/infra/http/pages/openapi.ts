@@ -1,5 +1,11 @@
 import { Type, type TObject, type TSchema } from 'typebox'
-import { COMMON_ERRORS, SHARED_ERRORS, type ErrorCode, type ErrorCodes } from '../../../wire/error-codes.ts'
+import {
+  COMMON_ERRORS,
+  ERRORS_PATH,
+  SHARED_ERRORS,
+  type ErrorCode,
+  type ErrorCodes,
+} from '../../../wire/error-codes.ts'
 import type { DocumentFacts, EventType } from '../../../wire/domain.ts'
 import { CSV, listFields } from '../../../wire/csv.ts'
 import { EVENT_STREAM } from '../../../wire/event-stream.ts'
@@ -21,7 +27,7 @@ const REFERENCE = '#/components/schemas/'
 export function createOpenApiDocument(
   routes: readonly Route[],
   version: string,
-  { errorCodes, events }: DocumentFacts = { errorCodes: [], events: [] },
+  { errors, events }: DocumentFacts = { errors: {}, events: [] },
 ) {
   return {
     openapi: '3.1.0',
@@ -30,9 +36,10 @@ export function createOpenApiDocument(
       version,
       description:
         'Orders, messages, alerts and users of the platform. Times are RFC 3339 UTC. Errors are `{code, message}`; ' +
-        'any POST may carry an `Idempotency-Key`, and every response carries an `X-Request-Id`.',
+        `any POST may carry an \`Idempotency-Key\`, and every response carries an \`X-Request-Id\`. \`${ERRORS_PATH}\` says what each code means.`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     servers: [{ url: '/', description: 'The server of this document.' }],
     components: {
       securitySchemes: {
@@ -44,7 +51,8 @@ export function createOpenApiDocument(
           description: 'With X-User-Roles; only from a trusted peer on the same host.',
         },
       },
-      schemas: withCodes(namedSchemas(routes, events), errorCodes),
+      schemas: withCodes(namedSchemas(routes, events), Object.keys(errors)),
+      ...(Object.keys(errors).length > 0 && { 'x-errors': catalogueOf(errors) }),
     },
     paths: pathsOf(routes),
     ...(events.length > 0 && { webhooks: webhooksOf(events) }),
@@ -190,6 +198,12 @@ function withCodes(schemas: Record<string, object>, codes: readonly string[]): R
 
 const TEXT = { type: 'string' }
 
+/** The codes of errors, each with the place of its meaning. */
+function catalogueOf(errors: ErrorCodes): Record<string, object> {
+  const codes = Object.keys(errors).sort()
+  return Object.fromEntries(codes.map((code) => [code, { ...errors[code], href: `${ERRORS_PATH}#${code}` }]))
+}
+
 /** What a webhook gets for each event, which is also what is on the bus and on the live stream. */
 function webhooksOf(events: readonly EventType[]): Record<string, object> {
   const bodyOf = ({ subject, source, schema }: EventType) => ({
@@ -307,12 +321,14 @@ const COMMON_HEADERS = {
 }
 const ENTITY_TAG = { ETag: headerOf('The version of the object.') }
 const LOCATION = { Location: headerOf('The path of the object, or where the browser goes on.') }
+const LINK = { Link: headerOf('Where the code of the error is explained: `rel="help"` (RFC 8288).') }
 const RETRY_AFTER = { 'Retry-After': headerOf('Seconds to wait.', { type: 'integer', minimum: 0 }) }
 
 /** The headers of an answer with this status, besides those of its body. */
 function responseHeaders(status: number, { hasTag }: Pick<AnswerSchema, 'hasTag'> = {}): object {
   return {
     ...COMMON_HEADERS,
+    ...(status >= 400 && LINK),
     ...((hasTag || status === 304 || status === 412) && ENTITY_TAG),
     ...((status === 201 || status === 302) && LOCATION),
     ...((status === 429 || status === 503) && RETRY_AFTER),
@@ -335,7 +351,12 @@ function responsesOf(route: Route): Record<number, DescribedResponse> {
   for (const [status, answer] of Object.entries(route.answers)) {
     const described = describedResponse(Number(status), answer)
     const csv = status === '200' && listFields(route) && contentOf(Type.String(), CSV)
-    const headers = { ...described.headers, ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY) }
+    const headers = {
+      ...described.headers,
+      // What was created, although its answer is not complete yet.
+      ...(status === '202' && route.answers[201] && LOCATION),
+      ...(takesIdempotencyKey(route) && IDEMPOTENT_REPLAY),
+    }
     responses[Number(status)] = {
       ...described,
       headers,

@@ -1,0 +1,80 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import PQueue from 'p-queue'
+import { SECOND } from '../../kernel/time.ts'
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+/** The addresses of a name. */
+export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>
+
+export interface HostResolverOptions {
+  /** Of DNS, with ports; by default those of the system. */
+  readonly servers?: readonly string[]
+  readonly hostsFile?: string
+  /** Of the system, for the names that DNS does not have. */
+  readonly lookUp?: Resolve
+}
+
+// Together 6 s: less than a call of an endpoint may last.
+const DNS_TIMEOUT_MS = 2 * SECOND
+const DNS_TRIES = 2
+// Of the four threads that also read files and hash passwords.
+const SYSTEM_LOOKUPS = 2
+/** DNS has no such name, or the host has no DNS. */
+const UNKNOWN_TO_DNS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']
+
+/**
+ * Resolves names by the hosts file, then by DNS, without a thread: names whose servers hang delay no others, and no file
+ * access. The system's own resolution, which needs a thread for as long as it lasts, is asked last, for a few names at a time.
+ */
+export function createHostResolver(options: HostResolverOptions = {}): Resolve {
+  const { servers, hostsFile = '/etc/hosts', lookUp = lookUpHost } = options
+  const lookups = new PQueue({ concurrency: SYSTEM_LOOKUPS })
+  return async (name) => {
+    const listed = addressesIn(await readFile(hostsFile, 'utf8').catch(() => ''), name)
+    if (listed.length > 0) return listed
+    try {
+      return await askDns(name, servers)
+    } catch (error) {
+      if (!UNKNOWN_TO_DNS.includes(codeOf(error))) throw error
+      return lookups.add(() => lookUp(name))
+    }
+  }
+}
+
+function lookUpHost(name: string): Promise<readonly ResolvedAddress[]> {
+  return lookup(name, { all: true, verbatim: true })
+}
+
+/** The addresses of both families; rejects if there is none of either. */
+async function askDns(name: string, servers?: readonly string[]): Promise<readonly ResolvedAddress[]> {
+  // A new one reads the present settings of the system.
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+  if (servers) resolver.setServers(servers)
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  if (addresses.length > 0) return addresses.map(withFamily)
+  const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))
+  throw reasons.find((reason) => !UNKNOWN_TO_DNS.includes(codeOf(reason))) ?? reasons[0] ?? new Error(name)
+}
+
+function addressesIn(hosts: string, name: string): ResolvedAddress[] {
+  const wanted = name.toLowerCase()
+  return hosts.split('\n').flatMap((line) => {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    return isIP(address) > 0 && names.some((each) => each.toLowerCase() === wanted)
+      ? [withFamily(address)]
+      : []
+  })
+}
+
+const withFamily = (address: string): ResolvedAddress => ({ address, family: isIP(address) })
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+
+const TABLES = [
+  'alerts',
+  'alert_silences',
+  'certificates',
+  'command_executions',
+  'data_backups',
+  'heartbeats',
+  'payments',
+]
+
+/** How often an object has changed; orders, tickets and webhooks have the column since their first migrations. */
+export const addVersions: Migration = {
+  name: '0044-versions',
+  breaking: false,
+  async up({ db, capabilities: { integer } }) {
+    // A constant default changes no row of either engine.
+    for (const table of TABLES)
+      await db.schema
+        .alterTable(table)
+        .addColumn('version', integer, (column) => column.notNull().defaultTo(sql.lit(1)))
+        .execute()
+  },
+}
