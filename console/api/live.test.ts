@@ -121,7 +121,12 @@ test('a paused stream has no connection, and is resumed behind its last event', 
     })
     return new Response(body)
   }
-  const live = new LiveEvents({ fetch, wait: waitFor, onRefused: () => undefined, onError: assert.fail })
+  const live = new LiveEvents({
+    fetch,
+    wait: waitFor,
+    onRefused: () => undefined,
+    onError: (error) => assert.fail(String(error)),
+  })
   live.pause()
   const end = live.follow('abc', stopped.signal)
   await setImmediate()
@@ -150,7 +155,7 @@ test('with another token everything is read again, also by a role that may read 
       fetch: async () => answer(),
       wait: async () => stops.at(-1)?.abort(),
       onRefused: () => undefined,
-      onError: assert.fail,
+      onError: (error) => assert.fail(String(error)),
     })
     live.subscribe({
       prefix: 'order.',

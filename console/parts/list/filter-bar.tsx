@@ -207,7 +207,8 @@ function valueText(
 ): string | undefined {
   if (filter.kind === 'period') return periodText(filter, query)
   const value = query[filter.name] ?? (filter.kind === 'choice' ? filter.preset : undefined)
-  if (value === undefined || filter.kind === 'text') return value
+  if (value === undefined) return undefined
+  if (filter.kind === 'text') return filter.wordsOf?.(value) ?? value
   return labelOf(filter.name, value)
 }
 
@@ -272,7 +273,8 @@ function TextEditor({
 }: EditorProps<Extract<ListFilter, { kind: 'text' | 'reference' }>>) {
   const id = useId()
   const text = useSignal(query[filter.name] ?? '')
-  const suggestions = (filter.kind === 'text' && filter.suggestions?.()) || []
+  const { suggestions: suggest, wordsOf } = filter.kind === 'text' ? filter : {}
+  const suggestions = suggest?.() ?? []
   const hint = placeholderOf(filter)
   return (
     <form
@@ -295,7 +297,7 @@ function TextEditor({
       {suggestions.length > 0 && (
         <datalist id={id}>
           {suggestions.map((each) => (
-            <option key={each} value={each} />
+            <option key={each} value={each} label={wordsOf?.(each)} />
           ))}
         </datalist>
       )}

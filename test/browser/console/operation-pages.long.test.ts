@@ -217,7 +217,7 @@ test('the audit trail shows who has changed what, as the page of the object does
   const page = await world.open(t, 'audit?target=heartbeat%3Awatched')
   await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor()
   await page.getByRole('link', { name: 'mallory' }).first().click()
-  await drawer(page, 'putHeartbeat').getByText('60 → 120').waitFor()
+  await drawer(page, 'Create a heartbeat, or change its settings').getByText('60 → 120').waitFor()
   await assertLook(page, 'audit')
   await page.keyboard.press('g')
   await page.keyboard.press('h')

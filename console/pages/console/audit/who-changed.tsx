@@ -5,6 +5,7 @@ import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
 import { changeLines, AUDIT_OUTCOME_TONES, type AuditRow } from './model.ts'
+import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
 const MOST = 50
@@ -44,7 +45,7 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
           key: row.id,
           at: row.at,
           tone: AUDIT_OUTCOME_TONES[row.outcome],
-          title: <bdi>{row.operation}</bdi>,
+          title: <bdi>{operationLabel(row.operation)}</bdi>,
           note: (
             <bdi>
               {[
