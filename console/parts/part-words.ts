@@ -59,7 +59,7 @@ export const partWords = defineWords({
     keepEditing: 'Keep editing',
     download: 'Download',
     downloading: 'Downloading …',
-    related: 'Belongs to it',
+    related: 'Related',
   },
   zh: {
     loading: '加载中……',

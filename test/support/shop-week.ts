@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DAY, HOUR, MINUTE } from '../../src/kernel/time.ts'
 import { freshCertificate } from './certificate-sample.ts'
-import { createJumpingClock } from './jumping-clock.ts'
+import type { createJumpingClock } from './jumping-clock.ts'
 import type { CallOptions, ServedPlatform } from './platform.ts'
 
 type Clock = ReturnType<typeof createJumpingClock>
@@ -10,10 +10,10 @@ type Clock = ReturnType<typeof createJumpingClock>
 export const SHOP_TOML = `
 [receivers.on-call]
 kind = "generic"
-url = "http://127.0.0.1:1/chat"
+url = "http://127.0.0.1:65530/chat"
 [receivers.warehouse-team]
 kind = "generic"
-url = "http://127.0.0.1:1/warehouse"
+url = "http://127.0.0.1:65530/warehouse"
 [[alerts.routes]]
 match = { source = "shop.*" }
 receivers = ["on-call"]
@@ -79,7 +79,10 @@ class ShopWeek {
       this.#people.set(name, id)
     }
     await this.#send('PUT', '/commands/policy', {
-      rules: { 'restart-shop': { roles: ['admin', 'devops'] }, 'clear-cache': { roles: ['admin', 'devops'] } },
+      rules: {
+        'restart-shop': { roles: ['admin', 'devops'] },
+        'clear-cache': { roles: ['admin', 'devops'] },
+      },
     })
     await this.#send('PUT', '/menus', { items: MENUS })
     for (const [name, end] of CERTIFICATES)
@@ -187,7 +190,11 @@ class ShopWeek {
 
   /** As a local tool, in the name of a user. */
   async #send<T>(method: string, path: string, body?: object, user = 'ada'): Promise<T> {
-    const options: CallOptions = { user: this.#people.get(user) ?? user, ...(body && { body }) }
+    const options: CallOptions = {
+      user: this.#people.get(user) ?? user,
+      headers: { 'x-user-name': user },
+      ...(body && { body }),
+    }
     const answer = await this.#platform.call(method, path, options)
     const text = await answer.text()
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`)

@@ -41,11 +41,16 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
   const { fields, outcomes } = auditWords()
   const column = fieldColumns<AuditRow, typeof fields>(fields)
   return [
-    { key: 'actor', title: fields.actor, cell: ({ actor }) => <bdi>{actor.name}</bdi> },
     {
       key: 'operation',
       title: fields.operation,
-      cell: ({ operation }) => <bdi title={operation}>{operationLabel(operation)}</bdi>,
+      cell: ({ operation }) => <bdi>{operationLabel(operation)}</bdi>,
+    },
+    {
+      key: 'actor',
+      title: fields.actor,
+      isFromMedium: true,
+      cell: ({ actor }) => <bdi>{actor.name}</bdi>,
     },
     column.status('outcome', AUDIT_OUTCOME_TONES, outcomes),
     {

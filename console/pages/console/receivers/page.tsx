@@ -64,11 +64,19 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
         <thead>
           <tr>
             <th scope="col">{fields.name}</th>
-            <th scope="col">{fields.kind}</th>
+            <th scope="col" class="medium-column">
+              {fields.kind}
+            </th>
             <th scope="col">{fields.state}</th>
-            <th scope="col">{fields.pending}</th>
-            <th scope="col">{fields.last_success_at}</th>
-            <th scope="col">{fields.last_error}</th>
+            <th scope="col" class="numeric wide-column">
+              {fields.pending}
+            </th>
+            <th scope="col" class="wide-column">
+              {fields.last_success_at}
+            </th>
+            <th scope="col" class="wide-column">
+              {fields.last_error}
+            </th>
             {mayTest && <th scope="col">{test}</th>}
           </tr>
         </thead>
@@ -94,15 +102,20 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
     <tr>
       <th scope="row">
         <bdi>{name}</bdi>
+        {last_error !== null && (
+          <div class="narrow-line">
+            <LinkedText text={last_error} />
+          </div>
+        )}
       </th>
-      <td>{kind}</td>
+      <td class="medium-column">{kind}</td>
       <td>
         <StatusBadge tone={TONES[state]} label={states[state]} />
       </td>
-      <td>{localNumber(pending)}</td>
-      <td>{last_success_at !== null && <RelativeTime time={last_success_at} />}</td>
-      <td>
-        <LinkedText text={last_error ?? ''} />
+      <td class="numeric wide-column">{localNumber(pending)}</td>
+      <td class="wide-column">{last_success_at === null ? '–' : <RelativeTime time={last_success_at} />}</td>
+      <td class="wide-column">
+        <LinkedText text={last_error ?? '–'} />
       </td>
       {mayTest && (
         <td>

@@ -52,12 +52,14 @@ export function TokenList({ user, none }: TokenListProps) {
   useEffect(() => void read(), [user.id, user.enabled])
   return (
     <>
-      {tokens.value?.length === 0 && <p class="hint">{none}</p>}
-      <ul aria-label={words.title}>
-        {tokens.value?.map((token) => (
-          <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
-        ))}
-      </ul>
+      {tokens.value?.length === 0 && <p class="muted">{none}</p>}
+      {tokens.value && tokens.value.length > 0 && (
+        <ul aria-label={words.title}>
+          {tokens.value.map((token) => (
+            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
+          ))}
+        </ul>
+      )}
       {user.enabled && (
         <div class="actions">
           <button class="button" type="button" onClick={() => (isCreating.value = true)}>
