@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
+import { useActions } from '../actions/actions.ts'
 import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -102,6 +103,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
 function AddFilter({ choices, onChoose }: ChoicesProps) {
   const { addFilter } = listWords()
   const isOpen = useSignal(false)
+  useActions(() => [{ title: addFilter, keys: 'f', run: () => (isOpen.value = true) }])
   return (
     <Popover
       label={addFilter}

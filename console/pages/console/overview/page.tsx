@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
+import { useActions } from '../../../parts/actions/actions.ts'
 import { CourseMark, TimeChart } from '../../../parts/chart/time-chart.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
@@ -200,6 +201,7 @@ function LookFirst({ overview, requests, findings }: LookFirstProps) {
     ...parts,
     ...findings.slice(1),
   ]
+  useActions(() => [{ title: lookTitle, keys: '1', isKeyOnly: true, run: focusFirstThing }])
   if (things.length === 0) return null
   const others = things.slice(SHOWN)
   return (
@@ -216,6 +218,10 @@ function LookFirst({ overview, requests, findings }: LookFirstProps) {
       )}
     </section>
   )
+}
+
+function focusFirstThing(): void {
+  document.querySelector<HTMLElement>('.finding-list a')?.focus()
 }
 
 function thingItem({ key, badge, text, remedy }: Thing) {
@@ -420,7 +426,12 @@ function CourseRow({ course: { status, now, entered, columns }, index, current }
   return (
     <tr>
       <th scope="row">
-        <CourseMark index={index} /> {orderWords().statuses[status]}
+        <CourseMark index={index} />{' '}
+        {session.may('listOrders') ? (
+          <a href={addressOf(pathOf({ name: 'orders' }), { status })}>{orderWords().statuses[status]}</a>
+        ) : (
+          orderWords().statuses[status]
+        )}
       </th>
       <td class="numeric">{localNumber(now)}</td>
       <td class="numeric">{entered === null ? '–' : localNumber(entered)}</td>

@@ -59,33 +59,35 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
     )
   }
   return (
-    <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            <th scope="col">{fields.name}</th>
-            <th scope="col" class="medium-column">
-              {fields.kind}
-            </th>
-            <th scope="col">{fields.state}</th>
-            <th scope="col" class="numeric wide-column">
-              {fields.pending}
-            </th>
-            <th scope="col" class="wide-column">
-              {fields.last_success_at}
-            </th>
-            <th scope="col" class="wide-column">
-              {fields.last_error}
-            </th>
-            {mayTest && <th scope="col">{test}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {receivers.map((receiver) => (
-            <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
-          ))}
-        </tbody>
-      </table>
+    <div class="list-pane">
+      <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
+        <table class="data-table">
+          <thead>
+            <tr>
+              <th scope="col">{fields.name}</th>
+              <th scope="col" class="medium-column">
+                {fields.kind}
+              </th>
+              <th scope="col">{fields.state}</th>
+              <th scope="col" class="numeric wide-column">
+                {fields.pending}
+              </th>
+              <th scope="col" class="wide-column">
+                {fields.last_success_at}
+              </th>
+              <th scope="col" class="wide-column">
+                {fields.last_error}
+              </th>
+              {mayTest && <th scope="col">{test}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {receivers.map((receiver) => (
+              <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }

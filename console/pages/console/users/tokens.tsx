@@ -51,7 +51,7 @@ export function TokenList({ user, none }: TokenListProps) {
   }
   useEffect(() => void read(), [user.id, user.enabled])
   return (
-    <>
+    <div class="page-section">
       {tokens.value?.length === 0 && <p class="muted">{none}</p>}
       {tokens.value && tokens.value.length > 0 && (
         <ul aria-label={words.title}>
@@ -79,7 +79,7 @@ export function TokenList({ user, none }: TokenListProps) {
         />
       )}
       {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
-    </>
+    </div>
   )
 }
 

@@ -202,7 +202,7 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   }, [id, pending, last_success_at, failing_since, status.value])
   return (
     <Section title={words.deliveries}>
-      <label class="filter">
+      <label class="filter timeline-filter">
         <span class="filter-name">{words.status}</span>
         <select
           class="input"
