@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -81,3 +82,17 @@ for (const language of ['en', 'zh'] as const) {
     },
   )
 }
+
+test('on a phone a menu at the edge opens in the window, and the list of keys at its beginning', async (t) => {
+  const page = await world.open(t, 'orders', { viewport: PHONE })
+  await page.locator(LIST_OBJECT).first().waitFor()
+  for (const name of ['Views', 'Columns']) {
+    await page.getByRole('button', { name, exact: true }).click()
+    const panel = await page.getByRole('dialog', { name }).boundingBox()
+    assert.ok(panel && panel.x >= 0 && panel.x + panel.width <= PHONE.width, name)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollLeft), 0, name)
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.press('?')
+  assert.equal(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop), 0)
+})
