@@ -9,6 +9,7 @@ import { ApiTokens, Users } from '../src/domains/users/index.ts'
 import { createPasswords } from '../src/infra/passwords/pbkdf2.ts'
 import { createTokens } from '../src/infra/tokens/jwt.ts'
 import { systemClock } from '../src/kernel/clock.ts'
+import { silentLogger } from '../src/kernel/logger.ts'
 import type { Identity } from '../src/kernel/identity.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { Secret } from '../src/kernel/secret.ts'
@@ -73,6 +74,7 @@ async function openWorld() {
   const authenticator = createAuthenticator({
     store,
     clock: systemClock,
+    logger: silentLogger,
     users: service,
     apiTokens: apiTokensOf,
     ended: { isFresh: true, has: () => false, refresh: async () => undefined },

@@ -7,7 +7,7 @@ import { alertsPage } from './docs/alerts.ts'
 import { clientApi } from './docs/client-api.ts'
 import { commandsPage } from './docs/commands.ts'
 import { configurationPage } from './docs/configuration.ts'
-import { consoleApi } from './docs/console-api.ts'
+import { consoleApi, consoleSummaries } from './docs/console-api.ts'
 import { errorsPage } from './docs/errors.ts'
 import { eventsPage } from './docs/events.ts'
 import { metricsPage } from './docs/metrics.ts'
@@ -22,6 +22,7 @@ const DIRECTORY = 'docs/reference'
 const APIS: Readonly<Record<string, (document: OpenApiDocument) => string>> = {
   'clients/typescript/src/generated.ts': clientApi,
   'console/api/generated.ts': consoleApi,
+  'console/api/generated-summaries.ts': consoleSummaries,
 }
 
 /** The pages by file name. Their text depends on the program only, not on the time or the machine. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { waitFor } from '../../clients/typescript/src/timing.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { LiveEvents, type LiveDeps } from './live.ts'
+import { LiveEvents, type LiveDeps, type LiveListener } from './live.ts'
 
 const streamOf = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 const EVENT = 'id: 17\nevent: order.paid\ndata: {"data":{"order_id":"a"}}\n\n'
@@ -15,7 +15,7 @@ function withoutIterator(response: Response): Response {
 }
 
 /** Answers one after the other; stops after the last one. */
-function followed(answers: readonly (() => Response)[]) {
+function followed(answers: readonly (() => Response)[], first?: LiveListener) {
   const stopped = new AbortController()
   const sent: (string | null)[] = []
   const seen: string[] = []
@@ -36,7 +36,9 @@ function followed(answers: readonly (() => Response)[]) {
       states.push(live.state.peek())
     },
     onRefused: (token) => void seen.push(`refused ${token}`),
+    onError: (error) => void seen.push(String(error)),
   })
+  if (first) live.subscribe(first)
   live.subscribe({
     prefix: 'order.',
     onEvent: ({ subject }) => void seen.push(subject),
@@ -74,6 +76,22 @@ test('a reset, and a stream that could not be resumed, are gaps', async () => {
   assert.deepEqual(seen, ['gap', 'gap'])
 })
 
+test('an error of one listener keeps nothing from the others', async () => {
+  const fail = () => {
+    throw new Error('broken')
+  }
+  const broken = { prefix: '', onEvent: fail, onGap: fail, onReturn: fail }
+  const reset = () => streamOf('id: 5\nevent: reset\ndata: {}\n\n')
+  const { seen, sent, end } = followed([() => streamOf(EVENT + EVENT), reset], broken)
+  await end
+  assert.deepEqual(
+    seen.filter((each) => each !== 'Error: broken'),
+    ['order.paid', 'order.paid', 'return', 'gap'],
+  )
+  assert.equal(seen.filter((each) => each === 'Error: broken').length, 4)
+  assert.equal(sent.length, 2)
+})
+
 test('a refused token ends it; a role that may read no events turns it off', async () => {
   const refused = followed([() => new Response('', { status: 401 }), () => streamOf('')])
   await refused.end
@@ -103,7 +121,12 @@ test('a paused stream has no connection, and is resumed behind its last event', 
     })
     return new Response(body)
   }
-  const live = new LiveEvents({ fetch, wait: waitFor, onRefused: () => undefined })
+  const live = new LiveEvents({
+    fetch,
+    wait: waitFor,
+    onRefused: () => undefined,
+    onError: (error) => assert.fail(String(error)),
+  })
   live.pause()
   const end = live.follow('abc', stopped.signal)
   await setImmediate()
@@ -132,6 +155,7 @@ test('with another token everything is read again, also by a role that may read 
       fetch: async () => answer(),
       wait: async () => stops.at(-1)?.abort(),
       onRefused: () => undefined,
+      onError: (error) => assert.fail(String(error)),
     })
     live.subscribe({
       prefix: 'order.',

@@ -12,6 +12,8 @@ export interface LiveDeps {
   /** Ends early, without an error, when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly onRefused: (token: string) => void
+  /** Gets what a listener has thrown. */
+  readonly onError: (error: unknown) => void
 }
 
 export interface LiveListener {
@@ -135,7 +137,7 @@ export class LiveEvents {
     if (!this.#isBehind) return
     // Without a place to resume from, nothing says what happened meanwhile.
     if (lastEventId === '') this.#notifyGap()
-    else for (const { onReturn } of this.#listeners) onReturn()
+    else this.#tell(({ onReturn }) => onReturn())
   }
 
   async #read(body: ReadableStream<Uint8Array>, parser: StreamParser, onBytes: () => void): Promise<void> {
@@ -144,10 +146,21 @@ export class LiveEvents {
 
   #deliver(event: LiveEvent): void {
     if (event.subject === 'reset') return this.#notifyGap()
-    for (const { prefix, onEvent } of this.#listeners) if (event.subject.startsWith(prefix)) onEvent(event)
+    this.#tell(({ prefix, onEvent }) => event.subject.startsWith(prefix) && onEvent(event))
   }
 
   #notifyGap(): void {
-    for (const { onGap } of this.#listeners) onGap()
+    this.#tell(({ onGap }) => onGap())
+  }
+
+  /** An error of one listener keeps nothing from the others, and does not end the connection. */
+  #tell(call: (listener: LiveListener) => unknown): void {
+    for (const listener of this.#listeners) {
+      try {
+        call(listener)
+      } catch (error) {
+        this.#deps.onError(error)
+      }
+    }
   }
 }

@@ -69,11 +69,9 @@ export function localTick(ms: number, spanMs: number): string {
   return (spanMs <= 1.5 * DAY_MS ? clocks : days)().format(ms)
 }
 
-const weekdays = perLanguage(
-  (locale) => new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' }),
-)
+const weekdays = perLanguage((locale) => new Intl.DateTimeFormat(locale, { weekday: 'short' }))
 
-/** A day of a week: `Mon 26`. */
+/** A day of a week: `Mon`. */
 export function localWeekday(ms: number): string {
   return weekdays().format(ms)
 }

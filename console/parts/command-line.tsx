@@ -16,7 +16,7 @@ export function CommandLine({ label, command }: CommandLineProps) {
   return (
     <div class="command-line">
       <pre class="mono" tabIndex={0} aria-label={label}>
-        {command}
+        {command.split(' ').flatMap((word, at) => [at > 0 && ' ', <span key={at}>{word}</span>])}
       </pre>
       <CopyButton text={command} />
     </div>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useActions } from './actions/actions.ts'
 import { isAsking } from './confirm.tsx'
 import { partWords } from './part-words.ts'
 import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
@@ -25,12 +26,24 @@ export interface ObjectActionsProps {
   readonly children?: ComponentChildren
 }
 
+// A key for each digit.
+const MOST_KEYS = 9
+
 /** The state of an object, and the buttons of what can be done with it, one at a time. */
 export function ObjectActions({ status, actions, children }: ObjectActionsProps) {
   const allowed = actions.filter((action) => action !== false)
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
+  const bar = useRef<HTMLDivElement>(null)
+  useActions(() =>
+    allowed.slice(0, MOST_KEYS).map(({ title }, at) => ({
+      title: partWords().toButton(title),
+      keys: String(at + 1),
+      isKeyOnly: true,
+      run: () => bar.current?.querySelectorAll<HTMLElement>(':scope > button')[at]?.focus(),
+    })),
+  )
   return (
-    <div class="actions">
+    <div class="actions" ref={bar}>
       {status && <StatusBadge {...status} />}
       {allowed.map(({ title, runningTitle, isDestructive, isDisabled = false, run }) => (
         <button

@@ -22,8 +22,9 @@ export function Popover({ label, kind, isOpen, onOpen, onClose, buttonClass, fac
   const panel = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!isOpen) return undefined
-    firstIn(panel.current)?.focus()
+    // What has the focus is scrolled to, so that the panel is in the window before.
     moveIntoWindow(panel.current)
+    firstIn(panel.current)?.focus()
     const onResize = () => moveIntoWindow(panel.current)
     addEventListener('resize', onResize)
     const onPointerDown = ({ target }: PointerEvent) => isOutside(frame, target) && onClose()

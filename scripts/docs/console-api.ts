@@ -14,3 +14,9 @@ export function consoleApi(document: OpenApiDocument): string {
     .join('\n')}`
   return [GENERATED_NOTE, faults, bodies].join('\n\n')
 }
+
+/** What each operation does, in English: what the console shows of a record of the audit trail. */
+export function consoleSummaries(document: OpenApiDocument): string {
+  const table = operationTable(operationsOf(document), ({ summary }) => summary)
+  return [GENERATED_NOTE, `export const SUMMARIES = ${table} as const\n`].join('\n\n')
+}

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { defineWords } from '../../i18n/language.ts'
 import { localNumber, localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { newItemAddress } from '../../parts/list/new-item.tsx'
 import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
@@ -146,7 +147,9 @@ interface PageLinkProps {
   readonly onChoice: (() => void) | undefined
 }
 
+/** A page, and the form of what is new in it. */
 function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
+  const { newItem } = page
   return (
     <li>
       <a
@@ -164,6 +167,19 @@ function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
           </span>
         )}
       </a>
+      {newItem && session.may(newItem.operation) && (
+        <a
+          class="navigation-new"
+          href={newItemAddress(pathOf(page))}
+          aria-label={newItem.title()}
+          title={newItem.title()}
+          // The keyboard has `n` and the key of the page.
+          tabIndex={-1}
+          onClick={onChoice}
+        >
+          <Icon name="plus" />
+        </a>
+      )}
     </li>
   )
 }

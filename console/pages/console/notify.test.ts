@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-test('a browser that shows no notifications of a page, as those of phones, does not break what tells of an event', async () => {
+test('a browser that shows no notifications of a page, as those of phones, offers none, and does not break what tells of an event', async () => {
   Object.assign(globalThis, {
+    isSecureContext: true,
     document: { hidden: false, addEventListener: () => undefined },
     Notification: class {
       constructor() {
@@ -10,6 +11,11 @@ test('a browser that shows no notifications of a page, as those of phones, does 
       }
     },
   })
-  const { notify } = await import('./notify.ts')
+  const { canNotify, notify } = await import('./notify.ts')
   assert.doesNotThrow(() => notify({ id: 'a', title: 't', body: 'b', open: () => undefined }))
+  assert.equal(canNotify(), false)
+  Object.assign(globalThis, { Notification: EventTarget })
+  assert.equal(canNotify(), true)
+  Object.assign(globalThis, { isSecureContext: false })
+  assert.equal(canNotify(), false)
 })

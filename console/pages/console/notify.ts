@@ -30,6 +30,15 @@ function newNotification(title: string, options: NotificationOptions): Notificat
   }
 }
 
+/**
+ * Whether the browser can notify of a page, if its user allows it: it needs HTTPS, and phones have notifications of installed
+ * programs only. Before its user has allowed it, a new notification shows nothing.
+ */
+export function canNotify(): boolean {
+  if (!isSecureContext || !('Notification' in globalThis)) return false
+  return Notification.permission === 'granted' || newNotification('', {}) !== undefined
+}
+
 document.addEventListener('visibilitychange', () => {
   if (document.hidden || unseen === 0) return
   unseen = 0

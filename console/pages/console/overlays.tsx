@@ -7,7 +7,7 @@ import type { ConsolePage } from './pages.ts'
 import { session } from './platform.ts'
 import { ME, SAVED_VIEWS } from './saved-views.ts'
 import { shellWords } from './shell-words.ts'
-import { suggestObjects, suggestSearches } from './suggestions.ts'
+import { suggestCommands, suggestObjects, suggestSearches } from './suggestions.ts'
 import { Tour } from './tour.tsx'
 import { pathOf } from './view.ts'
 
@@ -35,7 +35,11 @@ function ConsolePalette({ pages, onClose }: Omit<OverlayProps, 'overlay'>) {
   return (
     <Palette
       actions={() => [...availableActions(), ...viewActions(pages, route)]}
-      suggest={(text) => [...suggestObjects(text, route), ...suggestSearches(text, route)]}
+      suggest={(text) => [
+        ...suggestObjects(text, route),
+        ...suggestCommands(text, route),
+        ...suggestSearches(text, route),
+      ]}
       none={shellWords().nothingFound}
       onClose={onClose}
     />

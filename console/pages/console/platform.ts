@@ -23,4 +23,9 @@ export const download = createDownloader(caller)
 export const downloadList = createListDownloader(caller)
 
 /** The events that the user may read. */
-export const live = new LiveEvents({ fetch: fetchHere, wait: browserTiming.wait, onRefused })
+export const live = new LiveEvents({
+  fetch: fetchHere,
+  wait: browserTiming.wait,
+  onRefused,
+  onError: reportError,
+})

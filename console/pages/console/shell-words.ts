@@ -27,6 +27,7 @@ export const shellWords = defineWords({
     openOrder: (id: string) => `Open the order ${id}`,
     openObject: (id: string) => `Open what has the id ${id}`,
     noObject: (id: string) => `Nothing that your roles allow you to see was found with the id ${id}.`,
+    runCommand: (title: string) => `Run the command ${title}`,
     searchIn: {
       orders: (text: string) => `Orders whose ids begin with ${text}`,
       alerts: (text: string) => `Alerts with the text ${text}`,
@@ -56,6 +57,7 @@ export const shellWords = defineWords({
     openOrder: (id) => `打开订单 ${id}`,
     openObject: (id) => `打开编号为 ${id} 的对象`,
     noObject: (id) => `没有找到编号为 ${id} 且您的角色可查看的对象。`,
+    runCommand: (title) => `运行命令 ${title}`,
     searchIn: {
       orders: (text) => `订单号以 ${text} 开头的订单`,
       alerts: (text) => `包含 ${text} 的告警`,

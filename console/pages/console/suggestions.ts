@@ -4,6 +4,8 @@ import type { Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
 import { reportFailure } from '../../parts/report-failure.ts'
 import { showToast } from '../../parts/toast.tsx'
+import { matchActions } from '../../parts/actions/match.ts'
+import { commandAddress, commandChoices, commandLabel } from './command-names.ts'
 import { foundAddress } from './orders/find-order.ts'
 import { pathOf } from './view.ts'
 import { call, session } from './platform.ts'
@@ -61,6 +63,19 @@ async function openById(id: string, route: (address: string) => void): Promise<v
   const failure = failures.find(({ status }) => status !== NOT_FOUND)
   if (failure) reportFailure(failure)
   else showToast('warning', shellWords().noObject(id))
+}
+
+/** The commands that the user may run, by their names. */
+export function suggestCommands(text: string, route: (address: string) => void): readonly Action[] {
+  if (text.length < SHORTEST_SEARCH) return []
+  const actions = commandChoices().flatMap((id) => {
+    const address = commandAddress(id)
+    if (!address?.startsWith(`${pathOf({ name: 'commands' })}/`)) return []
+    return [
+      { title: shellWords().runCommand(isolated(commandLabel(id))), keywords: id, run: () => route(address) },
+    ]
+  })
+  return matchActions(actions, text)
 }
 
 interface Searchable {

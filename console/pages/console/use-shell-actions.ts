@@ -36,11 +36,7 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
         keys: `g ${page.key}`,
         run: () => route(pathOf(page)),
       })),
-      // The open page has its own action.
-      ...newItemActions(
-        pages.filter((page) => !isPathOf(page, path)),
-        route,
-      ),
+      ...newItemActions(pages, path, route),
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
       { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
       { title: words.showTour, keywords: TOUR_KEYWORDS, run: () => (overlay.value = 'tour') },
@@ -59,10 +55,17 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
   })
 }
 
-function newItemActions(pages: readonly ConsolePage[], route: (address: string) => void): readonly Action[] {
+/** The open page has its own action; its key is the first one of these. */
+function newItemActions(
+  pages: readonly ConsolePage[],
+  path: string,
+  route: (address: string) => void,
+): readonly Action[] {
+  const hasOwn = pages.some((page) => page.newItem && isPathOf(page, path))
   return pages.flatMap((page) => {
-    const { newItem } = page
-    if (!newItem || !session.may(newItem.operation)) return []
-    return [{ title: newItem.title(), run: () => route(newItemAddress(pathOf(page))) }]
+    const { newItem, key } = page
+    if (!newItem || isPathOf(page, path) || !session.may(newItem.operation)) return []
+    const run = () => route(newItemAddress(pathOf(page)))
+    return [{ title: newItem.title(), ...(!hasOwn && { keys: `n ${key}` }), run }]
   })
 }

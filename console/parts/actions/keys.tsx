@@ -24,7 +24,10 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   ])
   return (
     <Modal label={words.keysTitle} onClose={onClose}>
-      <h2 class="modal-title">{words.keysTitle}</h2>
+      {/* The button at the end would scroll to the end. */}
+      <h2 class="modal-title" tabIndex={-1} autofocus>
+        {words.keysTitle}
+      </h2>
       <dl class="key-list">
         {[...withKeys].map(
           ([keys, title]) =>

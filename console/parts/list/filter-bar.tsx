@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
+import { useActions } from '../actions/actions.ts'
 import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -102,6 +103,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
 function AddFilter({ choices, onChoose }: ChoicesProps) {
   const { addFilter } = listWords()
   const isOpen = useSignal(false)
+  useActions(() => [{ title: addFilter, keys: 'f', run: () => (isOpen.value = true) }])
   return (
     <Popover
       label={addFilter}
@@ -207,7 +209,8 @@ function valueText(
 ): string | undefined {
   if (filter.kind === 'period') return periodText(filter, query)
   const value = query[filter.name] ?? (filter.kind === 'choice' ? filter.preset : undefined)
-  if (value === undefined || filter.kind === 'text') return value
+  if (value === undefined) return undefined
+  if (filter.kind === 'text') return filter.wordsOf?.(value) ?? value
   return labelOf(filter.name, value)
 }
 
@@ -272,7 +275,8 @@ function TextEditor({
 }: EditorProps<Extract<ListFilter, { kind: 'text' | 'reference' }>>) {
   const id = useId()
   const text = useSignal(query[filter.name] ?? '')
-  const suggestions = (filter.kind === 'text' && filter.suggestions?.()) || []
+  const { suggestions: suggest, wordsOf } = filter.kind === 'text' ? filter : {}
+  const suggestions = suggest?.() ?? []
   const hint = placeholderOf(filter)
   return (
     <form
@@ -295,7 +299,7 @@ function TextEditor({
       {suggestions.length > 0 && (
         <datalist id={id}>
           {suggestions.map((each) => (
-            <option key={each} value={each} />
+            <option key={each} value={each} label={wordsOf?.(each)} />
           ))}
         </datalist>
       )}

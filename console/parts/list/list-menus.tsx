@@ -227,7 +227,7 @@ function BarPopover({ label, icon, face = label, children }: BarPopoverProps) {
       face={
         <>
           <Icon name={icon} />
-          <bdi class="chip-value">{face}</bdi>
+          <bdi class={face === label ? 'bar-label' : 'chip-value'}>{face}</bdi>
         </>
       }
       isOpen={isOpen.value}

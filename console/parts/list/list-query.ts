@@ -24,6 +24,8 @@ export type ListFilter =
       readonly isElsewhere?: boolean
       /** Texts to choose from, such as those in the list; any other can be typed. */
       readonly suggestions?: () => readonly string[]
+      /** The words for a text that is a name of the API. */
+      readonly wordsOf?: (text: string) => string
     }
   | {
       readonly name: string

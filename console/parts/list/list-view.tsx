@@ -138,7 +138,7 @@ function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
   return (
     <button class="button" type="button" title={exportHint} onClick={() => void run()}>
       <Icon name="download" />
-      {runningTitle ?? exportList}
+      <span class="bar-label">{runningTitle ?? exportList}</span>
     </button>
   )
 }

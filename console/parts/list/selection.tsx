@@ -181,7 +181,9 @@ function useBulk<Item>({ titleOf }: Bulk<Item>, selection: ChosenKeys, keyOf: (i
       isDestructive,
       ...(text !== undefined && { text }),
     }
-    if (!(await confirmAction(asked))) return
+    // One item is changed as on its page, where only what cannot be undone asks.
+    const asks = targets.length > 1 || isDestructive
+    if (asks && !(await confirmAction(asked))) return
     const progress = (index: number) => (sent.value = words.sentOf(localNumber(index), count))
     progress(0)
     const outcome = await sendEach(targets, action.send, progress)

@@ -34,7 +34,7 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
   useLayoutEffect(() => () => leaveTable(frame.current), [])
   return (
     <div ref={frame} class="table-frame" role="region" aria-label={label} tabIndex={0}>
-      <table class="data-table" aria-busy={isBusy}>
+      <table class="data-table" aria-busy={isBusy} onPointerOver={nameCutText}>
         <thead>
           <tr>
             {heads.map(({ key, ...head }) => (
@@ -47,6 +47,14 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
       {footer}
     </div>
   )
+}
+
+/** A text that has no room is the title of its place, as long as it has none. */
+function nameCutText({ target }: PointerEvent): void {
+  const place = target instanceof Element ? target.closest<HTMLElement>('.row-link, bdi') : null
+  if (!place || place.title !== '') return
+  const isCut = place.scrollWidth > place.clientWidth || place.scrollHeight > place.clientHeight
+  if (isCut && place.clientWidth > 0) place.title = place.textContent
 }
 
 /** The focus of a table that is removed goes to the content of the page: its rows could only pass it to one another. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { BUILT_IN_ZH } from '../../../console/pages/console/commands/built-in.ts'
 import { CHINESE_DESCRIPTIONS } from '../../../console/pages/console/settings/descriptions-zh.ts'
 import { SETTING_TABLE } from '../../../src/config/schema.ts'
 import { assertLooks, consoleWorld, filterBy, filterByText, HOSTILE } from './console-world.ts'
@@ -158,9 +159,9 @@ test('an execution that starts without an event or output is shown as running, i
   const id = await execute('idle', { reason: 'a start' })
   const list = await world.open(t, 'executions?command_id=idle')
   const row = list.getByRole('row').filter({ hasText: 'a start' })
-  await row.getByText('Awaits approval').waitFor()
+  await row.getByText('Awaiting approval').waitFor()
   const page = await world.open(t, `executions/${id}`)
-  await drawer(page, 'Write nothing').getByText('Awaits approval').waitFor()
+  await drawer(page, 'Write nothing').getByText('Awaiting approval').waitFor()
   await world.platform.call('POST', `/commands/executions/${id}/approve`, { user: 'another' })
   await row.getByText('Running').waitFor()
   await drawer(page, 'Write nothing').getByText('Running').waitFor()
@@ -297,6 +298,18 @@ test('each setting is described in Chinese, too', async (t) => {
   const page = await world.open(t, 'settings', { language: 'zh' })
   await page.getByRole('region', { name: /^登录/ }).getByText('签发的 JWT 的有效期，最长 30 天。').waitFor()
   await assertLooks(page, 'settings-zh')
+})
+
+test('each built-in command and each of its parameters is described in Chinese, too', async (t) => {
+  const answer = await world.platform.call('GET', '/commands?all=true')
+  const { items } = (await answer.json()) as { items: { id: string; params: { properties: object } }[] }
+  const builtIn = items.filter(({ id }) => id.includes('.'))
+  assert.deepEqual(
+    builtIn.map(({ id, params }) => [id, Object.keys(params.properties)]),
+    builtIn.map(({ id }) => [id, Object.keys(BUILT_IN_ZH[id]?.params ?? {})]),
+  )
+  const page = await world.open(t, 'commands/data.prune', { language: 'zh' })
+  await page.getByText('保留的备份数量。').waitFor()
 })
 
 test('a setting is found by keyboard alone', async (t) => {

@@ -46,6 +46,8 @@ test('receivers are tested, and an alert shows where it goes', async (t) => {
   await routes.getByText('after 15 minutes without an acknowledgement').waitFor()
   assert.equal(await routes.getByText('(this alert)').count(), 1)
   await assertLooks(page, 'receivers')
+  await page.goto(`${world.platform.url}/console/overview`)
+  await page.getByText('Nobody is notified of alerts that no route matches').waitFor()
 
   const body = { source: 'shop.web', title: 'The shop is slow', level: 'HIGH' }
   const { id } = (await (await world.platform.call('POST', '/alerts/report', { body })).json()) as {
@@ -76,8 +78,8 @@ test('a webhook is made, tested and rotated; its secret is shown once; the audit
   await assertLooks(page, 'webhook')
 
   const audit = await world.open(t, 'audit')
-  await audit.getByText('createWebhook').first().waitFor()
-  await audit.getByText('testWebhook').first().waitFor()
+  await audit.getByText('Send events to an endpoint').first().waitFor()
+  await audit.getByText('Send an event that is only a test').first().waitFor()
   await assertLooks(audit, 'audit-webhook')
 })
 

@@ -46,12 +46,14 @@ export interface WorldOptions {
   readonly toml?: string
   /** Fills the data directory before the platform starts. */
   readonly prepare?: (dataDir: string) => Promise<void>
+  /** Fills the platform before the first test. */
+  readonly fill?: (platform: ServedPlatform) => Promise<void>
 }
 
 /** Declares the world of a test file; its platform and browser end after the last test. */
 export function consoleWorld(
   env: Readonly<Record<string, string>> = {},
-  { toml = '', prepare }: WorldOptions = {},
+  { toml = '', prepare, fill }: WorldOptions = {},
 ): ConsoleWorld {
   const resources = new AsyncDisposableStack()
   const tokens = new Map<string, Promise<string>>()
@@ -69,6 +71,7 @@ export function consoleWorld(
     await prepare?.(directory.path)
     const settings = { API_RATE_LIMIT: '0', ...env }
     const platform = resources.use(await servePlatform({ dataDir: directory.path, env: settings }))
+    await fill?.(platform)
     const browser = await startBrowser()
     resources.defer(() => browser.close())
     started = { browser, platform }

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { eventObject } from '../../../api/event-stream.ts'
 import { defineWords } from '../../../i18n/language.ts'
 import { writeLocal, readLocal } from '../../../parts/preferences.ts'
 import { showToast } from '../../../parts/toast.tsx'
-import { notify } from '../notify.ts'
+import { canNotify, notify } from '../notify.ts'
 import { live, session } from '../platform.ts'
 import { activeSilences } from '../silences/active-silences.ts'
 import { coveringSilence } from '../silences/covering.ts'
@@ -44,17 +44,18 @@ export function notifiesOfAlerts(): boolean {
 }
 
 async function chooseLeast(severity: Severity | null): Promise<void> {
-  // A page over plain HTTP has no notifications.
-  const isAllowed = 'Notification' in globalThis && (await Notification.requestPermission()) === 'granted'
+  const isAllowed = (await Notification.requestPermission()) === 'granted'
   if (severity !== null && !isAllowed) showToast('warning', noticeWords().refused)
   least.value = isAllowed ? severity : null
   writeLocal(KEY, least.value ?? '')
 }
 
-/** From which severity on the browser notifies of new alerts: a choice of this browser. */
+/** From which severity on the browser notifies of new alerts: a choice of this browser, if it can notify. */
 export function AlertNoticeChoice() {
+  const isPossible = useMemo(canNotify, [])
   const { label, never, from } = noticeWords()
   const severities = severityWords()
+  if (!isPossible) return null
   return (
     <label class="setting-choice">
       {label}

@@ -1,6 +1,11 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
+import { localTime } from '../../../i18n/local.ts'
+import { PAGES } from '../pages.ts'
+import { session } from '../platform.ts'
 import { listOf } from '../sources.ts'
+import { pathOf } from '../view.ts'
+import { OPERATION_NAMES, operationLabel } from './operation-words.ts'
 
 export type AuditRow = AnswerOf<'listAudit'>['items'][number]
 
@@ -18,7 +23,7 @@ const EVERY_MS = 30_000
 export const auditRows = listOf('listAudit', PREFIX, {
   filters: [
     { name: 'actor', kind: 'text' },
-    { name: 'operation', kind: 'text' },
+    { name: 'operation', kind: 'text', suggestions: () => OPERATION_NAMES, wordsOf: operationLabel },
     { name: 'target', kind: 'text' },
     { name: 'at', kind: 'period', parameters: ['from', 'to'] },
   ],
@@ -27,9 +32,38 @@ export const auditRows = listOf('listAudit', PREFIX, {
   fromEvent: () => null,
 })
 
+const API_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
 /** `user:0198…`, as the filter has it. */
 export function targetText({ target: { kind, id } }: AuditRow): string {
   return id === null ? kind : `${kind}:${id}`
+}
+
+/** The pages that show what a row is about, by its kind. */
+const TARGET_PAGES: Readonly<Record<string, string>> = {
+  alert: 'alerts',
+  certificate: 'certificates',
+  'data-backup': 'data-backups',
+  execution: 'executions',
+  heartbeat: 'heartbeats',
+  menu: 'menus',
+  message: 'messages',
+  order: 'orders',
+  payment: 'payments',
+  reconciliation: 'reconciliations',
+  silence: 'silences',
+  ticket: 'tickets',
+  user: 'users',
+  'vpn-session': 'vpn-sessions',
+  webhook: 'webhooks',
+}
+
+/** The page of what a row is about, for a user who may open it. */
+export function targetAddress({ target: { kind, id } }: AuditRow): string | undefined {
+  const name = TARGET_PAGES[kind]
+  const page = PAGES.find((each) => each.name === name)
+  if (!page || id === null || !session.may(page.operation)) return undefined
+  return `${pathOf(page)}/${encodeURIComponent(id)}`
 }
 
 /** Each field that differs: its name, its value before and after. */
@@ -39,5 +73,6 @@ export function changeLines({ changes }: AuditRow): (readonly [name: string, fro
 
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '–'
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return API_TIME.test(value) ? localTime(value) : value
 }

@@ -7,7 +7,15 @@ import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { Section } from '../../../parts/section.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
-import { auditRows, changeLines, AUDIT_OUTCOME_TONES, targetText, type AuditRow } from './model.ts'
+import {
+  auditRows,
+  changeLines,
+  AUDIT_OUTCOME_TONES,
+  targetAddress,
+  targetText,
+  type AuditRow,
+} from './model.ts'
+import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
 const PATH = pathOf({ name: 'audit' })
@@ -33,8 +41,17 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
   const { fields, outcomes } = auditWords()
   const column = fieldColumns<AuditRow, typeof fields>(fields)
   return [
-    { key: 'actor', title: fields.actor, cell: ({ actor }) => <bdi>{actor.name}</bdi> },
-    column.text('operation'),
+    {
+      key: 'operation',
+      title: fields.operation,
+      cell: ({ operation }) => <bdi>{operationLabel(operation)}</bdi>,
+    },
+    {
+      key: 'actor',
+      title: fields.actor,
+      isFromMedium: true,
+      cell: ({ actor }) => <bdi>{actor.name}</bdi>,
+    },
     column.status('outcome', AUDIT_OUTCOME_TONES, outcomes),
     {
       key: 'target',
@@ -44,6 +61,13 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
     },
     column.time('at', { isWideOnly: true, isFromMedium: true }),
   ]
+}
+
+/** What was changed, which leads to its page. */
+function Target({ row }: { readonly row: AuditRow }) {
+  const text = <bdi class="mono">{targetText(row)}</bdi>
+  const href = targetAddress(row)
+  return href === undefined ? text : <a href={href}>{text}</a>
 }
 
 interface RowDrawerProps {
@@ -57,7 +81,7 @@ function RowDrawer({ row, onClose }: RowDrawerProps) {
   const { actor, outcome } = row
   const lines = changeLines(row)
   return (
-    <Drawer title={row.operation} onClose={onClose}>
+    <Drawer title={operationLabel(row.operation)} onClose={onClose}>
       <ObjectActions status={{ tone: AUDIT_OUTCOME_TONES[outcome], label: outcomes[outcome] }} actions={[]} />
       <FactList
         facts={[
@@ -65,7 +89,8 @@ function RowDrawer({ row, onClose }: RowDrawerProps) {
           [fields.actor, actor.name],
           [fields.kind, kinds[actor.kind]],
           [fields.actor_id, actor.id],
-          [fields.target, targetText(row)],
+          [fields.operation_name, <bdi class="mono">{row.operation}</bdi>],
+          [fields.target, <Target row={row} />],
           [fields.remote_address, row.remote_address],
           [fields.request_id, row.request_id],
         ]}

@@ -5,12 +5,19 @@ import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { call, session } from '../platform.ts'
 import { changeLines, AUDIT_OUTCOME_TONES, type AuditRow } from './model.ts'
+import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
 const MOST = 50
 const SHOWN = 3
 // The page of the object shows them itself.
 const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
+
+/** What the page of the object does not show itself, such as each field of a new one. */
+function shownChanges(row: AuditRow) {
+  const isNew = Object.values(row.changes).every(([from]) => from === null)
+  return isNew ? [] : changeLines(row).filter(([name]) => !SHOWN_ELSEWHERE.has(name))
+}
 
 interface WhoChangedProps {
   /** As the audit trail names it: `user`. */
@@ -27,13 +34,14 @@ export function WhoChanged(props: WhoChangedProps) {
 
 function ObjectChanges({ kind, id, version }: WhoChangedProps) {
   const { whoChanged, nobody, by, changed } = auditWords()
-  const rows = useSignal<readonly AuditRow[]>([])
+  const rows = useSignal<readonly AuditRow[] | null>(null)
   const read = async () => {
     const result = await call('listAudit', { query: { target: `${kind}:${id}`, limit: MOST } })
     if (result.ok) rows.value = result.value.items
     else reportFailure(result.failure)
   }
   useEffect(() => void read(), [kind, id, version])
+  if (!rows.value) return null
   return (
     <Section title={whoChanged}>
       <Timeline
@@ -44,16 +52,18 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
           key: row.id,
           at: row.at,
           tone: AUDIT_OUTCOME_TONES[row.outcome],
-          title: <bdi>{row.operation}</bdi>,
+          title: <bdi>{operationLabel(row.operation)}</bdi>,
           note: (
-            <bdi>
-              {[
-                by(row.actor.name),
-                ...changeLines(row)
-                  .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
-                  .map(([name, from, to]) => `${name}: ${changed(from, to)}`),
-              ].join(' · ')}
-            </bdi>
+            <>
+              <bdi>{by(row.actor.name)}</bdi>
+              {shownChanges(row).map(([name, from, to]) => (
+                <div key={name}>
+                  <bdi>
+                    {name}: {changed(from, to)}
+                  </bdi>
+                </div>
+              ))}
+            </>
           ),
         }))}
       />

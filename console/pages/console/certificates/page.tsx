@@ -66,6 +66,7 @@ function certificateColumns({
     {
       key: 'days_left',
       title: fields.days_left,
+      isFromMedium: true,
       isNumeric: true,
       cell: ({ days_left }) => localDays(days_left),
     },

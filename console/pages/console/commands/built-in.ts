@@ -1,7 +1,14 @@
 import { language } from '../../../i18n/language.ts'
 
+interface BuiltInWords {
+  readonly title: string
+  readonly description: string
+  /** The descriptions of the parameters. */
+  readonly params?: Readonly<Record<string, string>>
+}
+
 /** The built-in commands in Chinese; the platform describes them in English. */
-const BUILT_IN_ZH: Readonly<Record<string, { readonly title: string; readonly description: string }>> = {
+export const BUILT_IN_ZH: Readonly<Record<string, BuiltInWords>> = {
   'certificates.inspect': {
     title: '检查证书',
     description: '立即检查所有证书及其文件，无需等到下次定时检查。',
@@ -10,6 +17,7 @@ const BUILT_IN_ZH: Readonly<Record<string, { readonly title: string; readonly de
   'data.prune': {
     title: '删除旧的数据备份',
     description: '保留最新的已完成备份，其中始终包含最新的已校验备份。',
+    params: { keep: '保留的备份数量。' },
   },
   'messages.redrive-dead': {
     title: '重新发送死信消息',
@@ -22,6 +30,7 @@ const BUILT_IN_ZH: Readonly<Record<string, { readonly title: string; readonly de
   'vpn.disconnect-user': {
     title: '断开 VPN 用户',
     description: '以 4403 关闭一个用户的所有在线会话。该用户可以再次连接；如需阻止，请停用该用户。',
+    params: { user_id: '用户的标识。' },
   },
 }
 
@@ -29,5 +38,15 @@ const BUILT_IN_ZH: Readonly<Record<string, { readonly title: string; readonly de
 export function localCommand<T extends { readonly id: string; readonly title: string | null }>(
   command: T,
 ): T {
-  return language.value === 'zh' ? { ...command, ...BUILT_IN_ZH[command.id] } : command
+  const { title, description } = chineseOf(command.id) ?? {}
+  return title === undefined ? command : { ...command, title, description }
+}
+
+/** The description of a parameter in the language of the reader; undefined where it is that of the platform. */
+export function parameterDescription(id: string, name: string): string | undefined {
+  return chineseOf(id)?.params?.[name]
+}
+
+function chineseOf(id: string): BuiltInWords | undefined {
+  return language.value === 'zh' ? BUILT_IN_ZH[id] : undefined
 }

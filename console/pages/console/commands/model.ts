@@ -2,6 +2,7 @@ import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { listOf } from '../sources.ts'
+import { parameterDescription } from './built-in.ts'
 
 export type Command = AnswerOf<'listCommands'>['items'][number]
 
@@ -24,8 +25,8 @@ export function requestSchema({ params, approval }: Command): FormSchema {
 }
 
 /** The descriptions of the parameters, by their paths in the body. */
-export function parameterHints({ params }: Command): Readonly<Record<string, string>> {
-  return byPath(params, (_, { description }) => description)
+export function parameterHints({ id, params }: Command): Readonly<Record<string, string>> {
+  return byPath(params, (name, { description }) => parameterDescription(id, name) ?? description)
 }
 
 /** The names of the parameters, by their paths in the body. */

@@ -28,7 +28,7 @@ export const executionWords = defineWords({
       comment: 'Comment',
     },
     statuses: {
-      awaiting_approval: 'Awaits approval',
+      awaiting_approval: 'Awaiting approval',
       queued: 'Queued',
       running: 'Running',
       succeeded: 'Succeeded',

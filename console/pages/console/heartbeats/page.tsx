@@ -199,11 +199,13 @@ function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   useEffect(() => void read(), [name, last_beat_at, started_at, missed_at])
   return (
     <Section title={words.pings}>
-      <div class="ping-strip" aria-hidden="true">
-        {pings.value.toReversed().map((ping) => (
-          <span key={ping.at} class={`ping-bar ping-${toneOf(ping)}`} />
-        ))}
-      </div>
+      {pings.value.length > 0 && (
+        <div class="ping-strip" aria-hidden="true">
+          {pings.value.toReversed().map((ping) => (
+            <span key={ping.at} class={`ping-bar ping-${toneOf(ping)}`} />
+          ))}
+        </div>
+      )}
       <Timeline
         label={words.pings}
         empty={words.noPings}

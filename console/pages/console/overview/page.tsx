@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
+import { useActions } from '../../../parts/actions/actions.ts'
 import { CourseMark, TimeChart } from '../../../parts/chart/time-chart.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
@@ -23,7 +24,6 @@ import { BusNotice } from '../bus-notice.tsx'
 import { decidable } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
-import { settingsResource, type Setting, type Settings } from '../settings/model.ts'
 import { pathOf } from '../view.ts'
 import { alertStates, NO_STATES } from './alert-states.ts'
 import {
@@ -71,7 +71,7 @@ function useReadings(period: Period) {
     series: useResource(overviewSeries, period),
     requests: useResource(decidable, ''),
     report: useResource(doctorReport, ''),
-    settings: useResource(robotSetting, ''),
+    routes: useResource(alertRoutes, ''),
   }
 }
 
@@ -82,7 +82,7 @@ interface PartsProps {
 }
 
 function Parts({ answer, readings, period }: PartsProps) {
-  const { bus, states, series, requests, report, settings } = readings
+  const { bus, states, series, requests, report, routes } = readings
   const busState = busStateOf(bus.value.value)
   const overview = overviewOf(answer, busState, states.value.value ?? NO_STATES)
   return (
@@ -93,7 +93,7 @@ function Parts({ answer, readings, period }: PartsProps) {
         findings={doctorThings(report.value.value?.findings ?? [])}
       />
       {session.may('listMessages') && <BusNotice state={busState} />}
-      {settings.value.value?.items.some(isRobotUnset) && <RobotNotice />}
+      <ReceiverNotice routes={routes.value.value?.routes ?? []} />
       {overview.alerts && <SeverityBar firing={overview.alerts.firing} />}
       {overview.orders && <OrderSection orders={overview.orders} series={series} period={period} />}
       <PartStats overview={overview} />
@@ -145,29 +145,30 @@ const overviewSeries: ResourceSource<OverviewSeries> = {
   read: (hours, signal) => call('getOverviewSeries', { query: { hours: Number(hours) } }, signal),
 }
 
-const UNSET = '(unset)'
+type AlertRoutes = Pick<AnswerOf<'getAlertRoutes'>, 'routes'>
 
-/** The settings, for users who may read them. */
-const robotSetting: ResourceSource<Pick<Settings, 'items'>> = {
-  ...settingsResource,
-  read: (id, signal) =>
+/** The routes of alerts, for those who can set them up. */
+const alertRoutes: ResourceSource<AlertRoutes> = {
+  live,
+  prefix: '',
+  isAbout: () => false,
+  read: (_, signal) =>
     session.may('getConfig')
-      ? settingsResource.read(id, signal)
-      : Promise.resolve({ ok: true, value: { items: [] }, etag: null }),
+      ? call('getAlertRoutes', {}, signal)
+      : Promise.resolve({ ok: true, value: { routes: [] }, etag: null }),
 }
 
-function isRobotUnset({ key, value }: Setting): boolean {
-  return key === 'alerts.robot.url' && value === UNSET
-}
-
-/** That nobody is notified of alerts, as long as no chat robot is set up. */
-function RobotNotice() {
-  const { noRobot, toSettings } = overviewWords()
+/** That nobody is notified of alerts, or not of all, as long as the default route has no receiver. */
+function ReceiverNotice({ routes }: AlertRoutes) {
+  const { noReceiver, noDefaultReceiver, toReceivers } = overviewWords()
+  const reached = routes.filter(({ receivers }) => receivers.length > 0)
+  if (routes.length === 0 || reached.some(({ name }) => name === 'default')) return null
   return (
     <p class="page-notice">
       <Icon name="alerts" />
       <span>
-        {noRobot} <a href={pathOf({ name: 'settings' })}>{toSettings}</a>
+        {reached.length === 0 ? noReceiver : noDefaultReceiver}{' '}
+        <a href={pathOf({ name: 'receivers' })}>{toReceivers}</a>
       </span>
     </p>
   )
@@ -200,6 +201,7 @@ function LookFirst({ overview, requests, findings }: LookFirstProps) {
     ...parts,
     ...findings.slice(1),
   ]
+  useActions(() => [{ title: lookTitle, keys: '1', isKeyOnly: true, run: focusFirstThing }])
   if (things.length === 0) return null
   const others = things.slice(SHOWN)
   return (
@@ -216,6 +218,10 @@ function LookFirst({ overview, requests, findings }: LookFirstProps) {
       )}
     </section>
   )
+}
+
+function focusFirstThing(): void {
+  document.querySelector<HTMLElement>('.finding-list a')?.focus()
 }
 
 function thingItem({ key, badge, text, remedy }: Thing) {
@@ -305,7 +311,7 @@ function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
         badge: { tone: result, label: doctorResults[result] },
         text: (
           <>
-            <b>{subject}</b> {detail}
+            <b>{subject}</b> {detail.startsWith(`${subject} `) ? detail.slice(subject.length + 1) : detail}
           </>
         ),
         remedy,
@@ -420,7 +426,12 @@ function CourseRow({ course: { status, now, entered, columns }, index, current }
   return (
     <tr>
       <th scope="row">
-        <CourseMark index={index} /> {orderWords().statuses[status]}
+        <CourseMark index={index} />{' '}
+        {session.may('listOrders') ? (
+          <a href={addressOf(pathOf({ name: 'orders' }), { status })}>{orderWords().statuses[status]}</a>
+        ) : (
+          orderWords().statuses[status]
+        )}
       </th>
       <td class="numeric">{localNumber(now)}</td>
       <td class="numeric">{entered === null ? '–' : localNumber(entered)}</td>

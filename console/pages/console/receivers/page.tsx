@@ -59,25 +59,35 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
     )
   }
   return (
-    <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
-      <table class="data-table">
-        <thead>
-          <tr>
-            <th scope="col">{fields.name}</th>
-            <th scope="col">{fields.state}</th>
-            {mayTest && <th scope="col">{test}</th>}
-            <th scope="col">{fields.pending}</th>
-            <th scope="col">{fields.last_success_at}</th>
-            <th scope="col">{fields.last_error}</th>
-            <th scope="col">{fields.kind}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {receivers.map((receiver) => (
-            <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
-          ))}
-        </tbody>
-      </table>
+    <div class="list-pane">
+      <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
+        <table class="data-table">
+          <thead>
+            <tr>
+              <th scope="col">{fields.name}</th>
+              <th scope="col" class="medium-column">
+                {fields.kind}
+              </th>
+              <th scope="col">{fields.state}</th>
+              <th scope="col" class="numeric wide-column">
+                {fields.pending}
+              </th>
+              <th scope="col" class="wide-column">
+                {fields.last_success_at}
+              </th>
+              <th scope="col" class="wide-column">
+                {fields.last_error}
+              </th>
+              {mayTest && <th scope="col">{test}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {receivers.map((receiver) => (
+              <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }
@@ -94,21 +104,26 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
     <tr>
       <th scope="row">
         <bdi>{name}</bdi>
+        {last_error !== null && (
+          <div class="narrow-line">
+            <LinkedText text={last_error} />
+          </div>
+        )}
       </th>
+      <td class="medium-column">{kind}</td>
       <td>
         <StatusBadge tone={TONES[state]} label={states[state]} />
+      </td>
+      <td class="numeric wide-column">{localNumber(pending)}</td>
+      <td class="wide-column">{last_success_at === null ? '–' : <RelativeTime time={last_success_at} />}</td>
+      <td class="wide-column">
+        <LinkedText text={last_error ?? '–'} />
       </td>
       {mayTest && (
         <td>
           <TestButton name={name} onTested={onTested} />
         </td>
       )}
-      <td>{localNumber(pending)}</td>
-      <td>{last_success_at !== null && <RelativeTime time={last_success_at} />}</td>
-      <td class="receiver-error">
-        <LinkedText text={last_error ?? ''} />
-      </td>
-      <td>{kind}</td>
     </tr>
   )
 }

@@ -56,7 +56,7 @@ function SettingFilters({ filter, onChange }: SettingFiltersProps) {
           onInput={({ currentTarget: { value: text } }) => onChange({ ...filter, text })}
         />
       </label>
-      <label class="setting-choice">
+      <label class="setting-choice checkbox">
         <input
           type="checkbox"
           checked={filter.isChangedOnly}

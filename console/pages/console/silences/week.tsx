@@ -47,7 +47,9 @@ export function SilenceWeek() {
       </div>
       <div class="silence-week-days" aria-hidden="true">
         {days.slice(0, DAYS).map((day) => (
-          <span key={day}>{localWeekday(day)}</span>
+          <span key={day}>
+            <span>{localWeekday(day)}</span> <b>{new Date(day).getDate()}</b>
+          </span>
         ))}
       </div>
       <ResourceView model={week}>

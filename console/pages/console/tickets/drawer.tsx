@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import { localTime } from '../../../i18n/local.ts'
+import { useActions } from '../../../parts/actions/actions.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
@@ -125,6 +126,7 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
   const { id } = ticket
   const words = ticketWords()
   const { comments, showOlder } = useComments(ticket)
+  useActions(() => [{ title: words.addComment, keys: 'c', isKeyOnly: true, run: focusComment }])
   const { apply } = useChange(model)
   const send = (body: object) =>
     apply({
@@ -170,6 +172,10 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
       )}
     </Section>
   )
+}
+
+function focusComment(): void {
+  document.querySelector<HTMLElement>('.mention-box textarea')?.focus()
 }
 
 /** The users that a comment can mention: all for a reader who may list them, otherwise the participants of the ticket. */

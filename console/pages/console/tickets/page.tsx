@@ -84,6 +84,7 @@ function ViewChoice({ view, filters }: ViewChoiceProps) {
 /** Asks for the fields of a new ticket. */
 function NewTicket({ onClose, onCreated }: NewItemDialog) {
   const words = ticketWords()
+  const me = session.bearer.value?.id ?? ''
   return (
     <CreateDialog
       title={words.newItem}
@@ -91,6 +92,7 @@ function NewTicket({ onClose, onCreated }: NewItemDialog) {
       labels={words.fields}
       hints={words.hints}
       labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
+      quickValues={{ assignee: [{ label: assigneeLabel(me), valueOf: () => me }] }}
       action={words.create}
       create={(body) => call('createTicket', { body: body as BodyOf<'createTicket'> })}
       doneOf={() => words.created}

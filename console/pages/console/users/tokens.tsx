@@ -51,13 +51,15 @@ export function TokenList({ user, none }: TokenListProps) {
   }
   useEffect(() => void read(), [user.id, user.enabled])
   return (
-    <>
-      {tokens.value?.length === 0 && <p class="hint">{none}</p>}
-      <ul aria-label={words.title}>
-        {tokens.value?.map((token) => (
-          <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
-        ))}
-      </ul>
+    <div class="page-section">
+      {tokens.value?.length === 0 && <p class="muted">{none}</p>}
+      {tokens.value && tokens.value.length > 0 && (
+        <ul aria-label={words.title}>
+          {tokens.value.map((token) => (
+            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
+          ))}
+        </ul>
+      )}
       {user.enabled && (
         <div class="actions">
           <button class="button" type="button" onClick={() => (isCreating.value = true)}>
@@ -77,7 +79,7 @@ export function TokenList({ user, none }: TokenListProps) {
         />
       )}
       {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
-    </>
+    </div>
   )
 }
 

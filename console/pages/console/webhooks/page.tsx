@@ -202,9 +202,10 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   }, [id, pending, last_success_at, failing_since, status.value])
   return (
     <Section title={words.deliveries}>
-      <label>
-        {words.status}{' '}
+      <label class="filter timeline-filter">
+        <span class="filter-name">{words.status}</span>
         <select
+          class="input"
           value={status.value ?? ''}
           onChange={({ currentTarget }) =>
             (status.value = STATUSES.find((each) => each === currentTarget.value))

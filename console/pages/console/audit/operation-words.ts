@@ -1,0 +1,38 @@
+import { SUMMARIES } from '../../../api/generated-summaries.ts'
+import { defineWords, language } from '../../../i18n/language.ts'
+import { CHINESE_SUMMARIES } from './operations-zh.ts'
+
+/** What the audit trail has besides the operations of the API. */
+const otherWords = defineWords({
+  en: {
+    signIn: 'Sign in',
+    start: 'Start the platform with other settings',
+    disableWebhook: 'Disable a webhook that has failed for too long',
+    pruneAudit: 'Delete old rows of the audit trail',
+    command: (line: string) => `Run: ${line}`,
+  },
+  zh: {
+    signIn: '登录',
+    start: '以不同的设置启动平台',
+    disableWebhook: '停用长时间失败的 Webhook',
+    pruneAudit: '删除旧的审计记录',
+    command: (line) => `运行：${line}`,
+  },
+})
+
+const COMMAND = 'cli.'
+
+/** What an operation of the audit trail does, in the language of the reader; its name if it is not known. */
+export function operationLabel(operation: string): string {
+  const { command, ...others } = otherWords()
+  if (operation.startsWith(COMMAND))
+    return command(`platform ${operation.slice(COMMAND.length).replaceAll('.', ' ')}`)
+  const words: Readonly<Record<string, string>> = {
+    ...(language.value === 'zh' ? CHINESE_SUMMARIES : SUMMARIES),
+    ...others,
+  }
+  return Object.hasOwn(words, operation) ? (words[operation] ?? operation) : operation
+}
+
+/** The operations by their names, to choose from. */
+export const OPERATION_NAMES: readonly string[] = Object.keys(CHINESE_SUMMARIES)

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../support/eventually.ts'
+import { createJumpingClock, missingFaketime } from '../../support/jumping-clock.ts'
+import { temporaryDirectory } from '../../support/platform.ts'
+import { liveWeek, SHOP_TOML } from '../../support/shop-week.ts'
+import { assertLook, consoleWorld } from './console-world.ts'
+
+const resources = new AsyncDisposableStack()
+after(() => resources.disposeAsync())
+const clock = createJumpingClock(join(resources.use(temporaryDirectory()).path, 'clock'))
+const world = consoleWorld(clock.env, { toml: SHOP_TOML, fill: (platform) => liveWeek(platform, clock) })
+
+const PAGES = [
+  'overview',
+  'my-work',
+  'my-tokens',
+  'orders',
+  'payments',
+  'reconciliations',
+  'messages',
+  'alerts',
+  'silences',
+  'receivers',
+  'heartbeats',
+  'tickets',
+  'tickets?view=board',
+  'commands',
+  'executions',
+  'command-policy',
+  'menus',
+  'certificates',
+  'data-backups',
+  'vpn-sessions',
+  'vpn-audit',
+  'audit',
+  'telemetry',
+  'webhooks',
+  'users',
+  'settings',
+]
+
+const WIDE = { width: 1_440, height: 900 }
+const PHONE = { width: 390, height: 844 }
+const LOOKS = [
+  { viewport: WIDE, colorScheme: 'light' },
+  { viewport: WIDE, colorScheme: 'dark' },
+  { viewport: PHONE, colorScheme: 'light' },
+  { viewport: PHONE, colorScheme: 'dark' },
+] as const
+const LIST_OBJECT = '.row-link'
+
+/** Nothing says any more that it is being read. */
+const loaded = (page: Page) =>
+  eventually(
+    'it is loaded',
+    async () => (await page.locator('.state-loading, [aria-busy="true"]').count()) === 0,
+  )
+
+for (const language of ['en', 'zh'] as const) {
+  test(
+    `each page with a week of a shop, wide and on a phone, in ${language}`,
+    { skip: missingFaketime() },
+    async (t) => {
+      const page = await world.open(t, '', { language })
+      for (const path of PAGES) {
+        const name = path.replaceAll(/\W+/g, '-')
+        await page.setViewportSize(WIDE)
+        await page.goto(`${world.platform.url}/console/${path}`)
+        await page.locator('main h1').waitFor()
+        await loaded(page)
+        for (const look of LOOKS) await assertLook(page, `week-${language}-${name}`, look)
+        await page.setViewportSize(WIDE)
+        const first = page.locator(LIST_OBJECT).first()
+        if ((await first.count()) === 0) continue
+        await first.click()
+        await loaded(page)
+        for (const look of LOOKS) await assertLook(page, `week-${language}-${name}-object`, look)
+      }
+    },
+  )
+}
+
+test('on a phone a menu at the edge opens in the window, and the list of keys at its beginning', async (t) => {
+  const page = await world.open(t, 'orders', { viewport: PHONE })
+  await page.locator(LIST_OBJECT).first().waitFor()
+  for (const name of ['Views', 'Columns']) {
+    await page.getByRole('button', { name, exact: true }).click()
+    const panel = await page.getByRole('dialog', { name }).boundingBox()
+    assert.ok(panel && panel.x >= 0 && panel.x + panel.width <= PHONE.width, name)
+    assert.equal(await page.evaluate(() => document.documentElement.scrollLeft), 0, name)
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.press('?')
+  assert.equal(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop), 0)
+})
