@@ -59,6 +59,15 @@ test('two installations on one database are named with what differs', async (t) 
   assert.match(String(found.at(-1)?.remedy), /two installations, give one of them a database of its own/)
 })
 
+test('processes without a worker are named before an order is overdue', async (t) => {
+  const { examine, run } = await openWorld(t)
+  assert.deepEqual(texts((await examine()).of('worker')), ['ok orders: none waits to expire'])
+  run(serving({ modules: ['api', 'gateway'] }))
+  assert.deepEqual(texts((await examine()).of('worker')), [
+    'warning processes: none of those that serve this database is a worker',
+  ])
+})
+
 test('a receiver that fails, and one that the platform has another address of, are named', async (t) => {
   const { dataDir, examine, run } = await openWorld(t)
   const env = { ALERT_ROBOT_URL: 'http://127.0.0.1:1/x', ALERT_ROBOT_KIND: 'generic' }

@@ -9,7 +9,12 @@ export const workerCheck: Check = {
   name: 'worker',
   modules: ['api', 'worker'],
   run: async ({ database }) => {
-    const overdueMs = (await database().catch(() => undefined))?.overdueOrderMs
+    const facts = await database().catch(() => undefined)
+    const overdueMs = facts?.overdueOrderMs
+    const processes = facts?.activity?.processes ?? []
+    // One that hangs says nothing for three minutes.
+    if (processes.length > 0 && !processes.some(({ modules }) => modules.includes('worker')))
+      return [warning('processes', 'none of those that serve this database is a worker', REMEDY)]
     if (overdueMs === undefined) return [skipped('orders', 'needs the database')]
     if (overdueMs <= LATE_MS) return [fine('orders', 'none waits to expire')]
     const minutes = Math.floor(overdueMs / MINUTE)
@@ -18,7 +23,7 @@ export const workerCheck: Check = {
 }
 
 const REMEDY =
-  'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause'
+  'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause, and one that hangs needs a restart'
 
 /** Whether a provider opens payments at all. */
 export const paymentsCheck: Check = {
