@@ -105,6 +105,10 @@ onEveryDialect('payments', (dialect) => {
 
   test('a callback with a wrong signature stores nothing, and raises one alert an hour', async () => {
     await using w = await paymentWorld(dialect)
+    await assert.rejects(w.payments.verify('nobody', {}, Buffer.from('')), {
+      code: 'channel_not_found',
+      message: 'There is no payment channel "nobody".',
+    })
     const verify = () => w.payments.verify('memory', { 'x-signature': 'bad' }, Buffer.from('{"'))
     await assert.rejects(verify(), { code: 'bad_signature', kind: 'unauthenticated' })
     await assert.rejects(verify(), { code: 'bad_signature' })
