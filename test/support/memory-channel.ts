@@ -85,8 +85,11 @@ export class MemoryChannel implements PaymentChannel {
     })
   }
 
-  refund({ number, amountCents }: NewRefund): Promise<ProviderRefund> {
+  refund({ number, amountCents, payment }: NewRefund): Promise<ProviderRefund> {
     return this.#call('refund', number, () => {
+      const { paidCents = payment.amountCents } = this.payments.get(payment.number) ?? {}
+      // As WeChat Pay does.
+      if (paidCents !== payment.amountCents) throw new ChannelError('another total was paid', 'refused')
       if (!this.refunds.has(number))
         this.refunds.set(number, { cents: amountCents, status: this.refundStatus })
       return this.#refundOf(number)

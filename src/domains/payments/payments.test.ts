@@ -105,6 +105,10 @@ onEveryDialect('payments', (dialect) => {
 
   test('a callback with a wrong signature stores nothing, and raises one alert an hour', async () => {
     await using w = await paymentWorld(dialect)
+    await assert.rejects(w.payments.verify('nobody', {}, Buffer.from('')), {
+      code: 'channel_not_found',
+      message: 'There is no payment channel "nobody".',
+    })
     const verify = () => w.payments.verify('memory', { 'x-signature': 'bad' }, Buffer.from('{"'))
     await assert.rejects(verify(), { code: 'bad_signature', kind: 'unauthenticated' })
     await assert.rejects(verify(), { code: 'bad_signature' })
@@ -318,6 +322,43 @@ onEveryDialect('payments', (dialect) => {
     assert.equal(w.events.filter((type) => type === 'payment.refunded').length, 2)
     // Creating, open, paid, refunded twice.
     assert.equal((await w.payments.get(id)).version, 5)
+  })
+
+  test('a payment of another amount than its order is refunded as it was paid', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.receive(w.channel.pay(number, 1_000))
+    await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'wrong amount' }, 'ada'))
+    await w.runRefunds()
+    const { refundedCents, attention } = await w.payments.get(id)
+    assert.deepEqual([refundedCents, attention], [1_000, null])
+  })
+
+  test('a channel fails while none of its last five payments is opened', async () => {
+    await using w = await paymentWorld(dialect)
+    const failing = async () => [...(await w.payments.reportFailing())]
+    const raised = () => w.alerts.filter((each) => each.startsWith('payment.channel_failing:memory'))
+    const refuse = async (count: number, from: number) => {
+      for (let n = 0; n < count; n++) {
+        w.channel.faults.push({ call: 'create', outcome: 'refused', isDone: false })
+        await w.open(`o-${from + n}`)
+      }
+    }
+    await refuse(4, 10)
+    assert.deepEqual([await failing(), raised()], [[], []])
+    await refuse(1, 20)
+    for (let run = 0; run < 2; run++) assert.deepEqual(await failing(), ['memory'])
+    assert.deepEqual(raised(), ['payment.channel_failing:memory HIGH'])
+    w.clock.advance(HOUR)
+    await failing()
+    assert.equal(raised().length, 2, 'it is reported again')
+    await w.open('o-30')
+    assert.deepEqual(await failing(), [])
+    assert.equal(raised().at(-1), 'payment.channel_failing:memory CLOSE')
+    await refuse(5, 40)
+    assert.deepEqual(await failing(), ['memory'])
+    w.clock.advance(DAY)
+    assert.deepEqual(await failing(), [], 'nobody has tried for a day')
   })
 
   test('a refund that the provider takes back days later fails with an alert, and can be made again', async () => {

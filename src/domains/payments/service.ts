@@ -380,16 +380,14 @@ export class Payments implements OrderPayments {
     const known = [...this.#options.channels.keys()]
     const hint =
       known.length === 0 ? 'none is configured ([payments.channels.<name>])' : `there are ${known.join(', ')}`
-    throw new AppError(
-      'not_found',
-      'channel_not_found',
-      `There is no payment channel ${JSON.stringify(name)}; ${hint}.`,
-    )
+    throw noChannel(name, `; ${hint}`)
   }
 
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
   async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
-    const channel = this.channel(name)
+    const channel = this.#options.channels.get(name)
+    // Strangers are not told which there are.
+    if (!channel) throw noChannel(name)
     try {
       return channel.verifyCallback(headers, body)
     } catch (error) {
@@ -723,6 +721,11 @@ function blankPayment(now: number) {
     isClosing: false,
     version: 1,
   }
+}
+
+function noChannel(name: string, hint = ''): AppError {
+  const message = `There is no payment channel ${JSON.stringify(name)}${hint}.`
+  return new AppError('not_found', 'channel_not_found', message)
 }
 
 function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow {

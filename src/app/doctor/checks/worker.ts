@@ -28,6 +28,7 @@ const REMEDY =
 /** Whether a provider opens payments at all. */
 export const paymentsCheck: Check = {
   name: 'payments',
+  modules: ['api', 'worker'],
   run: async ({ database, loaded }) => {
     const { channels } = loaded.config.payments
     if (channels.length === 0) return [skipped('channels', 'none is configured')]
