@@ -82,7 +82,7 @@ function changesAt(port: number, id: string): Record<'created' | 'edited', Omit<
   }
 }
 
-// docs/performance.md, P23: audit
+// docs/performance.md, P23: the audit trail
 const MUST = { must: { atMost: 1.05 } }
 
 function measuresOf(rounds: readonly Round[]): Measure[] {

@@ -11,6 +11,7 @@ body { margin: 0; padding: 1.5rem 1rem; background: var(--page); color: var(--te
 main { max-width: 34rem; margin: 8vh auto 0; padding: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; overflow-wrap: anywhere }
 h1 { margin: 0 0 .75rem; font-size: 1.35rem; line-height: 1.3 }
 a { color: var(--link) }
+dt { scroll-margin-top: 1rem }
 dt:target { outline: 2px solid var(--link); outline-offset: .25rem }
 dd { margin: 0 0 .75rem; color: var(--muted) }
 footer { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem }
