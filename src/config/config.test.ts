@@ -133,6 +133,14 @@ test('without a file and an environment everything has its default', () => {
   })
 })
 
+test('the defaults are read without Intl, whose first use takes 8 MB', (t) => {
+  const numberFormat = t.mock.method(Intl, 'NumberFormat')
+  const dateTimeFormat = t.mock.method(Intl, 'DateTimeFormat')
+  withoutFile({ BACKUP_TIME_ZONE: 'UTC' })
+  assert.equal(numberFormat.mock.callCount(), 0)
+  assert.equal(dateTimeFormat.mock.callCount(), 0)
+})
+
 test('the configuration is deeply frozen', () => {
   const { config } = withoutFile()
   assert.throws(() => Object.assign(config.api.listen, { port: 1 }), TypeError)

@@ -45,6 +45,8 @@ const MAX_SECRETS_BYTES = 65_536
 const CHANNEL_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const CNY_ONLY: readonly ChannelKind[] = ['wechatpay', 'alipay']
 
+// Accepted at once: `Intl`, which knows all others, takes 8 MB with its first use.
+const DEFAULT_CURRENCY = 'CNY'
 const TWO_DECIMALS = 2
 // Providers count these in whole units, or demand them so, whatever ISO 4217 says.
 const WHOLE_UNITS = ['HUF', 'ISK', 'TWD', 'UGX']
@@ -52,7 +54,7 @@ const WHOLE_UNITS = ['HUF', 'ISK', 'TWD', 'UGX']
 const currency = valueType({
   name: 'currency',
   expected: 'a currency of ISO 4217 with two decimals, such as CNY or EUR',
-  parse: (text) => (hasTwoDecimals(text) ? text : undefined),
+  parse: (text) => (text === DEFAULT_CURRENCY || hasTwoDecimals(text) ? text : undefined),
 })
 
 function hasTwoDecimals(code: string): boolean {
@@ -77,7 +79,7 @@ const publicUrl = valueType({
 export const PAYMENT_SETTINGS = {
   'payments.currency': setting(currency, {
     description: 'The currency of all orders, with two decimals. WeChat Pay and Alipay take CNY only.',
-    default: 'CNY',
+    default: DEFAULT_CURRENCY,
   }),
   'payments.public_url': setting(publicUrl, {
     description:

@@ -1,6 +1,6 @@
 import { lookup as lookUpHost } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
@@ -30,7 +30,10 @@ class AddressRefused extends Error {
   }
 }
 
-/** Connections to endpoints, each to an address that was checked when it was resolved. Uses no proxy. */
+/**
+ * Connections to endpoints, each to an address that was checked when it was resolved. Uses no proxy. The client is loaded
+ * with the first call: it takes memory that an installation without webhooks does not need.
+ */
 export class HttpWebhookCaller implements WebhookCaller {
   readonly #rules: AddressRules
   readonly #resolve: Resolve
@@ -67,12 +70,13 @@ export class HttpWebhookCaller implements WebhookCaller {
     if (this.refusal(url)) return { failure: 'address_refused' }
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)])
     try {
+      const { request } = await import('undici')
       const answer = await request(url, {
         method: 'POST',
         headers,
         body,
         signal,
-        dispatcher: this.#agent(new URL(url).protocol),
+        dispatcher: await this.#agent(new URL(url).protocol),
         headersTimeout: 0,
         bodyTimeout: 0,
       })
@@ -93,7 +97,8 @@ export class HttpWebhookCaller implements WebhookCaller {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
   }
 
-  #agent(protocol: string): Dispatcher {
+  async #agent(protocol: string): Promise<Dispatcher> {
+    const { Agent } = await import('undici')
     return this.#agents.getOrInsertComputed(
       protocol,
       () => new Agent({ connect: { timeout: this.#timeoutMs, lookup: this.#lookup(protocol === 'https:') } }),

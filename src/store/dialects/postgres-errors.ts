@@ -8,6 +8,9 @@ const READ_ONLY_TRANSACTION = '25006'
 const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
 const LOCK_NOT_AVAILABLE = '55P03'
 
+const FEATURE_NOT_SUPPORTED = '0A000'
+const STALE_PLAN = /cached plan must not change result type/
+
 const RETRYABLE = new Set([SERIALIZATION_FAILURE, DEADLOCK_DETECTED])
 // A standby answers 25006 to a change.
 const UNAVAILABLE = new Set([READ_ONLY_TRANSACTION])
@@ -38,9 +41,21 @@ export function isReadOnlyRefusal(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION
 }
 
+/** Whether a prepared statement does not fit its tables any more: another release has changed the type of a column. */
+export function isStalePlan(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && error.code === FEATURE_NOT_SUPPORTED && STALE_PLAN.test(error.message)
+  )
+}
+
 /** Whether another server may be the one to use after this error. */
 export function raisesDoubt(error: unknown): boolean {
-  return isReadOnlyRefusal(error) || (error instanceof DatabaseError && NOT_IN_SERVICE.has(error.code ?? ''))
+  return isReadOnlyRefusal(error) || endsConnection(error)
+}
+
+/** Whether the server closes the connection after this error. */
+export function endsConnection(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && NOT_IN_SERVICE.has(error.code ?? '')
 }
 
 /** The error of a query as callers get it: `store_unavailable` when the server cannot be used or a wait took too long, else as it is. */

@@ -16,7 +16,7 @@ import type { Queries, Store, Tx } from '../store.ts'
 import { statement } from '../tables.ts'
 import { STORE_LIMITS } from '../timeout.ts'
 import { WriteGroups } from './postgres-groups.ts'
-import type { PooledConnection } from './postgres-pool.ts'
+import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
 import { StatementNames } from './postgres-queries.ts'
 
 const put = statement<{ name: string }>((db, value) =>
@@ -362,6 +362,52 @@ test('behind a BEGIN that the server refuses nothing is sent, and each write run
     sent.filter((text) => !/^(?:begin|rollback)/.test(text)),
     [],
   )
+})
+
+test('a group under load begins with the commit before it; behind a refusal each write runs alone', async () => {
+  const sent: string[] = []
+  const answers: Partial<PooledConnection> = {
+    async query<R extends object>({ text }: PostgresQuery) {
+      sent.push(text.replace(/[ ;].*/, ''))
+      if (text.startsWith('begin') && sent.includes('commit'))
+        throw new Error('canceling statement due to user request')
+      return { command: 'INSERT', rowCount: 1, rows: [] as R[], oid: 0, fields: [] }
+    },
+    async commit() {
+      sent.push('commit')
+      return { command: 'COMMIT', rowCount: null, rows: [], oid: 0, fields: [] }
+    },
+    isClosed: false,
+    release: () => void sent.push('released'),
+  }
+  const alone: string[] = []
+  const groups = new WriteGroups({
+    connect: async () => answers as PooledConnection,
+    names: new StatementNames(),
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: STORE_LIMITS.postgres,
+    runAlone: async () => alone.push('alone') as never,
+  })
+  const write = (name: string) => groups.write((tx) => tx.change(put, { name }), [row(name)])
+  await Promise.all(['a', 'b'].map(write))
+  assert.deepEqual(sent, ['begin', 'insert', 'insert', 'commit', 'begin'])
+  await Promise.all(['c', 'd'].map(write))
+  assert.deepEqual(sent.slice(5), ['rollback', 'released'])
+  assert.deepEqual(alone, ['alone', 'alone'])
+})
+
+test('no transaction stays open when the load ends', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  for (let round = 0; round < 3; round++)
+    await Promise.all(NAMES.map((name) => writePut(store, `${name}${round}`)))
+  await eventually('all transactions to end', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and state like 'idle in transaction%'`.execute(store.read.db)
+    return rows.length === 0
+  })
 })
 
 // The number of a sequence is not rolled back.

@@ -18,6 +18,8 @@ const CONNECTIONS = 2
 const GROUP_LIMIT = 32
 // The clients that one commit has answered come back within a few turns.
 const BURST_TURNS = 4
+// The clients that a commit has answered come back within this time.
+const OPEN_FOR_MS = 5
 // As for a connection of the pool.
 const WAIT_LIMIT_MS = 5 * SECOND
 // A write that waits for a lock makes its group wait, so after this time it runs alone. Longer than a commit on a remote
@@ -69,6 +71,7 @@ export class WriteGroups {
   readonly #groupSize: Histogram
   /** What the writes touch that are in a group now, or are repeated alone. */
   readonly #touched = new Set<string>()
+  readonly #opened: OpenTransaction[] = []
   #waiting: Write[] = []
   #running = 0
   #isGathering = false
@@ -165,20 +168,84 @@ export class WriteGroups {
 
   /** Settles the writes by one transaction; returns those that must be repeated alone. Rejects when it settles none. */
   async #runTogether(group: readonly Write[]): Promise<readonly Write[]> {
-    const connection = await this.#options.connect()
+    const opened = this.#opened.pop() ?? new OpenTransaction(await this.#options.connect())
     try {
-      const transaction = new GroupTransaction(connection, this.#options)
+      const transaction = new GroupTransaction(opened, this.#options)
       const members = await transaction.run(group)
       if (transaction.isBroken) {
-        await rollback(connection)
+        await opened.rollback()
         return members.filter((member) => !member.failExpired()).map(({ write }) => write)
       }
-      if (!(await isCommitted(connection))) return group
+      // Under load the next group comes at once: its transaction begins in the same packet.
+      if (!(await opened.commit({ opensNext: group.length > 1 }))) return group
       this.#groupSize.observe(group.length)
       return members.filter((member) => !member.settle()).map(({ write }) => write)
     } finally {
-      connection.release()
+      this.#keep(opened)
     }
+  }
+
+  /** Keeps the connection for a moment if the transaction of the next group is open. */
+  #keep(opened: OpenTransaction): void {
+    if (!opened.isOpen) return opened.release()
+    this.#opened.push(opened)
+    setTimeout(() => this.#drop(opened), OPEN_FOR_MS)
+  }
+
+  /** Ends the transaction if no group has taken it. */
+  #drop(opened: OpenTransaction): void {
+    const index = this.#opened.indexOf(opened)
+    if (index < 0) return
+    this.#opened.splice(index, 1)
+    void opened.rollback().then(() => opened.release())
+  }
+}
+
+/** A connection and its transaction, whose first statement may still be on its way. */
+class OpenTransaction {
+  readonly connection: PooledConnection
+  #begun: Promise<unknown> | undefined
+
+  constructor(connection: PooledConnection) {
+    this.connection = connection
+    this.#begin()
+  }
+
+  get isOpen(): boolean {
+    return this.#begun !== undefined && !this.connection.isClosed
+  }
+
+  /** Rejects when the server has refused to begin: behind it each statement would be committed on its own. */
+  async begun(): Promise<void> {
+    await this.#begun
+  }
+
+  /** `false` when it was rolled back for certain. Rejects when nobody knows. */
+  async commit({ opensNext }: { readonly opensNext: boolean }): Promise<boolean> {
+    const committed = isCommitted(this.connection)
+    this.#begun = undefined
+    if (opensNext) this.#begin()
+    try {
+      return await committed
+    } catch (error) {
+      if (opensNext) this.connection.close(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
+  }
+
+  async rollback(): Promise<void> {
+    this.#begun = undefined
+    await rollback(this.connection)
+  }
+
+  release(): void {
+    this.connection.release()
+  }
+
+  #begin(): void {
+    this.#begun = this.connection.query({ text: BEGIN })
+    // Whoever uses the transaction waits for it.
+    this.#begun.catch(() => undefined)
   }
 }
 
@@ -197,16 +264,17 @@ class GroupTransaction {
   readonly options: WriteGroupsOptions
   /** Whether it must be rolled back. */
   isBroken = false
+  readonly #opened: OpenTransaction
 
-  constructor(connection: PooledConnection, options: WriteGroupsOptions) {
-    this.connection = connection
+  constructor(opened: OpenTransaction, options: WriteGroupsOptions) {
+    this.connection = opened.connection
     this.options = options
+    this.#opened = opened
   }
 
   /** Resolves when all writes have ended, whatever their outcome. */
   async run(group: readonly Write[]): Promise<readonly Member[]> {
-    // Awaited: behind a refused BEGIN each statement would be committed on its own.
-    await this.connection.query({ text: BEGIN }).catch(() => (this.isBroken = true))
+    await this.#opened.begun().catch(() => (this.isBroken = true))
     const members = group.map((write) => new Member(this, write))
     const ends = new Map<string, Promise<void>>()
     for (const member of members) {

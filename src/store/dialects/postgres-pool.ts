@@ -1,7 +1,7 @@
 import type { PoolClient, QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { ReusableTimeout } from '../timeout.ts'
-import { fromPostgresError, raisesDoubt } from './postgres-errors.ts'
+import { endsConnection, fromPostgresError, raisesDoubt } from './postgres-errors.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import type { PostgresServers } from './postgres-servers.ts'
 import { storeUnavailable } from '../unavailable.ts'
@@ -118,6 +118,7 @@ export class PooledConnection implements QueryConnection {
       return result
     } catch (error) {
       if (raisesDoubt(error)) this.#watch.onDoubt(error)
+      if (endsConnection(error)) this.close(error)
       throw fromPostgresError(error)
     }
   }

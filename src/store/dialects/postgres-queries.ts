@@ -32,10 +32,17 @@ export class StatementNames {
   }
 }
 
+export interface PostgresQueriesOptions {
+  /** Undefined where the next query may run on another connection of a pooler, which does not know the names. */
+  readonly names: StatementNames | undefined
+  /** Whether statements that return rows are prepared too: outside of transactions. */
+  readonly preparesReads?: boolean
+}
+
 /**
- * Statements that change rows and return none are prepared under a name: parsing and planning takes the server as long
- * as execution. Statements that return rows are not: such a plan fails once another release has added a column. Without
- * `names` none is: the next transaction may run on another connection of a pooler, which does not know the name.
+ * Statements are prepared under a name: parsing and planning takes the server as long as execution. The plan of one that
+ * returns rows fails once another release has changed the type of a column. In a transaction, which such a failure would
+ * end, they are not prepared.
  */
 export class PostgresQueries implements Queries {
   readonly capabilities = CAPABILITIES.postgres
@@ -44,11 +51,12 @@ export class PostgresQueries implements Queries {
   readonly #source: QuerySource
   #db: Database | undefined
 
-  constructor(source: QuerySource, names: StatementNames | undefined) {
+  constructor(source: QuerySource, { names, preparesReads = false }: PostgresQueriesOptions) {
     this.#source = source
     this.run = async (statement, parameters) => {
       const { text, values } = statement.bind('postgres', COMPILER, parameters)
-      return (await source.query({ text, values })).rows as never[]
+      const name = preparesReads ? names?.of(text) : undefined
+      return (await source.query({ text, values, ...(name !== undefined && { name }) })).rows as never[]
     }
     this.change = async (statement, parameters) => {
       const { text, values } = statement.bind('postgres', COMPILER, parameters)

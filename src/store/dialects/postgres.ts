@@ -14,9 +14,10 @@ import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { dumpPostgres } from './postgres-dump.ts'
 import { isRetryable } from './postgres-errors.ts'
-import { TimeoutPool, type PooledConnection, type PostgresQuery } from './postgres-pool.ts'
+import { TimeoutPool } from './postgres-pool.ts'
 import { WriteGroups } from './postgres-groups.ts'
 import { PostgresQueries, StatementNames } from './postgres-queries.ts'
+import { SharedReads } from './postgres-reads.ts'
 import { PostgresServers } from './postgres-servers.ts'
 import { runTransaction } from './postgres-transaction.ts'
 
@@ -48,8 +49,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const servers = new PostgresServers({ ...options, address, settings: connectionSettings(address) })
   const pool = new TimeoutPool({ servers, clock })
   const names = address.pgbouncer ? undefined : new StatementNames()
-  const readWithin = (queryMs: number): Queries =>
-    new PostgresQueries({ query: async (query) => queryOnce(await pool.connect(queryMs), query) }, names)
+  const readWithin = (queryMs: number): Queries => {
+    const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock })
+    return new PostgresQueries(reads, { names, preparesReads: true })
+  }
   const read = readWithin(limits.queryMs)
   const longRead = readWithin(LONG_QUERY_MS)
   const runAlone = <T>(work: TransactionCallback<T>, longRunning = false): Promise<T> =>
@@ -92,14 +95,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       }),
     check: () => checkEncoding(read),
     close: () => (closing ??= close()),
-  }
-}
-
-async function queryOnce<R extends object>(connection: PooledConnection, query: PostgresQuery) {
-  try {
-    return await connection.query<R>(query)
-  } finally {
-    connection.release()
   }
 }
 

@@ -502,7 +502,7 @@ test('web addresses in a description and a comment are links; the text around th
   await editTicket(id, { comment: `As in ${url}/console/orders.` })
   const page = await world.open(t, `tickets/${id}`)
   const shown = drawer(page, 'With addresses')
-  await shown.getByText(description).waitFor()
+  await shown.getByRole('definition').getByText(description).waitFor()
   const link = shown.getByRole('link', { name: 'https://wiki.example/a?b=c' })
   assert.equal(await link.getAttribute('href'), 'https://wiki.example/a?b=c')
   assert.equal(await link.getAttribute('rel'), 'noopener noreferrer')

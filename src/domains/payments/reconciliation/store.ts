@@ -125,8 +125,11 @@ const refundedOn = statement<OwnRequest, OwnPosition>((on, value) =>
     .limit(value('limit')),
 )
 
-/** The most numbers that {@link findOwnRows} takes: a bound for the variables of a statement, and for a turn of the event loop. */
-export const LARGEST_BATCH = 500
+/**
+ * The most numbers that {@link findOwnRows} takes: a bound for the variables of a statement, for a turn of the event loop, and
+ * for what the garbage collector keeps of each batch.
+ */
+export const LARGEST_BATCH = 200
 const PLACES = Array.from({ length: LARGEST_BATCH }, (_, place) => String(place))
 
 type FoundRow = Omit<OwnRow, 'type'>
