@@ -31,7 +31,7 @@ title = "Clear the cache of the catalogue"
 run = ["sh", "-c", "for page in 1 2 3 4 5; do echo page $page of the catalogue: cleared; done"]
 `
 
-export const HOSTILE_TITLE =
+const HOSTILE_TITLE =
   '<script>alert(1)</script> \u202Egpj.exe 🛒 Auslastungsüberwachungsdienst 数据库磁盘空间不足'
 
 const PLATFORMS = ['live', 'wechat-mini', 'amazon-de', 'marketplace-of-a-partner-with-a-long-name']

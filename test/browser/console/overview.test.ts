@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { doctorChecks } from '../../../console/pages/console/overview/doctor-checks.ts'
 import { startNats } from '../../support/nats.ts'
 import { writeShopDay } from '../../support/shop-day.ts'
 import { connectVpn, consoleWorld, takePicture } from './console-world.ts'
@@ -61,7 +62,11 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await part('Data backup').getByText('Completed').waitFor()
   await part('Waiting messages').getByText('0', { exact: true }).waitFor()
-  await page.getByText('every user can look into it').waitFor()
+  await page.getByText(/^Access to files · .* every user can look into it/).waitFor()
+  const report = await (await world.platform.call('GET', '/doctor')).json()
+  const { findings } = report as { findings: { check: string }[] }
+  const checks = new Set(findings.map(({ check }) => check))
+  assert.deepEqual([...checks.difference(new Set(Object.keys(doctorChecks())))], [])
   await takePicture(page, 'overview')
   await page.setViewportSize({ width: 360, height: 740 })
   await page.emulateMedia({ colorScheme: 'dark' })

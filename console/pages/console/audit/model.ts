@@ -1,7 +1,6 @@
-import type { AnswerOf } from '../../../api/operations.ts'
+import type { AnswerOf, OperationName } from '../../../api/operations.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { localTime } from '../../../i18n/local.ts'
-import { PAGES } from '../pages.ts'
 import { session } from '../platform.ts'
 import { listOf } from '../sources.ts'
 import { pathOf } from '../view.ts'
@@ -39,31 +38,30 @@ export function targetText({ target: { kind, id } }: AuditRow): string {
   return id === null ? kind : `${kind}:${id}`
 }
 
-/** The pages that show what a row is about, by its kind. */
-const TARGET_PAGES: Readonly<Record<string, string>> = {
-  alert: 'alerts',
-  certificate: 'certificates',
-  'data-backup': 'data-backups',
-  execution: 'executions',
-  heartbeat: 'heartbeats',
-  menu: 'menus',
-  message: 'messages',
-  order: 'orders',
-  payment: 'payments',
-  reconciliation: 'reconciliations',
-  silence: 'silences',
-  ticket: 'tickets',
-  user: 'users',
-  'vpn-session': 'vpn-sessions',
-  webhook: 'webhooks',
+/** The pages that show what a row is about by its kind, and what a user needs for them. */
+const TARGET_PAGES: Readonly<Record<string, readonly [page: string, operation: OperationName]>> = {
+  alert: ['alerts', 'listAlerts'],
+  certificate: ['certificates', 'listCertificates'],
+  'data-backup': ['data-backups', 'listDataBackups'],
+  execution: ['executions', 'listExecutions'],
+  heartbeat: ['heartbeats', 'listHeartbeats'],
+  menu: ['menus', 'getMenus'],
+  message: ['messages', 'listMessages'],
+  payment: ['payments', 'listPayments'],
+  reconciliation: ['reconciliations', 'listReconciliations'],
+  silence: ['silences', 'listSilences'],
+  ticket: ['tickets', 'listTickets'],
+  user: ['users', 'listUsers'],
+  'vpn-session': ['vpn-sessions', 'listVpnSessions'],
+  webhook: ['webhooks', 'listWebhooks'],
 }
 
 /** The page of what a row is about, for a user who may open it. */
 export function targetAddress({ target: { kind, id } }: AuditRow): string | undefined {
-  const name = TARGET_PAGES[kind]
-  const page = PAGES.find((each) => each.name === name)
-  if (!page || id === null || !session.may(page.operation)) return undefined
-  return `${pathOf(page)}/${encodeURIComponent(id)}`
+  const [name, operation] = TARGET_PAGES[kind] ?? []
+  if (name === undefined || operation === undefined || id === null || !session.may(operation))
+    return undefined
+  return `${pathOf({ name })}/${encodeURIComponent(id)}`
 }
 
 /** Each field that differs: its name, its value before and after. */

@@ -39,6 +39,7 @@ import {
   type PartName,
   type StatusCourse,
 } from './model.ts'
+import { doctorChecks } from './doctor-checks.ts'
 import { partStats, partAddress, partTone } from './part-stats.tsx'
 import { overviewWords } from './words.ts'
 
@@ -178,7 +179,7 @@ interface Thing {
   readonly key: string
   readonly badge: StatusBadgeProps
   readonly text: ComponentChildren
-  readonly remedy?: string | null
+  readonly remedy?: ComponentChildren
 }
 
 const SHOWN = 3
@@ -303,6 +304,7 @@ const doctorReport: ResourceSource<Pick<DoctorReport, 'findings'>> = {
 /** Errors first. */
 function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
   const { doctorResults } = overviewWords()
+  const checks: Readonly<Record<string, string>> = doctorChecks()
   return (['error', 'warning'] as const).flatMap((result) =>
     findings
       .filter((finding) => finding.result === result)
@@ -311,10 +313,13 @@ function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
         badge: { tone: result, label: doctorResults[result] },
         text: (
           <>
-            <b>{subject}</b> {detail.startsWith(`${subject} `) ? detail.slice(subject.length + 1) : detail}
+            <span class="muted">{checks[check] ?? check}</span> ·{' '}
+            <span lang="en">
+              <b>{subject}</b> {detail.startsWith(`${subject} `) ? detail.slice(subject.length + 1) : detail}
+            </span>
           </>
         ),
-        remedy,
+        remedy: remedy !== null && <span lang="en">{remedy}</span>,
       })),
   )
 }
