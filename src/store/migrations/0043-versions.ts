@@ -13,7 +13,7 @@ const TABLES = [
 
 /** How often an object has changed; orders, tickets and webhooks have the column since their first migrations. */
 export const addVersions: Migration = {
-  name: '0044-versions',
+  name: '0043-versions',
   breaking: false,
   async up({ db, capabilities: { integer } }) {
     // A constant default changes no row of either engine.
