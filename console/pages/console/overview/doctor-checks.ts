@@ -4,6 +4,7 @@ import { defineWords } from '../../../i18n/language.ts'
 export const doctorChecks = defineWords({
   en: {
     access: 'Access to files',
+    alerts: 'Alerts',
     backup: 'Backups',
     bus: 'Message bus',
     certificates: 'Certificates',
@@ -15,6 +16,7 @@ export const doctorChecks = defineWords({
     engine: 'Database engine',
     files: 'Files',
     gateway: 'Gateway',
+    payments: 'Payments',
     ports: 'Ports',
     processes: 'Processes',
     receivers: 'Receivers',
@@ -25,6 +27,7 @@ export const doctorChecks = defineWords({
   },
   zh: {
     access: '文件权限',
+    alerts: '告警',
     backup: '备份',
     bus: '消息总线',
     certificates: '证书',
@@ -36,6 +39,7 @@ export const doctorChecks = defineWords({
     engine: '数据库引擎',
     files: '文件',
     gateway: '网关',
+    payments: '支付',
     ports: '端口',
     processes: '进程',
     receivers: '接收方',
