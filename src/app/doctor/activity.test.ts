@@ -196,7 +196,7 @@ test('the guide leads from a symptom to every check, and the report to the guide
     [...checks].filter((check) => !guide.includes(`\`${check}\``)),
     [],
   )
-  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.api, OUTAGES.primary])
+  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.delivery, OUTAGES.api, OUTAGES.primary])
     assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
   assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
 })
