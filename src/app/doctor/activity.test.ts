@@ -48,11 +48,12 @@ test('two installations on one database are named with what differs', async (t) 
   assert.deepEqual(texts((await examine()).of('processes')), [
     'skipped of this database: none runs, or only read-only ones',
   ])
-  run(serving({}, { processId: 8, dataDir: '/other', bus: 'nats://bus:4222' }))
+  run(serving({}, { processId: 8, version: '2.2.0', dataDir: '/other', bus: 'nats://bus:4222' }))
   const found = (await examine()).of('processes')
   assert.deepEqual(texts(found), [
     'ok one, process 7: 2.3.0; api, worker; bus nats://127.0.0.1:1; data_dir /data; since 1970-01-01T00:00:00.000Z',
-    'ok one, process 8: 2.3.0; api, worker; bus nats://bus:4222; data_dir /other; since 1970-01-01T00:00:00.000Z',
+    'ok one, process 8: 2.2.0; api, worker; bus nats://bus:4222; data_dir /other; since 1970-01-01T00:00:00.000Z',
+    'warning version: the processes have several: 2.2.0 and 2.3.0',
     'warning bus: the processes have several: nats://127.0.0.1:1 and nats://bus:4222; each event goes to one of them',
     'warning data_dir: the processes on one have several: /data and /other',
   ])
@@ -196,7 +197,14 @@ test('the guide leads from a symptom to every check, and the report to the guide
     [...checks].filter((check) => !guide.includes(`\`${check}\``)),
     [],
   )
-  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.delivery, OUTAGES.api, OUTAGES.primary])
+  for (const { lasts } of [
+    OUTAGES.database,
+    OUTAGES.bus,
+    OUTAGES.busStream,
+    OUTAGES.delivery,
+    OUTAGES.api,
+    OUTAGES.primary,
+  ])
     assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
   assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
 })
