@@ -19,6 +19,7 @@ import { identityKeyOf } from '../kernel/identity-signature.ts'
 import { Lifecycle } from '../kernel/process.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import { OUTAGES } from '../kernel/outages.ts'
 import type { RotatedKeys } from '../kernel/secret.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
@@ -92,7 +93,10 @@ export async function openBase(
   // Read now, so that an unreadable key makes the start fail and not a request.
   const keys = await openSigningKeys(config, database, logger)
   const channels = await openChannels(config, resources)
-  const { domains, jobs } = openDomains({ config, logger, metrics, store, bus, keys, channels }, resources)
+  const { domains, jobs, deliveries } = openDomains(
+    { config, logger, metrics, store, bus, keys, channels },
+    resources,
+  )
   const lifecycle = new Lifecycle()
   const checkStore = () => store.check()
   const health = operationsRoutes({
@@ -102,7 +106,7 @@ export async function openBase(
     readOnly: config.readOnly,
     clock: systemClock,
     checkStore,
-    bus,
+    bus: busHealth(bus, deliveries),
     mirror: domains.users.follower,
     exposeMetrics: () => expose(),
   })
@@ -146,7 +150,10 @@ const GUESSABLE_KEY =
   'auth.jwt_secret has a key that is easy to guess, and the key signs tokens for every user: replace it (openssl rand -base64 48)'
 
 /** The domains write to the outboxes and the dispatchers read them, so the dispatchers are created after the domains. */
-function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Pick<Base, 'domains' | 'jobs'> {
+function openDomains(
+  parts: BaseParts,
+  resources: AsyncDisposableStack,
+): Pick<Base, 'domains' | 'jobs'> & { readonly deliveries: readonly LateDelivery[] } {
   const delivery = new LateDelivery()
   const telemetryDelivery = new LateDelivery()
   const deliveries = { delivery, telemetryDelivery }
@@ -168,13 +175,27 @@ function openDomains(parts: BaseParts, resources: AsyncDisposableStack): Pick<Ba
   exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
-  if (config.readOnly) return { domains, jobs: [] }
+  if (config.readOnly) return { domains, jobs: [], deliveries: [] }
   const { messages } = domains.messages
   exposeBacklog(messages, metrics)
   const start = (name: string, outbox: Outbox) => startDispatcher(parts, { name, outbox }, resources)
   delivery.dispatcher = start('delivery', messages)
   telemetryDelivery.dispatcher = start('telemetry-delivery', domains.telemetry.outbox)
-  return { domains, jobs: [busStreamJob(parts.bus, delivery, messages)] }
+  const jobs = [busStreamJob(parts.bus, delivery, messages)]
+  return { domains, jobs, deliveries: [delivery, telemetryDelivery] }
+}
+
+/** A bus that answers and takes no messages is not healthy, either. */
+function busHealth(bus: Bus, deliveries: readonly LateDelivery[]): Pick<Bus, 'state' | 'problem'> {
+  return {
+    get state() {
+      return bus.state
+    },
+    get problem() {
+      const isRefused = deliveries.some(({ dispatcher }) => dispatcher?.isRefused)
+      return bus.problem ?? (isRefused ? OUTAGES.delivery.fails : undefined)
+    },
+  }
 }
 
 const STREAM_EVERY_MS = 30 * SECOND

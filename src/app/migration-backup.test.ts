@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -73,6 +73,14 @@ test('a copy that another process has outrun is dropped', async (t) => {
   })
   assert.deepEqual(await upTo(FORMER, { store: slow }), { steps: [], backup: undefined })
   assert.deepEqual(copies(), [])
+})
+
+test('what a killed migration has left is removed by the next one', async (t) => {
+  const { upTo, copies, backup } = await world(t)
+  await upTo(FIRST)
+  writeFileSync(`${backup}.0198.0199.partial`, 'part of a copy')
+  await upTo(FORMER)
+  assert.deepEqual(copies(), ['platform.db.before-migration'])
 })
 
 test('no copy is made with database.backup_before_migration = false', async (t) => {

@@ -1,9 +1,10 @@
-import { rm, statfs } from 'node:fs/promises'
+import { glob, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import { MINUTE } from '../kernel/time.ts'
 import { migrate, MIGRATIONS, schemaStatus } from '../store/migrate.ts'
 import { createSnapshots, moveFile } from '../store/files/snapshot.ts'
 import type { Store } from '../store/store.ts'
@@ -39,7 +40,9 @@ export async function migrateDatabaseFile(
   }
   const isCopied = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())
   const backup = isCopied ? await copyBefore(store, database.path, isPending) : undefined
-  return { steps: await migrate(store, clock, migrations), backup }
+  const steps = await migrate(store, clock, migrations)
+  if (database.kind === 'sqlite' && steps.length > 0) await removeCopies(database.path, { unchangedMs: 0 })
+  return { steps, backup }
 }
 
 /** How to go back, for people; without a full stop. */
@@ -53,17 +56,27 @@ async function copyBefore(
   path: string,
   isPending: () => Promise<boolean>,
 ): Promise<string | undefined> {
+  await removeCopies(path, { unchangedMs: MINUTE })
   await requireSpace(store, dirname(path))
   const backup = `${path}.before-migration`
   const copy = `${backup}.${newId()}`
   try {
-    await store.snapshot(copy)
-    // Another process may have migrated meanwhile: its copy is the right one.
+    // Another process may have migrated meanwhile, and removed this copy: its own is the right one.
+    const failure = await store.snapshot(copy).catch((error: unknown) => error)
     if (!(await isPending())) return undefined
+    if (failure) throw failure
     await moveFile(copy, backup)
     return backup
   } finally {
     await rm(copy, { force: true })
+  }
+}
+
+/** Those that processes have left that were killed meanwhile; one that is being made changes all the time. */
+async function removeCopies(path: string, { unchangedMs }: { readonly unchangedMs: number }): Promise<void> {
+  for await (const copy of glob(`${path}.before-migration.*`)) {
+    const { mtimeMs = 0 } = (await stat(copy).catch(() => undefined)) ?? {}
+    if (Date.now() - mtimeMs >= unchangedMs) await rm(copy, { force: true })
   }
 }
 

@@ -23,6 +23,11 @@ export const OUTAGES = {
     worksAgain: 'bus stream takes messages again',
     lasts: 'messages still wait for a bus stream: "platform doctor" says why, and what to do',
   },
+  delivery: {
+    fails: 'the bus does not take messages; they wait',
+    worksAgain: 'the bus takes messages again',
+    lasts: 'the bus still does not take messages, and they wait: "platform doctor" says why, and what to do',
+  },
   api: {
     fails: 'the api does not answer',
     worksAgain: 'the api answers again',

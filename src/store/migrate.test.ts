@@ -46,6 +46,23 @@ onEveryDialect('the schema', (dialect) => {
     return { open, store: await open(), drop }
   }
 
+  test('a step that the database refuses is named, and nothing is changed', async (t) => {
+    const { store, drop } = await world()
+    t.after(async () => (await store.close(), await drop()))
+    await migrate(store, systemClock, [step('0001-a')])
+    const failing = { ...step('0001-a'), name: '0003-c' }
+    await assert.rejects(migrate(store, systemClock, [step('0001-a'), step('0002-b'), failing]), {
+      code: 'migration_failed',
+      message:
+        /^The migration 0003-c has failed, and nothing was changed: .*made_by_0001_a.* Install the former release/,
+    })
+    const { applied } = await schemaStatus(store, { migrations: [step('0001-a'), step('0002-b')] })
+    assert.deepEqual(
+      applied.map(({ name }) => name),
+      ['0001-a'],
+    )
+  })
+
   test('an empty database gets every step, once', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))

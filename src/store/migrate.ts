@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../kernel/clock.ts'
-import { AppError } from '../kernel/errors.ts'
+import { AppError, errorMessage } from '../kernel/errors.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { vpn } from './migrations/0002-vpn.ts'
 import { vpnHolders } from './migrations/0003-vpn-holders.ts'
@@ -134,10 +134,22 @@ export async function schemaStatus(
 
 /**
  * Brings the schema up to date in one transaction: all steps or none. Several processes may do so at once.
- * Returns the names of the steps that it has applied.
+ * Returns the names of the steps that it has applied. Rejects with `migration_failed` if the database refuses one.
  */
 export async function migrate(store: Store, clock: Clock, migrations = MIGRATIONS): Promise<string[]> {
-  return store.write((tx) => bringUpToDate(tx, clock, migrations), { longRunning: true })
+  let step: string | undefined
+  const change = (tx: Tx) => bringUpToDate(tx, clock, migrations, (name) => (step = name))
+  try {
+    return await store.write(change, { longRunning: true })
+  } catch (error) {
+    // An outage has an error of its own.
+    throw step === undefined || error instanceof AppError ? error : failedStep(step, error)
+  }
+}
+
+function failedStep(name: string, cause: unknown): AppError {
+  const message = `The migration ${name} has failed, and nothing was changed: ${errorMessage(cause)}. Install the former release again, which still works with this database, and report this line. If somebody has changed tables by hand, undo that first.`
+  return new AppError('unavailable', 'migration_failed', message, { cause })
 }
 
 /** Makes the schema for a copy, with the mark that keeps a platform from serving it before the copy is finished. */
@@ -149,12 +161,18 @@ export async function migrateForCopy(store: Store, clock: Clock): Promise<void> 
   await store.write(prepare, { longRunning: true })
 }
 
-async function bringUpToDate(tx: Tx, clock: Clock, migrations: readonly Migration[]): Promise<string[]> {
+async function bringUpToDate(
+  tx: Tx,
+  clock: Clock,
+  migrations: readonly Migration[],
+  onStep: (name: string) => void = () => undefined,
+): Promise<string[]> {
   if (tx.capabilities.concurrentWriters) await lockMigrations(tx)
   await createLedger(tx)
   const { pending } = statusOf(await readApplied(tx), migrations)
   for (const migration of migrations.filter(({ name }) => pending.includes(name))) {
     const at = clock.now()
+    onStep(migration.name)
     await migration.up(tx, at)
     await record(tx, migration, at)
   }

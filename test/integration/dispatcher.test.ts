@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
-import { HOUR } from '../../src/kernel/time.ts'
+import { OUTAGES } from '../../src/kernel/outages.ts'
+import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import { createLease } from '../../src/store/work/lease.ts'
 import { fakeClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
@@ -171,6 +172,35 @@ onEveryDialect('the dispatcher', (dialect) => {
     bus.disconnect()
     bus.connect()
     await allDelivered(first, 1)
+  })
+
+  test('a bus that answers and takes no messages is told in the log until it takes them', async () => {
+    const clock = fakeClock()
+    const lines: string[] = []
+    const note = (fields: object, text: string) =>
+      void lines.push(`${text}: ${String((fields as { error?: unknown }).error ?? '')}`)
+    const logger = { ...silentLogger, child: () => logger, warn: note, error: note, info: note } as Logger
+    await using world = await openDispatchers(dialect, { clock, logger })
+    const { bus, first } = world
+    bus.rule = () => ({ outcome: 'failed', reason: 'insufficient resources' })
+    first.dispatcher.start()
+    await writeNumbered(first, ['order.created'], 2)
+    const until = (text: string) =>
+      eventually(text, () => {
+        clock.advance(20 * SECOND)
+        first.dispatcher.wake()
+        return lines.some((line) => line.startsWith(text))
+      })
+    await until(OUTAGES.delivery.lasts)
+    assert.equal(first.dispatcher.isRefused, true)
+    bus.rule = () => undefined
+    await until(OUTAGES.delivery.worksAgain)
+    assert.deepEqual(lines, [
+      `${OUTAGES.delivery.fails}: Error: order.created: insufficient resources`,
+      `${OUTAGES.delivery.lasts}: Error: order.created: insufficient resources`,
+      `${OUTAGES.delivery.worksAgain}: `,
+    ])
+    assert.equal(first.dispatcher.isRefused, false)
   })
 
   test('a refused message is dead with one alert, and is delivered when it is redriven', async () => {

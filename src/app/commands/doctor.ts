@@ -35,7 +35,7 @@ function loadOrFindings(context: CommandContext, options: DoctorOptions): Loaded
       subject: 'settings',
       result: 'error',
       detail,
-      remedy: `correct it: ${documentPath('docs/reference/configuration.md')}`,
+      remedy: `correct it: ${documentPath('docs/reference/configuration.md')}; after a downgrade remove what only the newer release knows`,
     }))
   }
 }

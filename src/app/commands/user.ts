@@ -8,7 +8,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { alignColumns } from '../../kernel/text.ts'
+import { alignColumns, counted } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -80,7 +80,10 @@ export async function changePassword(
   context.stdout.write(`changed the password of ${name} and revoked the older tokens\n`)
   if (!enabled)
     context.stdout.write(`${name} is disabled, so nobody signs in: platform user enable ${name}\n`)
-  if (apiTokens > 0) context.stdout.write(`${name} has ${apiTokens} API tokens, which go on working\n`)
+  if (apiTokens > 0)
+    context.stdout.write(
+      `${name} has ${counted(apiTokens, 'API token')}, not revoked: platform token list ${name}, platform token revoke ${name} ID\n`,
+    )
 }
 
 /** `platform user disable` and `platform user enable` */

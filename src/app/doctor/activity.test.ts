@@ -48,11 +48,12 @@ test('two installations on one database are named with what differs', async (t) 
   assert.deepEqual(texts((await examine()).of('processes')), [
     'skipped of this database: none runs, or only read-only ones',
   ])
-  run(serving({}, { processId: 8, dataDir: '/other', bus: 'nats://bus:4222' }))
+  run(serving({}, { processId: 8, version: '2.2.0', dataDir: '/other', bus: 'nats://bus:4222' }))
   const found = (await examine()).of('processes')
   assert.deepEqual(texts(found), [
     'ok one, process 7: 2.3.0; api, worker; bus nats://127.0.0.1:1; data_dir /data; since 1970-01-01T00:00:00.000Z',
-    'ok one, process 8: 2.3.0; api, worker; bus nats://bus:4222; data_dir /other; since 1970-01-01T00:00:00.000Z',
+    'ok one, process 8: 2.2.0; api, worker; bus nats://bus:4222; data_dir /other; since 1970-01-01T00:00:00.000Z',
+    'warning version: the processes have several: 2.2.0 and 2.3.0',
     'warning bus: the processes have several: nats://127.0.0.1:1 and nats://bus:4222; each event goes to one of them',
     'warning data_dir: the processes on one have several: /data and /other',
   ])
@@ -148,7 +149,17 @@ test('with --module only what those modules need is examined', async (t) => {
   const checks = async (module: string) =>
     new Set((await examine({ MODULE: module })).report.findings.map(({ check }) => check))
   const [all, gateway] = [await checks('all'), await checks('gateway')]
-  const left = ['engine', 'worker', 'payments', 'certificates', 'receivers', 'commands', 'sign-in', 'backup']
+  const left = [
+    'engine',
+    'worker',
+    'payments',
+    'certificates',
+    'receivers',
+    'alerts',
+    'commands',
+    'sign-in',
+    'backup',
+  ]
   assert.deepEqual([...all.difference(gateway)].toSorted(), left.toSorted())
   assert.deepEqual([...all.difference(await checks('worker'))].toSorted(), [
     'gateway',
@@ -186,7 +197,14 @@ test('the guide leads from a symptom to every check, and the report to the guide
     [...checks].filter((check) => !guide.includes(`\`${check}\``)),
     [],
   )
-  for (const { lasts } of [OUTAGES.database, OUTAGES.bus, OUTAGES.busStream, OUTAGES.api, OUTAGES.primary])
+  for (const { lasts } of [
+    OUTAGES.database,
+    OUTAGES.bus,
+    OUTAGES.busStream,
+    OUTAGES.delivery,
+    OUTAGES.api,
+    OUTAGES.primary,
+  ])
     assert.ok(guide.includes(lasts.split(/[:,]/)[0] ?? ''), lasts)
   assert.match((await table()).output, /\nBy symptom: \S*docs\/guide\/when-something-is-wrong\.md\n$/)
 })
@@ -201,4 +219,41 @@ test('a file of a receiver that cannot be used is named, and says nothing about 
   assert.deepEqual(texts(errors), [`error file ${file}: receivers.chat.url_file: mode 644`])
   assert.equal(of('database')[0]?.result, 'ok')
   assert.ok(!JSON.stringify(errors).includes('canary'))
+})
+
+test('what the bus does not take, and what it has refused, is named', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const nats = await startNats({ jetstream: true })
+  t.after(() => nats.stop())
+  const ofMessages = async () =>
+    (await examine({ BUS_SERVER: nats.url })).of('bus').filter(({ subject }) => subject.endsWith('messages'))
+  const message = (id: string, status: string, at: number) =>
+    run(`insert into messages (id, subject, payload, headers, status, attempts, last_error, created_at)
+      values ('${id}', 'order.paid', '{}', '{}', '${status}', 1, 'insufficient resources', ${at})`)
+  message('m-1', 'pending', Date.now())
+  assert.deepEqual(texts(await ofMessages()), [])
+  message('m-2', 'dead', 0)
+  run(`update messages set created_at = ${HOUR} where id = 'm-1'`)
+  assert.deepEqual(texts(await ofMessages()), [
+    `error waiting messages: order.paid waits since ${toRfc3339(HOUR)}: insufficient resources`,
+    'warning dead messages: 1 message was refused for good',
+  ])
+})
+
+test('an alert of the platform that needs a person is named with what to do', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const alert = (alarmId: string, status: string, source: string) =>
+    run(`insert into alerts (id, alarm_id, source, title, body, level, weight, status, count, first_at, last_at,
+      identity, swings, version) values ('${alarmId}', '${alarmId}', '${source}', 'The title', 'The\nbody', 3, 4,
+      '${status}', 1, 0, 0, '${alarmId}', '[]', 1)`)
+  assert.deepEqual(texts((await examine()).of('alerts')), ['ok of the platform: none needs a person'])
+  alert('webhook.disabled:w-1', 'firing', 'platform.webhooks')
+  alert('heartbeat.missed:nightly', 'acknowledged', 'platform.heartbeats')
+  alert('order.timeout:o-1', 'firing', 'platform.orders')
+  alert('shop.slow', 'firing', 'shop')
+  const found = (await examine()).of('alerts')
+  assert.deepEqual(texts(found), [
+    'warning webhook.disabled:w-1: since 1970-01-01T00:00:00.000Z: The title: The body',
+  ])
+  assert.match(String(found[0]?.remedy), /^Repair the endpoint\./)
 })

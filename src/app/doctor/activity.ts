@@ -1,5 +1,6 @@
-import type { ReceiverView } from '../../domains/alerts/index.ts'
+import { MOST_SEVERE_FIRST, type AlertView, type ReceiverView } from '../../domains/alerts/index.ts'
 import { listUnfinished, type UnfinishedExecution } from '../../domains/commands/index.ts'
+import type { OldestPending } from '../../domains/messages/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { readBusStream, type BusStreamMark } from '../../store/bus-stream-mark.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,19 +17,30 @@ export interface Activity {
   readonly hasUsers: boolean
   readonly hasAdmin: boolean
   readonly busStream: BusStreamMark | undefined
+  /** The message that waits for the bus longest. */
+  readonly oldestPending: OldestPending | undefined
+  readonly deadMessages: number
+  /** The most severe that nobody works on. */
+  readonly alerts: readonly AlertView[]
 }
 
 const EXAMINED = 100
+const UNATTENDED = ['firing', 'frozen'] as const
 
 /** The schema must be current. */
 export async function readActivity({ read }: Store, domains: Domains, clock: Clock): Promise<Activity> {
   const { users } = domains.users
+  const { messages } = domains.messages
+  const { alerts, notices } = domains.alerts
   return {
     processes: await listServing(read, clock.now()),
-    receivers: (await domains.alerts.notices.list({ limit: EXAMINED })).items,
+    receivers: (await notices.list({ limit: EXAMINED })).items,
     executions: await listUnfinished(read, EXAMINED),
     hasUsers: (await users.list({ limit: 1 })).items.length > 0,
     hasAdmin: await users.hasEnabledAdmin(),
     busStream: await readBusStream(read),
+    oldestPending: await messages.oldestPending(),
+    deadMessages: (await messages.deadLetters()).messages,
+    alerts: (await alerts.list({ status: UNATTENDED }, { limit: EXAMINED, order: MOST_SEVERE_FIRST })).items,
   }
 }

@@ -537,6 +537,15 @@ test('a configuration with a secret that every user can read stays readable for 
   assert.equal(finding?.remedy, `run: chgrp ${gid} ${file} && chmod u=rw,g=r,o= ${file}`)
 })
 
+test('a configuration that every user can change is an error', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, 'log = { level = "info" }\n')
+  chmodSync(file, 0o646)
+  const [, finding] = (await examine({ PLATFORM_CONFIG: file })).of('configuration')
+  assert.deepEqual([finding?.result, finding?.remedy], ['error', `run: chmod u=rw,g=r,o= ${file}`])
+})
+
 test('GET /doctor answers as the command does, and keeps its report for five minutes', async () => {
   await using world = await testStore('sqlite')
   const clock = fakeClock()

@@ -21,6 +21,7 @@ import { fault, type Check, type DoctorParts, type CheckFinding } from './check.
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
 import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
+import { alertsCheck } from './checks/alerts.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
 import { commandsCheck } from './checks/commands.ts'
 import { engineCheck } from './checks/engine.ts'
@@ -47,6 +48,7 @@ const CHECKS: readonly Check[] = [
   busCheck,
   certificatesCheck,
   receiversCheck,
+  alertsCheck,
   commandsCheck,
   signInCheck,
   gatewayCheck,

@@ -48,6 +48,7 @@ export { encodeAlertRoute } from './notifications/routes.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
 export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
+export { MOST_SEVERE_FIRST } from './store.ts'
 
 /** What the whole domain needs: its events are about alerts or silences. */
 export interface AlertsDomainDeps

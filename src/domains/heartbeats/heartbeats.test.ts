@@ -21,6 +21,7 @@ async function world(dialect: DialectName) {
   const clock = fakeClock()
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
   const alerts: string[] = []
+  const warnings: object[] = []
   const events: DomainEvent<AlertHeartbeat>[] = []
   const ages = new Map<string, number>()
   let isAway = false
@@ -31,7 +32,7 @@ async function world(dialect: DialectName) {
   const deps = {
     store: guarded,
     clock,
-    logger: silentLogger,
+    logger: { ...silentLogger, warn: (fields: object) => void warnings.push(fields) },
     metrics: noMetrics,
     events: { append: async (tx, event) => tx.afterCommit(() => events.push(event)) },
     alerts: {
@@ -52,13 +53,14 @@ async function world(dialect: DialectName) {
   return {
     clock,
     alerts,
+    warnings,
     events,
     ages,
     /** A ping by the address of a heartbeat. */
     async ping(pingUrl: string, word = '', body = '') {
       const token = pingUrl.slice(pingUrl.lastIndexOf('/') + 1)
       const signal = word === '' ? { kind: 'done' as const, exitCode: null } : signalOf(word)
-      const name = await service.admitPing(token)
+      const name = await service.admitPing(token, '192.0.2.7')
       await store.write((tx) =>
         service.ping(tx, name, { token, ...signal, remoteAddress: '192.0.2.7', body }),
       )
@@ -114,6 +116,8 @@ onEveryDialect('heartbeats', (dialect) => {
     assert.deepEqual([await w.statuses(), w.alerts], [['ok'], [RAISED, RECOVERED]])
     const { pingUrl } = await w.heartbeats.rotate('backup', 'ada')
     await assert.rejects(w.ping(url), { code: 'ping_not_found' })
+    await assert.rejects(w.ping(url), { code: 'ping_not_found' })
+    assert.deepEqual(w.warnings, [{ remote_address: '192.0.2.7' }])
     await w.ping(pingUrl, '0')
     const { items } = await w.heartbeats.pings('backup', { limit: 10 })
     assert.deepEqual(

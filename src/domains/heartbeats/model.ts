@@ -185,7 +185,8 @@ export const HEARTBEAT_ALERTS = {
     raisedBy:
       'No beat comes in time, a run takes too long, or a ping says that it has failed; `*` is the name of the heartbeat, which has the severity.',
     endedBy: 'The next beat, or the heartbeat is deleted.',
-    whatToDo: 'Check the program that should send the beats.',
+    whatToDo:
+      'Check the program that should send the beats. If it runs, the log has the host of pings with a wrong address: `POST /alerts/heartbeats/{name}/rotate` makes another one.',
     repeatEveryMs: DAY,
   },
 } as const satisfies AlertTable

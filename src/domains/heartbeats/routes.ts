@@ -196,7 +196,7 @@ function pingRoutes(heartbeats: Heartbeats, method: 'GET' | 'POST'): Route[] {
       summary: 'Say that a run is done: a beat',
       description: 'The first 10,000 bytes of a body are kept with the ping.',
       params: PingParams,
-      prepare: ({ params }) => heartbeats.admitPing(params.token),
+      prepare: ({ params, remoteAddress }) => heartbeats.admitPing(params.token, remoteAddress),
       change: async (tx, request, name) => {
         await heartbeats.ping(tx, name, { kind: 'done', exitCode: null, ...pingOf(request) })
         return RECORDED
@@ -210,7 +210,7 @@ function pingRoutes(heartbeats: Heartbeats, method: 'GET' | 'POST'): Route[] {
       description:
         'A failure raises the alert at once, as an exit code other than 0 does. A start and a text recover nothing.',
       params: SignalParams,
-      prepare: ({ params }) => heartbeats.admitPing(params.token),
+      prepare: ({ params, remoteAddress }) => heartbeats.admitPing(params.token, remoteAddress),
       change: async (tx, request, name) => {
         await heartbeats.ping(tx, name, { ...signalOf(request.params.signal), ...pingOf(request) })
         return RECORDED

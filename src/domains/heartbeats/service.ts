@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { TokenBucket } from '../../kernel/token-bucket.ts'
-import { SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
@@ -93,6 +94,8 @@ export class Heartbeats {
   readonly #changes: Counter
   /** By the name of the heartbeat. */
   readonly #pingLimits = new Map<string, TokenBucket>()
+  /** When the log has named an address last that pings no heartbeat. */
+  readonly #strays = new LRUCache<string, number>({ max: MOST_STRAYS })
   /** The last check of this process, by both clocks. */
   #lastCheck = NO_CHECK
 
@@ -172,9 +175,12 @@ export class Heartbeats {
   }
 
   /** The name of the heartbeat with this token. Rejects with `ping_not_found`, and with `rate_limited` for too many. */
-  async admitPing(token: string): Promise<string> {
+  async admitPing(token: string, remoteAddress: string | null): Promise<string> {
     const name = await findNameByHash(this.#deps.store.read, hashPingToken(token))
-    if (name === undefined) throw unknownPing()
+    if (name === undefined) {
+      this.#noteStray(remoteAddress ?? 'unknown')
+      throw unknownPing()
+    }
     const limit = this.#pingLimits.getOrInsertComputed(
       name,
       () => new TokenBucket(PING_LIMIT, () => this.#deps.clock.monotonic()),
@@ -182,6 +188,15 @@ export class Heartbeats {
     const waitMs = limit.take()
     if (waitMs > 0) throw tooManyPings(name, waitMs)
     return name
+  }
+
+  /** The program of a missed heartbeat may run, and call another address. */
+  #noteStray(remoteAddress: string): void {
+    const { clock, logger } = this.#deps
+    const lastAt = this.#strays.get(remoteAddress)
+    if (lastAt !== undefined && clock.monotonic() - lastAt < HOUR) return
+    this.#strays.set(remoteAddress, clock.monotonic())
+    logger.warn({ remote_address: remoteAddress }, STRAY_PING)
   }
 
   /** Records what a program says about its run. Rejects with `ping_not_found` if the token is no longer that of the name. */
@@ -309,6 +324,10 @@ function requireHeartbeat<H extends AlertHeartbeat>(heartbeat: H | undefined, na
   if (!heartbeat) throw notFound('heartbeat', name)
   return heartbeat
 }
+
+const MOST_STRAYS = 1_000
+const STRAY_PING =
+  'a ping has the address of no heartbeat: if one of that host is missed, give its program the present address'
 
 function unknownPing(): AppError {
   return new AppError('not_found', 'ping_not_found', 'No heartbeat has this address.')

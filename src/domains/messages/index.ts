@@ -14,7 +14,7 @@ import { names } from './tables.ts'
 
 export type { Message, MessageStatus, NewMessage } from './model.ts'
 export { Messages, type EncodeEvent, type MessageDeps } from './service.ts'
-export { continueNumbers } from './store.ts'
+export { continueNumbers, type OldestPending } from './store.ts'
 export { replayCommand } from './model.ts'
 
 /** What the whole domain needs of the rest of the platform. */

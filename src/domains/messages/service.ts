@@ -44,11 +44,13 @@ import {
   NEWEST_NUMBER,
   readBacklog,
   readDeadSize,
+  readOldestPending,
   readDeadLetters,
   redriveMessage,
   replayDelivered,
   type DeliverySpan,
   type MessageFilter,
+  type OldestPending,
 } from './store.ts'
 
 /** What the message domain needs of the rest of the platform. */
@@ -273,6 +275,11 @@ export class Messages implements Outbox, DeadLetters {
   /** The number of pending messages, and when the oldest was written (epoch milliseconds). */
   backlog(): Promise<{ pending: number; oldest: number | null }> {
     return readBacklog(this.#deps.store.read)
+  }
+
+  /** The message that waits for the bus longest; undefined if none does. */
+  oldestPending(): Promise<OldestPending | undefined> {
+    return readOldestPending(this.#deps.store.read)
   }
 
   /** The number of dead messages, and when the oldest was written (epoch milliseconds). */

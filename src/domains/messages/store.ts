@@ -64,6 +64,14 @@ export interface MessageCount {
   readonly oldest: number | null
 }
 
+/** The message that waits for the bus longest. */
+export interface OldestPending {
+  readonly subject: string
+  readonly createdAt: number
+  /** Why the last attempt has failed; null before the first one. */
+  readonly lastError: string | null
+}
+
 interface DeadSize {
   readonly messages: number
   readonly bytes: number
@@ -101,6 +109,14 @@ const sizeOfDead = statement<{ limit: number }, DeadSize>((on, value) =>
 )
 
 const backlog = countOf('pending')
+const oldestPending = statement<object, OldestPending>((on) =>
+  on
+    .selectFrom('messages')
+    .select(['subject', 'created_at as createdAt', 'last_error as lastError'])
+    .where('status', '=', sql.lit('pending'))
+    .orderBy('seq')
+    .limit(1),
+)
 const deadLetters = countOf('dead')
 
 export async function insertMessage(tx: Tx, message: Message): Promise<void> {
@@ -317,6 +333,10 @@ function seqsWithin(rows: readonly { readonly seq: number; readonly bytes: numbe
 export async function readBacklog(queries: Queries): Promise<{ pending: number; oldest: number | null }> {
   const { messages: pending, oldest } = await countUpToLimit(queries, backlog)
   return { pending, oldest }
+}
+
+export function readOldestPending(queries: Queries): Promise<OldestPending | undefined> {
+  return first(queries, oldestPending, {})
 }
 
 /** The number of dead messages (counted up to 100,000), and when the oldest was written. */

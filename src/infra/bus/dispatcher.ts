@@ -45,6 +45,7 @@ export class Dispatcher implements Delivery {
   readonly #lease: DeliveryLease
   readonly #clock: Clock
   readonly #outage: Outage
+  readonly #refusal: Outage
   readonly #results: Counter
   readonly #backoff: SubjectBackoff
   /** The subjects whose last message was delivered, on this connection. */
@@ -64,6 +65,7 @@ export class Dispatcher implements Delivery {
     this.#lease = lease
     this.#clock = clock
     this.#outage = createOutage(logger, 'outbox', { clock })
+    this.#refusal = createOutage(logger, 'delivery', { clock })
     this.#backoff = new SubjectBackoff(clock)
     this.#results = metrics.counter({
       name: 'outbox_messages_total',
@@ -77,6 +79,11 @@ export class Dispatcher implements Delivery {
   /** Whether this process delivers, and no other one. */
   get isDelivering(): boolean {
     return this.#holdsLease
+  }
+
+  /** Whether the bus answers, but does not take messages, which wait. */
+  get isRefused(): boolean {
+    return this.#refusal.isFailing
   }
 
   /** May be called twice. */
@@ -116,6 +123,7 @@ export class Dispatcher implements Delivery {
       this.#connectionCount += 1
       this.#flowing.clear()
       this.#backoff.clear()
+      this.#refusal.works()
     }
     this.wake()
   }
@@ -206,9 +214,21 @@ export class Dispatcher implements Delivery {
     })
     // A refused message may have to wait: then the others of its subject are not sent again with it each time.
     const stopped = [...results.failed, ...results.refused.filter((message) => !isSettled(message))]
-    if (isSameConnection) this.#updateFlowing(results.delivered, stopped)
+    if (isSameConnection) {
+      this.#updateFlowing(results.delivered, stopped)
+      this.#noteRefusal(results.failed)
+    }
     for (const { id } of settled) for (const done of this.#waiters.get(id) ?? []) done()
     return settled.length
+  }
+
+  /** A missing stream has lines of its own in the log. */
+  #noteRefusal(failed: readonly UndeliveredMessage[]): void {
+    const first = failed.find(({ fault }) => fault !== 'no_stream')
+    if (first && this.#bus.state === 'connected') {
+      const { subject, reason } = first
+      this.#refusal.fails(new Error(`${subject}: ${reason}`))
+    } else if (this.#backoff.isEmpty) this.#refusal.works()
   }
 
   #updateFlowing(delivered: readonly OutboxMessage[], stopped: readonly OutboxMessage[]): void {

@@ -30,6 +30,11 @@ export class SubjectBackoff {
     this.#clock = clock
   }
 
+  /** Whether no subject has failed since its last success. */
+  get isEmpty(): boolean {
+    return this.#failures.size === 0
+  }
+
   /** The subjects and patterns that have to wait now. */
   waiting(): string[] {
     const now = this.#clock.monotonic()

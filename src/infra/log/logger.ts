@@ -30,8 +30,8 @@ export interface LoggerOptions {
  */
 export function createLogger(options: LoggerOptions): { readonly logger: Logger; flush(): void } {
   const { level, format, clock = systemClock } = options
-  const onLost = (lines: number): void =>
-    logger.warn({ lines }, 'log lines were lost, because the reader was slower than the log')
+  const onLost = (lines: number, code: string | undefined): void =>
+    logger.warn({ lines, reason: code ?? 'the reader was slower than the log' }, 'log lines were lost')
   const output = options.destination ?? standardOutput({ batched: format === 'json', onLost })
   const colours = options.colours ?? (options.destination === undefined && standardOutputHasColours())
   const priorityOf = options.priorities === true ? journalPriority : () => ''

@@ -58,6 +58,25 @@ test('lines that come faster than they are written are lost within bounds, and t
   await eventually('the rest', () => file.read().length === (1_500 - count) * line.length)
 })
 
+test('lines that a full disk has lost are reported with its error, once it has room', async (t) => {
+  const lost: unknown[] = []
+  const full = openSync('/dev/full', 'w')
+  const output = new BufferedOutput(full, { batched: true, onLost: (...loss) => void lost.push(loss) })
+  output.write('one\n')
+  output.flush()
+  const isWriting = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'))
+  await eventually('the end of the write', () => !isWriting())
+  closeSync(full)
+  const file = openFile(t)
+  assert.equal(file.fd, full, 'another file has taken the descriptor')
+  await eventually('the report', () => {
+    output.write('three\n')
+    output.flush()
+    return lost.length > 0
+  })
+  assert.equal((lost[0] as unknown[])[1], 'ENOSPC')
+})
+
 /** Runs a program that logs to its standard output; `script` sees `logger` and `flush`. */
 function run(script: string, stdout: 'pipe' | number = 'pipe') {
   const source =

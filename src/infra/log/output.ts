@@ -27,8 +27,11 @@ export interface LogDestination {
 export interface OutputOptions {
   /** Whether lines wait for others, to be written together. */
   readonly batched: boolean
-  /** Called with the number of lost lines, once lines can be written again. */
-  readonly onLost: (lines: number) => void
+  /**
+   * Called with the number of lost lines, once lines can be written again, and with the code of the error that has kept them
+   * from being written; undefined if the reader was too slow.
+   */
+  readonly onLost: (lines: number, code: string | undefined) => void
 }
 
 /** Standard output. What waits when the process exits is written then. */
@@ -58,6 +61,7 @@ export class BufferedOutput implements LogDestination {
   #inFlight = false
   #isScheduled = false
   #lost = 0
+  #lostBy: string | undefined
   #readerGone = false
 
   constructor(fd: number, options: OutputOptions) {
@@ -132,14 +136,17 @@ export class BufferedOutput implements LogDestination {
 
   #reportLost(): void {
     const lost = this.#lost
+    const code = this.#lostBy
     this.#lost = 0
-    if (lost > 0) this.#options.onLost(lost)
+    this.#lostBy = undefined
+    if (lost > 0) this.#options.onLost(lost, code)
   }
 
   // Later lines are tried again, because a full disk may be cleaned. A reader that has gone does not come back.
   #giveUp(error: unknown): void {
     this.#lost += this.#batch.filter((byte) => byte === LINE_FEED).length
     this.#batch = EMPTY
+    this.#lostBy = codeOf(error)
     this.#readerGone = ['EPIPE', 'EBADF'].includes(codeOf(error))
     if (this.#readerGone) this.#waiting = ''
   }

@@ -293,7 +293,11 @@ test('a sign-in from which openid was removed has no ID token and is not used', 
 test('a refusal of the provider, a wrong secret and an empty answer are refusals, and their reasons are codes', async () => {
   await using mock = await start({ MOCK_CLIENT_SECRET: 'another' })
   const provider = providerAt(mock.url)
-  assert.deepEqual(await identify(provider), { outcome: 'refused', reason: 'HTTP 401 with a challenge' })
+  assert.deepEqual(await identify(provider), {
+    outcome: 'refused',
+    reason:
+      'HTTP 401 with a challenge: the provider does not accept auth.oidc.client_id with auth.oidc.client_secret',
+  })
   const binding = newBinding()
   const denied = new URLSearchParams({
     error: 'access_denied',

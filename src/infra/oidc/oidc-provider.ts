@@ -222,14 +222,21 @@ function toProviderFailure(
     const isBusy = error.status === 429 || error.status >= 500
     return {
       outcome: isBusy ? 'unusable' : refusal,
-      reason: `${errorCode(error.error)} (HTTP ${error.status})`,
+      reason: `${errorCode(error.error)} (HTTP ${error.status})${error.error === 'invalid_client' ? WRONG_CLIENT : ''}`,
     }
   }
   if (library && error instanceof library.WWWAuthenticateChallengeError) {
-    return { outcome: refusal, reason: `HTTP ${error.status} with a challenge` }
+    const isClient = refusal === 'refused' && error.status === 401
+    return {
+      outcome: refusal,
+      reason: `HTTP ${error.status} with a challenge${isClient ? WRONG_CLIENT : ''}`,
+    }
   }
   return { outcome: 'unusable', reason: reasonOf(error) }
 }
+
+// RFC 6749, section 5.2: invalid_client
+const WRONG_CLIENT = ': the provider does not accept auth.oidc.client_id with auth.oidc.client_secret'
 
 /** RFC 6749, section 5.2: visible ASCII. A text that the provider chooses must not grow the log. */
 function errorCode(text: string): string {

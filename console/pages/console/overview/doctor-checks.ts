@@ -4,6 +4,7 @@ import { defineWords } from '../../../i18n/language.ts'
 export const doctorChecks = defineWords({
   en: {
     access: 'Access to files',
+    alerts: 'Alerts',
     backup: 'Backups',
     bus: 'Message bus',
     certificates: 'Certificates',
@@ -26,6 +27,7 @@ export const doctorChecks = defineWords({
   },
   zh: {
     access: '文件权限',
+    alerts: '告警',
     backup: '备份',
     bus: '消息总线',
     certificates: '证书',

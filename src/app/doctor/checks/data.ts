@@ -163,7 +163,7 @@ function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFindin
     return warning(
       'schema',
       `${newest}; pending: ${pending.join(', ')}`,
-      'restart, or run: platform db migrate',
+      'restart, or run: platform db migrate, which says why if a step fails',
     )
   if (unknown.length === 0) return fine('schema', newest)
   const names = unknown.map(({ name }) => name).join(', ')

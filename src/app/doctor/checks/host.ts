@@ -347,17 +347,26 @@ function emptyFile({ file }: LoadedConfig): CheckFinding[] {
   return [warning(file, 'is empty, so every setting has its default', remedy)]
 }
 
-/** A file with secrets is for its owner, and perhaps a group, alone. */
+/** Nobody else may change the file, and one with secrets is for its owner, and perhaps a group, alone. */
 function privacyOf({ config, file, settings }: LoadedConfig): CheckFinding[] {
   const secrets = settings.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
-  if (file === undefined || secrets.length === 0) return []
+  if (file === undefined) return []
   const mode = statSync(file).mode & 0o777
-  if ((mode & 0o007) === 0) return []
+  const isWritable = (mode & OTHERS_WRITE) !== 0
+  if (!isWritable && (secrets.length === 0 || (mode & 0o007) === 0)) return []
   const keys = secrets.map(({ key }) => key).join(', ')
   // The service reads the file as a member of the group of its data.
   const group = statSync(config.dataDir, { throwIfNoEntry: false })?.gid
   const remedy = `${group === undefined ? '' : `chgrp ${group} ${file} && `}chmod u=rw,g=r,o= ${file}`
-  return [warning(file, `mode ${mode.toString(8)}: every user can read ${keys}`, `run: ${remedy}`)]
+  return isWritable
+    ? [
+        fault(
+          file,
+          `mode ${text(mode)}: every user can change it, and what the platform runs`,
+          `run: ${remedy}`,
+        ),
+      ]
+    : [warning(file, `mode ${text(mode)}: every user can read ${keys}`, `run: ${remedy}`)]
 }
 
 function isSecret({ key }: EffectiveSetting): boolean {

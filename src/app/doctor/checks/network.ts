@@ -11,13 +11,15 @@ import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { toRfc3339, SECOND } from '../../../kernel/time.ts'
+import { counted } from '../../../kernel/text.ts'
+import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { busRemedy } from '../../commands/bus-hint.ts'
 import { replayCommand } from '../../../domains/messages/index.ts'
 import type { BusStreamMark } from '../../../store/bus-stream-mark.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
+import type { Activity } from '../activity.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 const NEARLY_FULL = 0.9
@@ -27,11 +29,17 @@ const PAYLOAD_BYTES = 1_024 ** 2
 /** Whether the bus can be reached, and keeps what the platform sends. */
 export const busCheck: Check = {
   name: 'bus',
-  run: async ({ loaded: { config }, bus, database }) => {
-    const stream = (await database().catch(() => undefined))?.activity?.busStream
+  run: async ({ loaded: { config }, clock, bus, database }) => {
+    const activity = (await database().catch(() => undefined))?.activity
     try {
       const facts = await bus()
-      return [server(facts), payload(facts), ...jetStream(facts), ...lostMessages(stream)]
+      const ofServer = [
+        server(facts),
+        payload(facts),
+        ...jetStream(facts),
+        ...lostMessages(activity?.busStream),
+      ]
+      return [...ofServer, ...undelivered(activity, clock.now())]
     } catch (error) {
       const { urls, text } = config.bus.server
       const reason = errorMessage(error)
@@ -52,6 +60,30 @@ function lostMessages(stream: BusStreamMark | undefined): CheckFinding[] {
     fault('messages', detail, `look whether its store_dir lasts, then run: ${replayCommand(stream.lost)}`),
   ]
 }
+
+// deploy/prometheus: the alarm "events wait".
+const LATE_MS = MINUTE
+
+/** What a server that answers does not take. */
+function undelivered(activity: Activity | undefined, now: number): CheckFinding[] {
+  const { oldestPending: oldest, deadMessages = 0 } = activity ?? {}
+  const found: CheckFinding[] = []
+  if (oldest && now - oldest.createdAt > LATE_MS) {
+    const reason = oldest.lastError ?? 'no process has sent it'
+    const since = toRfc3339(oldest.createdAt)
+    found.push(fault('waiting messages', `${oldest.subject} waits since ${since}: ${reason}`, WAITING_REMEDY))
+  }
+  if (deadMessages > 0) {
+    const those = `${counted(deadMessages, 'message')} ${deadMessages === 1 ? 'was' : 'were'} refused for good`
+    found.push(warning('dead messages', those, DEAD_REMEDY))
+  }
+  return found
+}
+
+const WAITING_REMEDY =
+  'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream; if no process has sent it, start an api or a worker. What waits is sent by itself'
+const DEAD_REMEDY =
+  'GET /messages?status=dead has the reasons (last_error); remove the cause, then POST /messages/{id}/redrive, or run the command messages.redrive-dead'
 
 function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
   const detail = `${maxPayloadBytes} bytes`
@@ -77,7 +109,7 @@ function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
 }
 
 function fill(subject: string, used: number, limit: number | undefined): CheckFinding {
-  if (limit === undefined) return fine(subject, `${used} bytes stored, no limit`)
+  if (limit === undefined) return fine(subject, `${used} bytes stored, no limit but that of the server`)
   const detail = `${used} of ${limit} bytes stored`
   if (used >= NEARLY_FULL * limit) return warning(subject, detail, 'raise the limit: then messages wait')
   return fine(subject, detail)

@@ -50,7 +50,7 @@ function findingOf(
   return fault(
     subject,
     `has failed${since}: ${lastError ?? 'no reason is known'}; ${sent}${waiting}`,
-    `mend its address, secret or server; after a change of the configuration restart; then run: platform alerts test ${name}`,
+    `mend what the error names: its address, secret, sender or server; after a change of the configuration restart; then run: platform alerts test ${name}`,
   )
 }
 

@@ -11,7 +11,7 @@ export const processesCheck: Check = {
     if (!activity) return [skipped('of this database', 'needs the database')]
     const { processes } = activity
     if (processes.length === 0) return [skipped('of this database', 'none runs, or only read-only ones')]
-    return [...processes.map(shown), ...differences(config, processes)]
+    return [...processes.map(shown), ...versions(processes), ...differences(config, processes)]
   },
 }
 
@@ -24,6 +24,14 @@ function shown({ host, processId, modules, version, bus, dataDir, startedAt }: S
     `since ${toRfc3339(startedAt)}`,
   ]
   return fine(`${host}, process ${processId}`, facts.join('; '))
+}
+
+/** An upgrade ends when the last process was restarted; what an older one does not know, it does not do. */
+function versions(processes: readonly ServingProcess[]): CheckFinding[] {
+  const found = valuesOf(processes, ({ version }) => version)
+  if (found.length < 2) return []
+  const detail = `the processes have several: ${found.join(' and ')}`
+  return [warning('version', detail, 'restart those of the older release, with the program of the newer one')]
 }
 
 /** Two installations on one database answer for each other, and each event goes to the bus of whichever delivers. */

@@ -34,7 +34,7 @@ async function provider({ loaded: { config } }: DoctorParts): Promise<CheckFindi
     ? fault(
         subject,
         `does not answer: ${answer.reason}`,
-        'start it, or mend its address; until then only passwords work',
+        'start it, or mend its address or the name service of this host; until then only passwords work',
       )
     : fault(subject, answer.reason, 'compare auth.oidc.issuer with what the provider names itself')
 }

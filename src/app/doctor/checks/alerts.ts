@@ -1,0 +1,34 @@
+import type { AlertView } from '../../../domains/alerts/index.ts'
+import { DeclaredAlerts } from '../../../kernel/alerts.ts'
+import { toRfc3339 } from '../../../kernel/time.ts'
+import { DECLARED_ALERTS } from '../../domains.ts'
+import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+
+/** Each of these has a finding of another check. */
+const FOUND_ELSEWHERE =
+  /^(?:bus\.emptied|data\.damaged|message\.dead:.*|payment\.channel_failing:.*|receiver\.failing:.*)$/
+const SHOWN = 10
+
+/** The alerts of the platform and its programs that need a person, and that nobody has acknowledged. */
+export const alertsCheck: Check = {
+  name: 'alerts',
+  modules: ['api', 'worker'],
+  run: async ({ database }) => {
+    const alerts = (await database().catch(() => undefined))?.activity?.alerts
+    if (!alerts) return [skipped('of the platform', 'needs the database')]
+    const declared = new DeclaredAlerts(DECLARED_ALERTS)
+    const found = alerts.flatMap((alert) => findingOf(alert, declared))
+    return found.length > 0 ? found.slice(0, SHOWN) : [fine('of the platform', 'none needs a person')]
+  },
+}
+
+function findingOf(
+  { alarmId, source, title, body, firstAt }: AlertView,
+  declared: DeclaredAlerts,
+): CheckFinding[] {
+  if (alarmId === null || !source.startsWith('platform.') || FOUND_ELSEWHERE.test(alarmId)) return []
+  const own = declared.find(alarmId)
+  if (own?.repeatEveryMs === undefined) return []
+  const text = [title, body].filter((each) => each !== '').join(': ')
+  return [warning(alarmId, `since ${toRfc3339(firstAt)}: ${text.replaceAll('\n', ' ')}`, own.whatToDo)]
+}
