@@ -201,7 +201,7 @@ const attentionSummary = statement<object, { attention: number; oldestAt: number
     ]),
 )
 
-const failedRefundSince = statement<{ paymentId: string; since: number }>((on, value) =>
+const failedRefundSince = statement<{ paymentId: string; since: number }, { id: string }>((on, value) =>
   on
     .selectFrom('payment_refunds')
     .select('id')
