@@ -154,19 +154,18 @@ test('a day is compared, and its page shows both sides of each difference', asyn
 /** The checkout of the guide, as its readers would start it. */
 async function startCheckout(): Promise<string> {
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/guide/payments.md'), 'utf8')
-  const [, code = ''] = /^```js\n(\/\/ checkout\.js.*?)^```$/ms.exec(guide) ?? []
+  const [, code = ''] = /^```js\n(\/\/ checkout\.mjs.*?)^```$/ms.exec(guide) ?? []
   const shop = join(directory, 'shop')
   const packageDirectory = join(shop, 'node_modules/backend-platform-client')
   mkdirSync(packageDirectory, { recursive: true })
   await buildModules(packageDirectory)
   const manifest = { type: 'module', exports: './index.js' }
   writeFileSync(join(packageDirectory, 'package.json'), JSON.stringify(manifest))
-  writeFileSync(join(shop, 'package.json'), JSON.stringify({ type: 'module' }))
-  writeFileSync(join(shop, 'checkout.js'), code)
+  writeFileSync(join(shop, 'checkout.mjs'), code)
   const { stdout: token } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
   const url = `http://127.0.0.1:${await freePort()}`
   const env = { PLATFORM_URL: publicUrl, PLATFORM_TOKEN: token.trim(), SHOP_URL: url }
-  const child = spawn(process.execPath, ['checkout.js'], { cwd: shop, env, stdio: 'inherit' })
+  const child = spawn(process.execPath, ['checkout.mjs'], { cwd: shop, env, stdio: 'inherit' })
   resources.defer(() => void child.kill())
   await eventually('the shop', () =>
     fetch(url).then(
