@@ -53,7 +53,7 @@ export class AlipayMock implements Provider {
     'alipay.trade.precreate': { operation: 'create', run: (call) => this.#precreate(call) },
     'alipay.trade.query': {
       operation: 'query',
-      run: ({ parameters, changes }) => tradeMembers(this.#tradeOf(parameters), changes.extraCents),
+      run: ({ parameters }) => tradeMembers(this.#tradeOf(parameters)),
     },
     'alipay.trade.close': { operation: 'close', run: (call) => this.#close(call) },
     'alipay.trade.refund': { operation: 'refund', run: (call) => this.#refund(call) },
@@ -290,13 +290,13 @@ function tradeStatus(payment: Readonly<MockPayment>): string {
   return payment.status === 'closed' || payment.status === 'failed' ? 'TRADE_CLOSED' : 'WAIT_BUYER_PAY'
 }
 
-function tradeMembers(payment: MockPayment, extraCents: number): object {
+function tradeMembers(payment: MockPayment): object {
   return {
     trade_no: payment.id,
     out_trade_no: payment.number,
     buyer_logon_id: 'pat***@example.com',
     trade_status: tradeStatus(payment),
-    total_amount: decimal(payment.amountCents + extraCents),
+    total_amount: decimal(payment.amountCents),
     ...(payment.paidAt !== undefined && { send_pay_date: local(payment.paidAt) }),
   }
 }
@@ -333,7 +333,7 @@ function refundTrade(book: Book, payment: MockPayment, parameters: Members, text
 /** Alipay tells payments and refunds, and no trade that ends without money. */
 function notification(
   { id, kind, at, payment, refund }: PaymentEvent,
-  { isForged, extraCents }: CallbackOptions,
+  { isForged }: CallbackOptions,
   secrets: AlipaySecrets,
 ): CallbackRequest | undefined {
   if (!['paid', 'processing', 'refunded'].includes(kind)) return undefined
@@ -347,7 +347,7 @@ function notification(
     trade_no: payment.id,
     out_trade_no: payment.number,
     trade_status: tradeStatus(payment),
-    total_amount: decimal(payment.amountCents + extraCents),
+    total_amount: decimal(payment.amountCents),
     subject: payment.subject,
     body: payment.marks['body'] ?? '',
     seller_id: secrets.sellerId,

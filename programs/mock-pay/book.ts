@@ -12,7 +12,8 @@ export interface MockPayment {
   readonly id: string
   /** In the address of the payer's page. */
   readonly token: string
-  readonly amountCents: number
+  /** What was asked for; with the scenario `wrong_amount` what was paid. */
+  amountCents: number
   readonly currency: string
   readonly subject: string
   /** What the merchant gave to be repeated: `attach`, `body` or metadata. */
@@ -108,6 +109,12 @@ export class Book {
 
   refund(channel: Channel, number: string) {
     return this.#refunds.get(`${channel} ${number}`)
+  }
+
+  /** The payer pays a cent more than was asked for. */
+  payMore(id: string): void {
+    const payment = this.#byId.get(id)
+    if (payment) payment.amountCents++
   }
 
   /** What is left to refund. */

@@ -1,11 +1,12 @@
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
-import type { PaymentEvent } from './book.ts'
+import type { Book, PaymentEvent } from './book.ts'
 import type { Channel } from './channels.ts'
 import type { CallbackOptions, Provider } from './provider.ts'
 import type { Script } from './scenarios.ts'
 
 export interface CallbackDeps {
+  readonly book: Book
   readonly clock: WaitingClock
   readonly script: Script
   /** Without the name of the channel. */
@@ -18,7 +19,7 @@ export interface CallbackDeps {
 // The providers take days for this; they stop at the first acknowledgement, too.
 const PAUSES_MS = [1, 2, 4, 8, 15, 30, 60].map((seconds) => seconds * SECOND)
 const TIMEOUT_MS = 10 * SECOND
-const REGULAR = { ageMs: 0, isForged: false, extraCents: 0 }
+const REGULAR = { ageMs: 0, isForged: false }
 
 /** Sends the callbacks of events, and repeats one that is not acknowledged. */
 export class Callbacks {
@@ -67,7 +68,7 @@ export class Callbacks {
         await this.#deliver(event, { ...REGULAR, ageMs: HOUR })
         break
       case 'wrong_amount':
-        await this.#deliver(event, { ...REGULAR, extraCents: 1 })
+        await this.#deliver(this.#ofMore(event))
         break
       default:
         await this.#deliver(event)
@@ -81,16 +82,22 @@ export class Callbacks {
     for (const event of held) await this.#deliver(event)
   }
 
-  /** Resolves after the first attempt; the repetitions, which are regular but for the amount, go on aside. */
-  async #deliver(event: PaymentEvent, fault = REGULAR): Promise<void> {
-    if (await this.#post(event, fault)) return
-    void this.#repeat(event, { ...REGULAR, extraCents: fault.extraCents })
+  /** The event of a payer who has paid more, as the book has it then. */
+  #ofMore(event: PaymentEvent): PaymentEvent {
+    const { payment } = event
+    this.#deps.book.payMore(payment.id)
+    return { ...event, payment: { ...payment, amountCents: payment.amountCents + 1 } }
   }
 
-  async #repeat(event: PaymentEvent, fault: typeof REGULAR): Promise<void> {
+  /** Resolves after the first attempt; the repetitions, which are regular, go on aside. */
+  async #deliver(event: PaymentEvent, fault = REGULAR): Promise<void> {
+    if (!(await this.#post(event, fault))) void this.#repeat(event)
+  }
+
+  async #repeat(event: PaymentEvent): Promise<void> {
     for (const pause of PAUSES_MS) {
       await this.#deps.clock.wait(pause, this.#deps.signal)
-      if (this.#deps.signal.aborted || (await this.#post(event, fault))) return
+      if (this.#deps.signal.aborted || (await this.#post(event, REGULAR))) return
     }
   }
 

@@ -24,8 +24,6 @@ export interface Endpoint {
 
 /** What scenarios change of an answer. */
 export interface Changes {
-  /** Cents that are added to the amount of a query. */
-  readonly extraCents: number
   readonly bill: 'none' | 'differs' | undefined
   /** The refund is taken, and fails afterwards. */
   readonly refundFails: boolean
@@ -55,5 +53,4 @@ export interface CallbackOptions {
   /** In epoch milliseconds. */
   readonly signedAt: number
   readonly isForged: boolean
-  readonly extraCents: number
 }

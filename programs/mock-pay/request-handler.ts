@@ -33,7 +33,7 @@ interface Handled {
 const BODY_LIMIT_BYTES = 64 * 1_024
 // Only the path and the query are read.
 const BASE = 'http://mock'
-const NO_CHANGES: Changes = { extraCents: 0, bill: undefined, refundFails: false }
+const NO_CHANGES: Changes = { bill: undefined, refundFails: false }
 
 /** Answers one request. Never rejects: that would end the process. */
 export async function handleRequest(
@@ -145,7 +145,8 @@ async function outcomeOf(
       return regular
     }
     case 'wrong_amount':
-      return answer({ ...NO_CHANGES, extraCents: 1 })
+      book.payMore(paymentOf(book, provider.channel, request)?.id ?? '')
+      return answer(NO_CHANGES)
     case 'no_bill':
       return answer({ ...NO_CHANGES, bill: 'none' })
     case 'bill_differs':

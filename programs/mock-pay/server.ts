@@ -45,7 +45,7 @@ export async function startMockPay(config: MockPayConfig, { clock, write }: Mock
   const book = new Book(clock)
   const providers = createProviders(book, clock, secrets, baseUrl(config.bind, port))
   const { callbackUrl: url } = config
-  const callbacks = new Callbacks({ clock, script, url, signal: aborting.signal, providers })
+  const callbacks = new Callbacks({ book, clock, script, url, signal: aborting.signal, providers })
   book.onEvent = (event) => callbacks.tell(event)
   const context: HandlerContext = {
     book,

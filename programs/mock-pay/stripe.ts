@@ -82,13 +82,7 @@ export class StripeMock implements Provider {
     const { payment, refund, kind } = event
     const subject = refund ? refundOf(payment, refund) : this.#sessionOf(payment)
     const { webhookSecret } = this.#deps.secrets
-    return signedEvent(
-      event,
-      EVENT_TYPES[kind],
-      withExtra(subject, options.extraCents),
-      options,
-      webhookSecret,
-    )
+    return signedEvent(event, EVENT_TYPES[kind], subject, options, webhookSecret)
   }
 
   isAcknowledged(status: number): boolean {
@@ -133,7 +127,7 @@ export class StripeMock implements Provider {
     const isExpanded = query.getAll('expand[]').some((each) => each.startsWith('payment_intent'))
     return {
       operation: 'query',
-      answer: ({ extraCents }) => jsonAnswer(withExtra(this.#sessionOf(payment(), isExpanded), extraCents)),
+      answer: () => jsonAnswer(this.#sessionOf(payment(), isExpanded)),
     }
   }
 
@@ -278,11 +272,6 @@ const EVENT_TYPES: Readonly<Record<PaymentEvent['kind'], string>> = {
   failed: 'checkout.session.async_payment_failed',
   closed: 'checkout.session.expired',
   refunded: 'refund.updated',
-}
-
-function withExtra(subject: Readonly<Record<string, unknown>>, cents: number): object {
-  const total = subject['amount_total']
-  return typeof total === 'number' ? { ...subject, amount_total: total + cents } : subject
 }
 
 function signedEvent(

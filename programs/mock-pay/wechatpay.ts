@@ -79,7 +79,7 @@ export class WechatPayMock implements Provider {
     if (event.kind !== 'paid' && event.kind !== 'refunded') return undefined
     const { payment, refund } = event
     const { secrets } = this.#deps
-    if (!refund) return notice(event, orderOf(payment, secrets, options.extraCents), options, secrets)
+    if (!refund) return notice(event, orderOf(payment, secrets), options, secrets)
     const { status, ...members } = refundOf(payment, refund)
     return notice(event, { mchid: secrets.mchid, ...members, refund_status: status }, options, secrets)
   }
@@ -113,9 +113,9 @@ export class WechatPayMock implements Provider {
     const { secrets } = this.#deps
     return {
       operation: 'query',
-      answer: ({ extraCents }) => {
+      answer: () => {
         if (request.query.get('mchid') !== secrets.mchid) refuse(400, 'PARAM_ERROR', 'mchid')
-        return this.#signed(jsonAnswer(orderOf(this.#find(number), secrets, extraCents)))
+        return this.#signed(jsonAnswer(orderOf(this.#find(number), secrets)))
       },
     }
   }
@@ -182,8 +182,8 @@ function bodyOf({ body }: ProviderRequest): Body {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function orderOf(payment: Readonly<MockPayment>, { appid, mchid }: WechatPaySecrets, extraCents = 0) {
-  const total = payment.amountCents + extraCents
+function orderOf(payment: Readonly<MockPayment>, { appid, mchid }: WechatPaySecrets) {
+  const total = payment.amountCents
   return {
     appid,
     mchid,

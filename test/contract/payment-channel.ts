@@ -197,6 +197,19 @@ export function describePaymentChannelContract(
       assert.equal(said.type === 'payment' && said.state.amountCents, 2_000)
     })
 
+    it('takes back all of a payment of another amount than was asked for', async () => {
+      await using w = await open()
+      w.script('callback', 'wrong_amount')
+      const { reference, booked } = await makePaid(w)
+      await w.callbacks()
+      assert.equal((await w.channel.query(reference)).amountCents, 2_000)
+      await refund(w, { ...reference, amountCents: 2_000 }, 2_000)
+      assert.deepEqual(
+        booked.refunds.map(({ amountCents }) => amountCents),
+        [2_000],
+      )
+    })
+
     it('refunds once for each number, and not more than is left', async () => {
       await using w = await open()
       const { reference, booked } = await makePaid(w)

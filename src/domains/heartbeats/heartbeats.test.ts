@@ -144,6 +144,7 @@ onEveryDialect('heartbeats', (dialect) => {
     w.clock.advance(2 * SECOND)
     await w.ping(url, '0')
     assert.deepEqual([await w.statuses(), w.alerts.at(-1)], [['ok'], RECOVERED])
+    assert.equal((await w.heartbeats.get('backup')).durationSeconds, 0, 'of the last run that had a start')
     const { items } = await w.heartbeats.pings('backup', { limit: 10 })
     assert.deepEqual(
       items.map(({ kind, exitCode, durationSeconds }) => [kind, exitCode, durationSeconds]),

@@ -152,7 +152,8 @@ export function isFailure({ kind, exitCode }: Signal): boolean {
 export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: Signal, at: number): H {
   if (signal.kind === 'log') return heartbeat
   if (signal.kind === 'start') return { ...heartbeat, startedAt: at, ...endOfRun(heartbeat, at) }
-  const ended = { ...heartbeat, startedAt: null, durationSeconds: durationOf(heartbeat, at) }
+  const durationSeconds = durationOf(heartbeat, at) ?? heartbeat.durationSeconds
+  const ended = { ...heartbeat, startedAt: null, durationSeconds }
   if (isFailure(signal)) return { ...ended, missedAt: heartbeat.missedAt ?? at }
   return { ...ended, lastBeatAt: at, missedAt: null, ...countFrom(heartbeat, at) }
 }

@@ -39,7 +39,8 @@ export const PAYMENT_ALERTS = {
   'payment.refund_failed:*': {
     severities: ['ERROR'],
     raisedBy: 'A refund has failed, was taken back, or has no outcome; `*` is the id of the payment.',
-    endedBy: 'A refund of the payment succeeds, or somebody resolves the payment.',
+    endedBy:
+      'A refund that was requested after that succeeds, the payment is refunded in full, or somebody resolves the payment.',
     whatToDo: 'Look at the refund at the provider, then refund again or resolve the payment.',
     repeatEveryMs: DAY,
   },

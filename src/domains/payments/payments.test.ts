@@ -378,6 +378,25 @@ onEveryDialect('payments', (dialect) => {
     assert.deepEqual(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
   })
 
+  test('a refund that was requested before another one failed does not end its alert', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    await w.receive(w.channel.pay(number))
+    const refund = (amountCents: number) =>
+      w.write((tx) => w.payments.refunds.create(tx, id, { amountCents, reason: 'broken' }, 'ada'))
+    const first = await refund(1_000)
+    await refund(2_000)
+    w.clock.advance(SECOND)
+    await w.receive(w.channel.refundCallback(first.number, 'failed'))
+    await w.runRefunds()
+    assert.equal((await w.payments.get(id)).refundedCents, 2_000)
+    assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+    w.clock.advance(SECOND)
+    await refund(1_000)
+    await w.runRefunds()
+    assert.deepEqual(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
+  })
+
   test('a pending refund is asked for, and given up after 7 days with an alert', async () => {
     await using w = await paymentWorld(dialect)
     const { id, number } = await w.open()

@@ -27,6 +27,7 @@ import {
   appendChange,
   findPayment,
   findRefund,
+  hasFailedRefundSince,
   insertRefund,
   listRefunds,
   lockPayment,
@@ -217,7 +218,8 @@ export class Refunds {
       await this.#raise(tx, next, refund.status === 'succeeded' ? 'was taken back' : 'has failed')
     else {
       await events.append(tx, { type: PAYMENT_EVENTS.refunded, subject: payment.id, data: updated })
-      await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
+      if (await isMadeUpFor(tx, updated, refund))
+        await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
       if (payment.attention && !updated.attention)
         await this.recover(tx, payment.attention, payment, 'The payment is refunded.')
     }
@@ -272,14 +274,22 @@ function refundable(payment: PaymentRow, amountCents: number | undefined): numbe
   throw new AppError('conflict', 'refund_too_large', message, { values: { left } })
 }
 
+/** Whether a refund that has succeeded makes up for those that had failed: one that was requested before makes up for none. */
+async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow): Promise<boolean> {
+  return isWhollyRefunded(payment) || !(await hasFailedRefundSince(tx, payment.id, createdAt))
+}
+
+function isWhollyRefunded({ refundedCents, paidCents, amountCents }: PaymentRow): boolean {
+  return refundedCents === (paidCents ?? amountCents)
+}
+
 /** The payment after a refund has entered a status. */
 function settled(payment: PaymentRow, refund: RefundRow, status: RefundStatus): PaymentRow {
   const cents = refund.amountCents
   const version = payment.version + 1
   if (status === 'succeeded') {
-    const refundedCents = payment.refundedCents + cents
-    const isWhole = refundedCents === (payment.paidCents ?? payment.amountCents)
-    return { ...payment, refundedCents, attention: isWhole ? null : payment.attention, version }
+    const refunded = { ...payment, refundedCents: payment.refundedCents + cents, version }
+    return isWhollyRefunded(refunded) ? { ...refunded, attention: null } : refunded
   }
   const reservedCents = payment.reservedCents - cents
   const takenBack = refund.status === 'succeeded' ? cents : 0

@@ -33,6 +33,10 @@ export const PaymentSchema = Fields(
     currency: Type.String({ description: 'ISO 4217.', examples: ['CNY'] }),
     number: Type.String({ description: 'Its name at the provider.' }),
     provider_id: Nullable<string>({ type: 'string', description: 'The name that the provider gives it.' }),
+    paid_cents: Nullable<number>({
+      ...Cents,
+      description: 'What the provider has taken: of it refunds are made. Null until it is paid.',
+    }),
     refunded_cents: Cents,
     attention: Nullable<Attention>({
       type: 'string',

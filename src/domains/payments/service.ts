@@ -198,7 +198,7 @@ export class Payments implements OrderPayments {
         order.status,
         [],
       )
-    const reason = order.amountCents === 0 ? 'it is 0' : channel.refusedAmount(order.amountCents)
+    const reason = order.amountCents === 0 ? 'nothing is to be paid' : channel.refusedAmount(order.amountCents)
     if (reason === undefined) return order
     const message = `The channel ${channel.name} cannot take ${order.amountCents} cents: ${reason}.`
     throw new AppError('invalid', 'amount_not_payable', message)
@@ -736,8 +736,7 @@ function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow
 const ATTENTION_TEXTS: Readonly<Record<Attention, string>> = {
   late: 'was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
   duplicate: 'has paid an order that another payment has paid already. Refund it.',
-  amount_mismatch:
-    'has another amount than its order, which stays pending. Compare it at the provider, then refund or resolve it.',
+  amount_mismatch: 'Its order stays pending. Compare it at the provider, then refund or resolve it.',
   unknown_order:
     'was paid at the provider, and is not known here. Find its customer at the provider, then refund or resolve it.',
 }
@@ -761,12 +760,20 @@ function workingAlert(channel: string) {
   }
 }
 
-function attentionAlert({ id, channel, number, orderId }: PaymentRow, attention: Attention) {
+function mismatchOf({ paidCents, amountCents, currency }: PaymentRow): string {
+  return paidCents === amountCents
+    ? `was paid in another currency than ${currency}`
+    : `was paid with ${paidCents ?? 'unknown'} cents instead of ${amountCents} cents of ${currency}`
+}
+
+function attentionAlert(payment: PaymentRow, attention: Attention) {
+  const { id, channel, number, orderId } = payment
+  const mismatch = attention === 'amount_mismatch' ? `${mismatchOf(payment)}. ` : ''
   return {
     alarmId: declaredAlarmId(PAYMENT_ALERTS, `payment.${attention}:*`, id),
     source: 'platform.payments',
     title: `A payment needs a person: ${attention}`,
-    body: `The payment ${id} (${number} at ${channel}${orderId === null ? '' : `, order ${orderId}`}) ${ATTENTION_TEXTS[attention]}`,
+    body: `The payment ${id} (${number} at ${channel}${orderId === null ? '' : `, order ${orderId}`}) ${mismatch}${ATTENTION_TEXTS[attention]}`,
     severity: attention === 'amount_mismatch' ? 'HIGH' : 'ERROR',
   } as const
 }

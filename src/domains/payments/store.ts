@@ -201,6 +201,16 @@ const attentionSummary = statement<object, { attention: number; oldestAt: number
     ]),
 )
 
+const failedRefundSince = statement<{ paymentId: string; since: number }, { id: string }>((on, value) =>
+  on
+    .selectFrom('payment_refunds')
+    .select('id')
+    .where('payment_id', '=', value('paymentId'))
+    .where('status', '=', 'failed')
+    .where('finished_at', '>=', value('since'))
+    .limit(1),
+)
+
 const insertRefundRow = statement<NewRowOf<typeof paymentRefunds>>((on, value) =>
   on.insertInto('payment_refunds').values(paymentRefunds.values(value)),
 )
@@ -362,6 +372,11 @@ export async function insertRefund(tx: Tx, refund: NewRowOf<typeof paymentRefund
 
 export async function findRefund(reads: Reads, number: string): Promise<RefundRow | undefined> {
   return toRefund(await first(reads, findRefundByNumber, { number }))
+}
+
+/** Whether a refund of the payment has failed at this time or later. */
+export async function hasFailedRefundSince(reads: Reads, paymentId: string, since: number): Promise<boolean> {
+  return (await first(reads, failedRefundSince, { paymentId, since })) !== undefined
 }
 
 /** Compare-and-set, as {@link movePayment}. */

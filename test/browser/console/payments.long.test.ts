@@ -116,6 +116,7 @@ test('the payments that need a person are first, and are resolved', async (t) =>
   await page.getByRole('link', { name: /^金额不符: wrong-1/ }).click()
   await page.getByText(/支付金额与订单不符/).waitFor()
   assert.ok(page.url().endsWith(id))
+  await page.getByText('49.91 CNY').waitFor()
   const overview = await world.open(t, 'overview')
   await overview.getByText('Payments that need a person').first().waitFor()
   await page.getByRole('button', { name: '标记为已处理' }).click()
@@ -133,7 +134,7 @@ charge,12.34,ch_1,ch_1,${'0'.repeat(32)},
 test('a day is compared, and its page shows both sides of each difference', async (t) => {
   const page = await world.open(t, 'reconciliations')
   await page.getByRole('button', { name: 'Reconcile a day' }).click()
-  await page.getByRole('textbox', { name: 'Channel' }).fill('stripe')
+  await page.getByLabel('Channel').selectOption('stripe')
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format(Date.now() - DAY)
   await page.getByRole('textbox', { name: 'Day' }).fill(day)
   await page.getByRole('dialog').getByRole('button', { name: 'Reconcile a day' }).click()
@@ -146,25 +147,25 @@ test('a day is compared, and its page shows both sides of each difference', asyn
   await page.getByRole('link', { name: day }).first().click()
   await page.getByText('Missing here · Payment').waitFor()
   await page.getByText('succeeded, 12.34').waitFor()
+  await page.getByText(/of another installation with the same account/).waitFor()
   await assertLooks(page, 'reconciliation')
 })
 
 /** The checkout of the guide, as its readers would start it. */
 async function startCheckout(): Promise<string> {
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/guide/payments.md'), 'utf8')
-  const [, code = ''] = /^```js\n(\/\/ checkout\.js.*?)^```$/ms.exec(guide) ?? []
+  const [, code = ''] = /^```js\n(\/\/ checkout\.mjs.*?)^```$/ms.exec(guide) ?? []
   const shop = join(directory, 'shop')
   const packageDirectory = join(shop, 'node_modules/backend-platform-client')
   mkdirSync(packageDirectory, { recursive: true })
   await buildModules(packageDirectory)
   const manifest = { type: 'module', exports: './index.js' }
   writeFileSync(join(packageDirectory, 'package.json'), JSON.stringify(manifest))
-  writeFileSync(join(shop, 'package.json'), JSON.stringify({ type: 'module' }))
-  writeFileSync(join(shop, 'checkout.js'), code)
+  writeFileSync(join(shop, 'checkout.mjs'), code)
   const { stdout: token } = await runPlatform(['token', 'issue', 'admin'], { dataDir })
   const url = `http://127.0.0.1:${await freePort()}`
   const env = { PLATFORM_URL: publicUrl, PLATFORM_TOKEN: token.trim(), SHOP_URL: url }
-  const child = spawn(process.execPath, ['checkout.js'], { cwd: shop, env, stdio: 'inherit' })
+  const child = spawn(process.execPath, ['checkout.mjs'], { cwd: shop, env, stdio: 'inherit' })
   resources.defer(() => void child.kill())
   await eventually('the shop', () =>
     fetch(url).then(

@@ -91,6 +91,19 @@ test('a payment is closed at the provider, and its answer is the closed payment'
   assert.equal(w.channel.payments.get(number)?.status, 'closed')
 })
 
+test('a payment and its alert say what was taken, where that is another amount than its order has', async () => {
+  await newOrder('o-6')
+  const { id, number } = (await (await take('o-6', 'h')).json()) as PaymentBody
+  await w.receive(w.channel.pay(number, 4_991))
+  const payment = await (await server.send('GET', `/payments/${id}`)).json()
+  assert.partialDeepStrictEqual(payment, {
+    amount_cents: 4_990,
+    paid_cents: 4_991,
+    attention: 'amount_mismatch',
+  })
+  assert.match(w.alertBodies.at(-1) ?? '', /was paid with 4991 cents instead of 4990 cents of CNY/)
+})
+
 test('a refund with an Idempotency-Key is made once', async () => {
   await newOrder('o-5')
   const { id, number } = (await (await take('o-5', 'g')).json()) as PaymentBody

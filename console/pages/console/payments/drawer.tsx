@@ -133,8 +133,8 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
 }
 
 /** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */
-function leftCents({ amount_cents, refunded_cents }: Payment): number {
-  return amount_cents - refunded_cents
+function leftCents({ amount_cents, paid_cents, refunded_cents }: Payment): number {
+  return (paid_cents ?? amount_cents) - refunded_cents
 }
 
 interface RefundFormProps {
@@ -171,15 +171,17 @@ function RefundForm({ payment, onDone, onClose }: RefundFormProps) {
 
 function PaymentFacts({ payment }: { readonly payment: Payment }) {
   const { fields } = paymentWords()
-  const { order_id, amount_cents, currency, refunded_cents, paid_at, closed_at } = payment
+  const { order_id, amount_cents, paid_cents, currency, refunded_cents, paid_at, closed_at } = payment
+  const money = (cents: number) => `${localAmount(cents)} ${currency}`
   const orderPath = `${pathOf({ name: 'orders' })}/${encodeURIComponent(order_id ?? '')}`
   return (
     <FactList
       facts={[
         [fields.order_id, order_id === null ? null : <a href={orderPath}>{order_id}</a>],
         [fields.channel, payment.channel],
-        [fields.amount_cents, `${localAmount(amount_cents)} ${currency}`],
-        [fields.refunded_cents, refunded_cents === 0 ? null : `${localAmount(refunded_cents)} ${currency}`],
+        [fields.amount_cents, money(amount_cents)],
+        [fields.paid_cents, paid_cents === null || paid_cents === amount_cents ? null : money(paid_cents)],
+        [fields.refunded_cents, refunded_cents === 0 ? null : money(refunded_cents)],
         [fields.number, payment.number],
         [fields.provider_id, payment.provider_id],
         [fields.failed_reason, payment.failed_reason],

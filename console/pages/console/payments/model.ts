@@ -54,6 +54,19 @@ export const attentionPayments: ResourceSource<{ readonly items: readonly Paymen
   isAbout: () => true,
 }
 
+/** The names of the configured channels. */
+export const channelNames: ResourceSource<{ readonly channels: readonly string[] }> = {
+  live,
+  prefix: 'payment.channel.',
+  isAbout: () => false,
+  async read(_, signal) {
+    const overview = await call('getOverview', {}, signal)
+    return overview.ok
+      ? { ...overview, value: { channels: overview.value.payments?.channels ?? [] } }
+      : overview
+  },
+}
+
 /** One payment. */
 export const paymentResource: ResourceSource<Payment> = {
   live,

@@ -7,30 +7,17 @@ import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { Modal } from '../../../parts/modal.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
-import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
+import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import type { Order } from '../orders/model.ts'
-import { call, live, session } from '../platform.ts'
+import { call, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
-import { orderPayments, PAYMENT_TONES, type Payment } from './model.ts'
+import { channelNames, orderPayments, PAYMENT_TONES, type Payment } from './model.ts'
 import { paymentWords } from './words.ts'
 
 type NewPayment = AnswerOf<'createPayment'>
 type Action = NonNullable<NewPayment['action']>
-
-/** The names of the configured channels. */
-const channelNames: ResourceSource<{ readonly channels: readonly string[] }> = {
-  live,
-  prefix: 'payment.channel.',
-  isAbout: () => false,
-  async read(_, signal) {
-    const overview = await call('getOverview', {}, signal)
-    return overview.ok
-      ? { ...overview, value: { channels: overview.value.payments?.channels ?? [] } }
-      : overview
-  },
-}
 
 /** The payments of an order, and how another one is taken; nothing where there are neither channels nor payments. */
 export function OrderPayments({ order }: { readonly order: Order }) {

@@ -17,6 +17,7 @@ import { useResource, type ResourceSource } from '../../../parts/resource/use-re
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
 import { call, downloadList, live, session } from '../platform.ts'
+import { channelNames } from '../payments/model.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { reconciliationWords } from './words.ts'
@@ -110,10 +111,16 @@ function reconciliationColumns(
 function NewReconciliation({ onClose, onCreated }: NewItemDialog) {
   const words = reconciliationWords()
   const { channel, date } = words.fields
+  const channels = useResource(channelNames, '').value.value?.channels ?? []
+  const { properties } = BODIES.reconcilePayments
+  const schema = {
+    ...BODIES.reconcilePayments,
+    properties: { ...properties, channel: { ...properties.channel, enum: channels } },
+  }
   return (
     <CreateDialog
       title={words.newItem}
-      schema={BODIES.reconcilePayments}
+      schema={schema}
       labels={{ channel, date }}
       hints={words.hints}
       action={words.newItem}
@@ -187,6 +194,11 @@ function Differences({ id }: { readonly id: string }) {
           ))}
         </select>
       </label>
+      {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
+        <p key={each} class="muted">
+          {words.causes[each]}
+        </p>
+      ))}
       {found.value && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
       {items.map((difference) => (
         <DifferenceFacts key={`${difference.number} ${difference.kind}`} difference={difference} />

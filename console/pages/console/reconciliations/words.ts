@@ -29,6 +29,14 @@ export const reconciliationWords = defineWords({
       amount_differs: 'Another amount',
       status_differs: 'Another status',
     },
+    causes: {
+      missing_here:
+        'Missing here: a payment after the backup that was restored, or of another installation with the same account.',
+      missing_there: 'Missing at the provider: paid around midnight, it is in the books of the next day.',
+      amount_differs: 'Another amount: part of it was refunded at the provider by hand.',
+      status_differs:
+        'Another status: a callback was lost and the payment was not asked for since, or a refund was taken back later.',
+    },
     kind: 'Kind',
     all: 'All',
     types: { payment: 'Payment', refund: 'Refund' },
@@ -66,6 +74,12 @@ export const reconciliationWords = defineWords({
       missing_there: '支付机构缺少',
       amount_differs: '金额不符',
       status_differs: '状态不符',
+    },
+    causes: {
+      missing_here: '平台缺少：恢复所用备份之后的支付，或使用同一账户的其他平台的支付。',
+      missing_there: '支付机构缺少：在午夜前后支付，记在次日的账单中。',
+      amount_differs: '金额不符：部分金额已在支付机构手工退款。',
+      status_differs: '状态不符：回调丢失且之后未再查询，或退款后来被撤回。',
     },
     kind: '类型',
     all: '全部',
