@@ -89,9 +89,11 @@ test(
   async (t) => {
     const page = await world.open(t, 'receivers')
     for (const name of ['mail', 'chat']) {
-      const before = smtp.mails.length + robots.shown.length
+      const arrived = () => smtp.mails.length + robots.shown.length
+      const before = arrived()
       await page.getByRole('button', { name: `Send a test to ${name}` }).click()
-      await page.getByRole('status').filter({ hasText: TAKEN }).waitFor()
+      await page.getByRole('status').filter({ hasText: TAKEN }).last().waitFor()
+      await eventually('it has arrived', () => arrived() === before + 1)
     }
     await assertLooks(page, 'on-call-receivers')
     const address = await createHeartbeat(t, page)

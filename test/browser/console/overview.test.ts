@@ -62,7 +62,7 @@ test('the overview shows a day of orders that was recorded before', async (t) =>
   const part = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await part('Data backup').getByText('Completed').waitFor()
   await part('Waiting messages').getByText('0', { exact: true }).waitFor()
-  await page.getByText(/^Access to files · .* every user can look into it/).waitFor()
+  await page.getByText(/^[A-Z][a-z ]+ · .*every user can look into it/).waitFor()
   const report = await (await world.platform.call('GET', '/doctor')).json()
   const { findings } = report as { findings: { check: string }[] }
   const checks = new Set(findings.map(({ check }) => check))

@@ -261,7 +261,9 @@ function suiteOfQuery(place: Place, parameters: readonly Parameter[]): void {
   if (known.length === 0) return
   const withQuery = (query: string): Sent => ({ method: place.method, path: `${place.path}?${query}` })
 
-  test('rejects an unknown query parameter, and names it', async () => {
+  // The interface of Alertmanager; see `routes.test.ts` there.
+  const ignoresOthers = place.path.startsWith('/api/v2/')
+  test('rejects an unknown query parameter, and names it', { skip: ignoresOthers }, async () => {
     for (const name of [...UNKNOWN_FIELDS, '__proto__', 'limit[]', 'LIMIT']) {
       const query = `${encodeURIComponent(name)}=1`
       assertRefused(await api.send(withQuery(query)), 400, 'validation_failed', name, query)

@@ -51,7 +51,7 @@ import {
   listPendingOf,
   listTold,
   listToldBy,
-  postpone,
+  postponePending,
   recordKnown,
   refreshPending,
   saveDamping,
@@ -357,7 +357,7 @@ export class Notifier implements AlertNotifications {
     if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
     const opensAt = tellingTime(target.route, urgency, now)
     if (opensAt <= now) return false
-    await postpone(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
+    await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
     return true
   }
 

@@ -454,7 +454,7 @@ export async function refreshPending(tx: Tx, notification: Waiting): Promise<voi
 }
 
 /** A pending notification waits for another time, from now on. */
-export async function postpone(
+export async function postponePending(
   tx: Tx,
   id: string,
   wait: Decided & { readonly at: number; readonly dueAt: number },

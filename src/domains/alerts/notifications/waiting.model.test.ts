@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setImmediate as immediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { notificationWorld, type NotificationWorld } from '../../../../test/support/notification-world.ts'
 import { ROBOT_FAULTS } from '../../../../test/support/robots.ts'
@@ -112,8 +113,11 @@ class Sequence {
     await idle()
     clock.advance(SETTLE_MS)
     await silences.settleEnded(new AbortController().signal)
-    // No message is on its way while the next step changes what it was judged by.
-    await idle()
+    // No message is on its way while the next step changes what it was judged by, nor is one claimed after another.
+    for (let turn = 0; turn < 3; turn++) {
+      await idle()
+      await immediate()
+    }
   }
 
   /** The decisions on each alert, oldest first. */
