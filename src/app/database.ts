@@ -131,8 +131,10 @@ function warnIfOthersHaveAccess({ config: { database }, logger }: DatabaseParts)
 }
 
 /** Where the database is, and the backups of it. */
-interface DatabasePlaces extends Pick<Config, 'database'>, Partial<Pick<Config, 'dataDir'>> {
+export interface DatabasePlaces extends Pick<Config, 'database'>, Partial<Pick<Config, 'dataDir'>> {
   readonly configFile?: string | undefined
+  /** Where the address of a server stands, if not in the configuration. */
+  readonly addressIn?: string | undefined
 }
 
 export function unusableDatabase(places: DatabasePlaces, error: unknown): AppError {
@@ -158,10 +160,11 @@ export function explainRefusal(places: DatabasePlaces, error: unknown): unknown 
 
 /** Why the database cannot be used, and what to do; both without a full stop. */
 export function explainDatabaseFailure(
-  { database, dataDir, configFile }: DatabasePlaces,
+  { database, dataDir, configFile, addressIn }: DatabasePlaces,
   cause: unknown,
 ): { readonly reason: string; readonly remedy: string } {
-  if (database.kind === 'postgres') return { reason: reasonOf(cause), remedy: postgresRemedy(cause) }
+  if (database.kind === 'postgres')
+    return { reason: reasonOf(cause), remedy: postgresRemedy(cause, addressIn) }
   const failure = explainSqliteFailure(database.path, cause)
   if (dataDir === undefined || !isDamaged(cause)) return failure
   return {

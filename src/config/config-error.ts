@@ -1,6 +1,7 @@
 import { closestMatch } from 'leven'
 import { inspect } from 'node:util'
 import { REDACTED } from '../kernel/secret.ts'
+import { printable } from '../kernel/text.ts'
 
 /** One error in the configuration. */
 export interface Problem {
@@ -28,14 +29,6 @@ export class ConfigError extends Error {
 function problemLine({ source, key, expected, got }: Problem): string {
   const place = key === '' ? source : `${source}: ${key}`
   return printable(`${place}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`)
-}
-
-/** The same text on one line: control and invisible characters become escapes. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
-  )
 }
 
 const LONGEST_GOT = 80

@@ -1,5 +1,4 @@
-import { alignColumns } from '../kernel/text.ts'
-import { printable } from './config-error.ts'
+import { alignColumns, printable } from '../kernel/text.ts'
 import type { EffectiveSetting, LoadedConfig } from './config.ts'
 
 /** Each setting as it may be shown: on one line, secrets masked. */

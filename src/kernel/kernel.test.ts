@@ -79,3 +79,8 @@ test('columns are aligned, without spaces at the end of a line', () => {
     'NAME    STATE\na       on\nlonger\n',
   )
 })
+
+test('a cell makes no lines of its own and does not control the terminal', () => {
+  const name = 'a\u001b[31m\nforged\u009b\u202e'
+  assert.equal(alignColumns([['NAME'], [name]]), 'NAME\na\\u{1b}[31m\\u{a}forged\\u{9b}\\u{202e}\n')
+})

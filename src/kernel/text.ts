@@ -16,8 +16,20 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** Rows as lines of aligned columns, the first row being the heading; each line ends with a newline. */
-export function alignColumns(rows: readonly (readonly string[])[]): string {
+/** The same text on one line: control and invisible characters become escapes. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  )
+}
+
+/**
+ * Rows as lines of aligned columns, the first row being the heading; each line ends with a newline. A cell may be text of anybody:
+ * it makes no lines of its own and does not control the terminal.
+ */
+export function alignColumns(texts: readonly (readonly string[])[]): string {
+  const rows = texts.map((row) => row.map(printable))
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const toLine = (row: readonly string[]) =>
     row

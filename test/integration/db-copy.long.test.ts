@@ -148,6 +148,23 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       await assert.rejects(copyDatabase(shop, target, quiet), { code: 'target_not_empty', message: /leases/ })
       await change(target, 'delete from leases')
       await change(target, `delete from schema_migrations where name like '00%'`)
-      await assert.rejects(copyDatabase(shop, target, quiet), /schema|exists/)
+      await assert.rejects(copyDatabase(shop, target, quiet), { code: 'target_not_empty', message: /schema/ })
+    })
+
+    test('leaves alone what is of another program', async (t) => {
+      const [from, to, foreign] = await Promise.all([1, 2, 3].map(() => newDatabase(t, dialect)))
+      assert.ok(from && to && foreign)
+      await use(from, (store) => migrate(store, systemClock))
+      await change(from, 'create table notes (id integer primary key)')
+      await change(from, 'insert into notes values (1)')
+      const copied = await copyDatabase(from, to, quiet)
+      assert.deepEqual(
+        copied.filter(({ isEqual }) => !isEqual),
+        [{ table: 'notes', rows: 1, targetRows: 0, isEqual: undefined }],
+      )
+      assert.deepEqual(await compareDatabases(from, to, quiet), copied)
+      await change(foreign, 'create table users (id integer primary key)')
+      await assert.rejects(copyDatabase(from, foreign, quiet), { code: 'target_not_empty', message: /users/ })
+      await rowsOf(foreign, 'select id from users')
     })
   })

@@ -12,6 +12,7 @@ import {
 import { ROBOT_RECEIVER } from '../../config/receivers.ts'
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import { printable } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Queries, Reads, Store } from '../../store/store.ts'
 import { listServing, type ServingProcess } from '../../store/work/serving.ts'
@@ -43,7 +44,7 @@ export async function testConfigured(
     )
   }
   const { delivered, answer } = await testReceiver(receiver)
-  context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${answer}\n`)
+  context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${printable(answer)}\n`)
   if (!delivered) return FAILED
   return recordDelivery(context, name, loaded)
 }
@@ -164,7 +165,7 @@ export async function testRobot(context: CommandContext, options: ConfigOptions)
   })
   if (!outcome.sent)
     throw new AppError('unavailable', 'robot_failed', `The robot did not take the message: ${outcome.reason}`)
-  context.stdout.write(`sent; the robot answered: ${outcome.answer}\n`)
+  context.stdout.write(`sent; the robot answered: ${printable(outcome.answer)}\n`)
   await requireSameRobot(loaded)
 }
 

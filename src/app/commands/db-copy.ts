@@ -5,7 +5,7 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { compareDatabases, copyDatabase, type ComparedTable } from '../../store/copy/copy-database.ts'
 import type { DatabaseAddress } from '../../store/open.ts'
-import { unusableDatabase } from '../database.ts'
+import { unusableDatabase, type DatabasePlaces } from '../database.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions, withProgress } from './context.ts'
 
 export interface CopyOptions extends ConfigOptions {
@@ -24,15 +24,16 @@ export async function copyToDatabase(context: CommandContext, options: CopyOptio
   const listener = (what: string, table: string, rows: number) => (step = `${what} ${table}: ${rows} rows`)
   const work = options.verify === true ? compareDatabases : copyDatabase
   const copying = work(loaded.config.database, target, listener).catch((error: unknown) => {
-    throw explained(error, target)
+    throw explained(error, { database: target, addressIn: options.toFile ?? '--to' })
   })
   const tables = await withProgress(context, () => step, copying)
   context.stdout.write(tableOf(tables))
   requireEqual(tables)
-  const rows = tables.reduce((sum, each) => sum + each.rows, 0)
+  const copied = tables.filter(({ isEqual }) => isEqual)
+  const rows = copied.reduce((sum, each) => sum + each.rows, 0)
   const said = options.verify === true ? 'equal' : 'copied and compared'
   context.stdout.write(
-    `${said}: ${rows} rows of ${tables.length} tables, to ${databaseLocation.format(target)}\n`,
+    `${said}: ${rows} rows of ${copied.length} tables, to ${databaseLocation.format(target)}\n`,
   )
 }
 
@@ -50,10 +51,10 @@ function wrongTarget(what: string): AppError {
   return new AppError('invalid', 'wrong_target', `${what}: postgres://host/database, or sqlite:PATH.`)
 }
 
-function explained(error: unknown, target: DatabaseAddress): AppError {
+function explained(error: unknown, target: DatabasePlaces): AppError {
   if (error instanceof AppError && error.code !== 'store_unavailable')
     return new AppError(error.kind, error.code, `${error.message} (${error.code})`)
-  if (error instanceof AppError) return unusableDatabase({ database: target }, error)
+  if (error instanceof AppError) return unusableDatabase(target, error)
   return new AppError(
     'unavailable',
     'copy_cut_off',
@@ -69,13 +70,13 @@ function tableOf(tables: readonly ComparedTable[]): string {
     table,
     String(count),
     String(targetRows),
-    isEqual ? 'equal' : 'differs',
+    isEqual === undefined ? 'left out' : isEqual ? 'equal' : 'differs',
   ])
   return alignColumns([['TABLE', 'ROWS', 'IN TARGET', 'CONTENT'], ...rows])
 }
 
 function requireEqual(tables: readonly ComparedTable[]): void {
-  const names = tables.filter(({ isEqual }) => !isEqual).map(({ table }) => table)
+  const names = tables.filter(({ isEqual }) => isEqual === false).map(({ table }) => table)
   if (names.length === 0) return
   throw new AppError('conflict', 'databases_differ', `The databases differ in ${names.join(', ')}.`)
 }

@@ -393,7 +393,7 @@ function disabledText({ id, url, failingSince, updatedAt }: StoredWebhook, reaso
   const since = toRfc3339(failingSince ?? updatedAt)
   return [
     `The endpoint on ${host} ${cause}. Events wait in the log as long as messages are kept.`,
-    `Repair it, then enable it and send what it has missed: POST /webhooks/${id}/recover {"since":"${since}"}`,
+    `Repair it. This enables the webhook and sends what it has missed, before what is new: POST /webhooks/${id}/recover {"since":"${since}"}`,
   ].join('\n')
 }
 

@@ -301,7 +301,9 @@ onEveryDialect('webhooks', (dialect) => {
     const since = (await w.webhooks.get(id)).failingSince ?? 0
     assert.match(
       w.bodies[0] ?? '',
-      new RegExp(`on one\\.example .*\n.*${id}/recover {"since":"${toRfc3339(since)}"}$`),
+      new RegExp(
+        `on one\\.example .*\nRepair it\\. This enables .*${id}/recover {"since":"${toRfc3339(since)}"}$`,
+      ),
     )
     w.respond(() => OK)
     w.clock.advance(HOUR)

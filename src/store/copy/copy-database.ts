@@ -22,7 +22,8 @@ export interface ComparedTable {
   readonly table: string
   readonly rows: number
   readonly targetRows: number
-  readonly isEqual: boolean
+  /** Undefined for a table that is none of the platform: it stays where it is. */
+  readonly isEqual: boolean | undefined
 }
 
 const START: CopyProgress = { after: null, isDone: false }
@@ -46,7 +47,7 @@ export async function copyDatabase(
   await requireUnserved(source)
   const hadSchema = await prepareSchema(to)
   const target = opened(both, await openRaw(to))
-  const tables = await source.tables()
+  const { tables, others } = await splitTables(source, target)
   if (!(await target.progress())) {
     if (hadSchema) await requireEmpty(target)
     await target.begin(tables)
@@ -54,7 +55,7 @@ export async function copyDatabase(
   for (const table of tables) await copyTable(source, target, table, observer)
   const compared = await settle(source, target, tables, observer)
   await target.finish(await source.lastNumbers())
-  return compared
+  return [...compared, ...others]
 }
 
 /** Compares counts and hashes of all tables, and changes nothing. Rejects with `schema_outdated` or `copy_unfinished`. */
@@ -67,7 +68,19 @@ export async function compareDatabases(
   await requireComparable(to)
   await using both = new AsyncDisposableStack()
   const [source, target] = [opened(both, await openRaw(from)), opened(both, await openRaw(to))]
-  return await compare(source, target, await source.tables(), observer)
+  const { tables, others } = await splitTables(source, target)
+  return [...(await compare(source, target, tables, observer)), ...others]
+}
+
+/** Both have the schema of the platform, so a table that only the source has is none of it. */
+async function splitTables(source: RawDatabase, target: RawDatabase) {
+  const names = new Set((await target.tables()).map(({ name }) => name))
+  const all = await source.tables()
+  const others: ComparedTable[] = []
+  for (const { name: table } of all)
+    if (!names.has(table))
+      others.push({ table, rows: await source.count(table), targetRows: 0, isEqual: undefined })
+  return { tables: all.filter(({ name }) => names.has(name)), others }
 }
 
 function opened<T extends RawDatabase>(both: AsyncDisposableStack, database: T): T {
@@ -108,8 +121,10 @@ async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
     await store.check()
     const { applied, pending } = await schemaStatus(store, { allowsCopy: true })
     if (applied.length > 0 && pending.length > 0) throw targetNotEmpty('it has the schema of another release')
-    if (applied.length === 0) await migrateForCopy(store, systemClock)
-    return applied.length > 0
+    if (applied.length > 0) return true
+    await requireNoTables(address)
+    await migrateForCopy(store, systemClock)
+    return false
   } finally {
     await store.close()
   }
@@ -129,6 +144,13 @@ async function requireComparable(address: DatabaseAddress): Promise<void> {
     await store.close()
   }
   throw new AppError('conflict', 'schema_outdated', 'The target does not have the schema of this release.')
+}
+
+/** Without the schema of the platform a table is one of another program. */
+async function requireNoTables(address: DatabaseAddress): Promise<void> {
+  await using opening = new AsyncDisposableStack()
+  const [table] = await opened(opening, await openRaw(address)).tables()
+  if (table) throw targetNotEmpty(`it has the table ${table.name}, but not the schema of the platform`)
 }
 
 async function requireEmpty(target: RawDatabase): Promise<void> {

@@ -19,3 +19,9 @@ for (const [message, code, remedy] of CASES)
   test(`what to do about: ${message}`, () => {
     assert.match(postgresRemedy(Object.assign(new Error(message), code && { code })), remedy)
   })
+
+test('the remedy names where the address stands', () => {
+  const cause = Object.assign(new Error('database "shop" does not exist'), { code: '3D000' })
+  assert.match(postgresRemedy(cause, '--to'), /its name in --to$/)
+  assert.match(postgresRemedy(cause), /its name in database\.url \(DATABASE_URL\)$/)
+})

@@ -1,8 +1,8 @@
 import { errorMessage } from '../../kernel/errors.ts'
 
-const START = 'Start its server, or correct database.url (DATABASE_URL)'
+const START = 'Start its server, or correct {address}'
 const LOGIN =
-  'Correct user and password in database.url (DATABASE_URL); if they are right, look at the user (\\du in psql) and at pg_hba.conf of the server'
+  'Correct user and password in {address}; if they are right, look at the user (\\du in psql) and at pg_hba.conf of the server'
 const CERTIFICATE =
   'Renew the certificate of the server; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority'
 
@@ -11,13 +11,13 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '28P01': LOGIN,
   '28000': LOGIN,
   '3D000':
-    "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in database.url",
-  '42501': 'Make the user of database.url the owner of the database (ALTER DATABASE … OWNER TO …)',
+    "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in {address}",
+  '42501': 'Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …)',
   '53100': 'Make room on the disk of the server',
   '53300': 'Raise max_connections of the server, or end other programs that use it: each process takes 10',
   '57P03': 'Wait until the server has started; its log says what it does',
-  ENOTFOUND: 'Correct the host name in database.url (DATABASE_URL), or the name service of this host',
-  EAI_AGAIN: 'Correct the host name in database.url (DATABASE_URL), or the name service of this host',
+  ENOTFOUND: 'Correct the host name in {address}, or the name service of this host',
+  EAI_AGAIN: 'Correct the host name in {address}, or the name service of this host',
   EHOSTUNREACH: 'Look at the network and the firewall between this host and the server',
   ETIMEDOUT: 'Look at the network and the firewall between this host and the server',
 }
@@ -25,13 +25,17 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** By the text, for errors of the driver, of TLS and of a list of servers. */
 const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/certificate/i, CERTIFICATE],
-  [/does not support SSL/i, 'Remove sslmode from database.url, or give the server a certificate (ssl = on)'],
+  [/does not support SSL/i, 'Remove sslmode from {address}, or give the server a certificate (ssl = on)'],
   [/password/i, LOGIN],
-  [/takes no changes/, 'Promote a standby, or add its address to database.url (DATABASE_URL)'],
+  [/takes no changes/, 'Promote a standby, or add its address to {address}'],
 ]
 
-/** What to do about a server that cannot be used for this reason; without a full stop. */
-export function postgresRemedy(cause: unknown): string {
+/** What to do about a server that cannot be used for this reason; without a full stop. `address` names where its address stands. */
+export function postgresRemedy(cause: unknown, address = 'database.url (DATABASE_URL)'): string {
+  return remedyOf(cause).replace('{address}', () => address)
+}
+
+function remedyOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const known = BY_CODE[code]
   if (known !== undefined) return known

@@ -69,8 +69,8 @@ export class WriteGroups {
   readonly #options: WriteGroupsOptions
   readonly #waitMs: number
   readonly #groupSize: Histogram
-  /** What the writes touch that are in a group now, or are repeated alone. */
-  readonly #touched = new Set<string>()
+  /** What the writes touch that are in a group now, or are repeated alone, and how many of them do. */
+  readonly #touched = new Map<string, number>()
   readonly #opened: OpenTransaction[] = []
   #waiting: Write[] = []
   #running = 0
@@ -137,16 +137,16 @@ export class WriteGroups {
   /** The first writes that touch nothing of those that run elsewhere, nor of those that wait for them. */
   #takeGroup(): Write[] {
     const [group, left]: [Write[], Write[]] = [[], []]
-    const reserved = new Set(this.#touched)
+    const reserved = new Set(this.#touched.keys())
     for (const write of this.#waiting) {
       const isFree = group.length < GROUP_LIMIT && write.names.every((name) => !reserved.has(name))
       if (!isFree) for (const name of write.names) reserved.add(name)
       ;(isFree ? group : left).push(write)
     }
     this.#waiting = left
-    for (const { names, expiry } of group) {
-      clearTimeout(expiry)
-      for (const name of names) this.#touched.add(name)
+    for (const write of group) {
+      clearTimeout(write.expiry)
+      this.#reserve(write)
     }
     // Groups of other processes take their locks in the same order.
     return group.toSorted(({ names: [one = ''] }, { names: [other = ''] }) =>
@@ -160,9 +160,23 @@ export class WriteGroups {
       return []
     })
     this.#running--
+    const isRepeated = new Set(repeated)
+    for (const write of group) if (!isRepeated.has(write)) this.#free(write)
     this.#start()
-    await Promise.all(repeated.map((write) => write.runAlone()))
-    for (const { names } of group) for (const name of names) this.#touched.delete(name)
+    // One of them may wait for a lock; what the others touch is free before.
+    await Promise.all(repeated.map((write) => write.runAlone().then(() => this.#free(write))))
+  }
+
+  #reserve({ names }: Write): void {
+    for (const name of names) this.#touched.set(name, (this.#touched.get(name) ?? 0) + 1)
+  }
+
+  #free({ names }: Write): void {
+    for (const name of names) {
+      const left = (this.#touched.get(name) ?? 1) - 1
+      if (left > 0) this.#touched.set(name, left)
+      else this.#touched.delete(name)
+    }
     this.#start()
   }
 
