@@ -26,9 +26,9 @@ export const TICKET_MOVES: Readonly<Record<TicketStatus, readonly TicketStatus[]
   closed: ['open'],
 }
 
-export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
-  open: 'active',
-  in_progress: 'warning',
+export const TICKET_TONES: Readonly<Record<TicketStatus, BadgeTone>> = {
+  open: 'raised',
+  in_progress: 'active',
   resolved: 'good',
   closed: 'quiet',
 }
