@@ -209,7 +209,8 @@ const TASKS: readonly Task[] = [
       await user.type(name)
       await user.press('Enter')
     },
-    done: (page, name) => page.getByRole('button', { name: new RegExp(`Platform: ${name}`) }),
+    done: (page, name) =>
+      page.getByRole('button', { name: new RegExp(`Platform: ${name}`) }).and(page.locator(':focus')),
   },
   {
     name: 'acknowledge an alert',
