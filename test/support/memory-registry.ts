@@ -20,6 +20,8 @@ export interface MemoryRegistry extends SessionRegistry {
   /** How often the gateway has called `beat`. */
   readonly beats: number
   readonly isJoined: boolean
+  /** How many calls it has rejected while it was away. */
+  readonly missed: number
   /** Ends a session as another gateway or an operator does. */
   endElsewhere(id: string, code: number, reason: string): void
   /** Revokes the tokens of the user that were issued before. */
@@ -58,10 +60,14 @@ export function createMemoryRegistry({
   let isAway = false
   let isJoined = false
   let beats = 0
+  let missed = 0
 
   const answering = async <T>(work: () => T): Promise<T> => {
     await new Promise((resolve) => setImmediate(resolve))
-    if (isAway) throw new AppError('unavailable', 'store_unavailable', 'The registry is away.')
+    if (isAway) {
+      missed++
+      throw new AppError('unavailable', 'store_unavailable', 'The registry is away.')
+    }
     return work()
   }
 
@@ -118,6 +124,9 @@ export function createMemoryRegistry({
     heard,
     get beats() {
       return beats
+    },
+    get missed() {
+      return missed
     },
     get isJoined() {
       return isJoined

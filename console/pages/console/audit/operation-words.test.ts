@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { language } from '../../../i18n/language.ts'
 import { operationLabel } from './operation-words.ts'
+
+afterEach(() => {
+  language.value = 'en'
+})
 
 test('the audit trail says in words what was done: operations, what else is recorded, commands, and what it does not know', () => {
   const labels = () =>
