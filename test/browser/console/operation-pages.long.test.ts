@@ -109,6 +109,22 @@ test('an old backup is to be checked, and the overview says what to do first', a
   await page.waitForURL('**/data-backups')
 })
 
+test('a tab from before an upgrade loads the new console with the page that it cannot open', async (t) => {
+  const page = await world.open(t, 'orders')
+  await page.getByText('Live', { exact: true }).waitFor()
+  let isNew = false
+  await page.route('**/console/assets/*.js', (route) =>
+    isNew ? route.continue() : route.fulfill({ status: 404 }),
+  )
+  await page.route('**/console/', (route) => route.fulfill({ body: 'the start of another console' }))
+  await page.route('**/console/certificates', async (route) => {
+    isNew = true
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Certificates', exact: true }).click()
+  await page.getByText('No certificate is registered.').waitFor()
+})
+
 test('the overview says that the bus went away, also when nothing else happens', async (t) => {
   const page = await world.open(t, 'orders')
   let bus = 'ok'
