@@ -295,7 +295,7 @@ test('a VPN session is disconnected, and the audit trail has it', async (t) => {
   const page = await world.open(t, 'vpn-sessions')
   await page.getByText('Live', { exact: true }).waitFor()
   await connectVpn(t, world.platform, 'vera', 'laptop')
-  await row(page, 'vera').getByText('laptop').waitFor()
+  await row(page, 'vera').getByRole('cell', { name: 'laptop' }).waitFor()
   const picture = page.getByRole('link', { name: 'Picture of the tunnels' })
   assert.equal(await picture.getAttribute('href'), `${world.platform.gatewayUrl}/tunnels`)
   await page.getByRole('link', { name: 'vera' }).click()
