@@ -3,6 +3,7 @@ import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { consoleBench } from './console.ts'
 import { dataBackup } from './data-backup.ts'
+import { dbCopy } from './db-copy.ts'
 import { events } from './events.ts'
 import { gateway } from './gateway.ts'
 import { list } from './list.ts'
@@ -45,6 +46,7 @@ export const BENCHES: readonly Bench[] = [
   webhooks,
   consoleBench,
   scaleOut,
+  dbCopy,
   worst,
   audit,
   tokens,

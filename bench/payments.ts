@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { buffer, text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { readMockPayConfig } from '../programs/mock-pay/env.ts'
 import { startMockPay, type MockPay } from '../programs/mock-pay/server.ts'
@@ -19,7 +18,7 @@ import { startLoadGenerator } from './support/load-generator.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { CONNECTIONS, postOrders } from './support/order-load.ts'
 import { SOURCE, startPlatform } from './support/platform-server.ts'
-import { residentMegabytes } from './support/resident.ts'
+import { runToEnd, type ProgramRun } from './support/program-run.ts'
 import { interleave, type Contestant, type Round } from './support/rounds.ts'
 import { diskDirectory } from './support/servers.ts'
 
@@ -45,8 +44,8 @@ export const payments: Bench = {
     options.onSlice('writing a bill')
     const bill = await writeBill(stack, options.small ? 1_000 : BILL_ROWS)
     // A bill takes longer than any slice.
-    const readers: Contestant<BillSample>[] = [
-      { name: 'parsed', run: () => runToEnd([process.execPath, READER, bill.path], bill.dataDir) },
+    const readers: Contestant<ProgramRun>[] = [
+      { name: 'parsed', run: () => runToEnd([process.execPath, READER, bill.path]) },
       { name: 'reconciled', run: () => reconcile(bill) },
     ]
     const bills = await interleave(readers, {
@@ -72,16 +71,10 @@ const BILL_ROUNDS = 3
 // More than any machine has taken so far; a slice ends early when they are used up.
 const PREPARED_EACH_SECOND = 1_500
 const PREPARED_AT_ONCE = 32
-const LOOK_EVERY_MS = 10
 
 interface Sample {
   /** A second. */
   readonly rate: number
-}
-
-interface BillSample {
-  readonly seconds: number
-  readonly peakMegabytes: number
 }
 
 interface Shop {
@@ -269,32 +262,9 @@ function billRow(number: string): string {
   return `${cells.map((cell) => `\`${cell}`).join(',')}\r\n`
 }
 
-async function reconcile({ dataDir, path }: Bill): Promise<BillSample> {
+async function reconcile({ dataDir, path }: Bill): Promise<ProgramRun> {
   const command = ['payments', 'reconcile', '--channel', 'wechatpay', '--date', DATE, '--file', path]
-  return runToEnd([...SOURCE, ...command], dataDir)
-}
-
-/** The time and the most memory of a program that ends by itself. */
-async function runToEnd([program = '', ...args]: readonly string[], dataDir: string): Promise<BillSample> {
-  const begin = performance.now()
-  const child = spawn(program, args, {
-    cwd: dataDir,
-    env: { PATH: process.env['PATH'], HOME: dataDir, DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const printed = text(child.stdout)
-  let peak = 0
-  const look = setInterval(() => {
-    try {
-      peak = Math.max(peak, residentMegabytes(child.pid as number))
-    } catch {
-      // It has just ended.
-    }
-  }, LOOK_EVERY_MS)
-  const [code] = (await once(child, 'exit')) as [number | null]
-  clearInterval(look)
-  if (code !== 0) throw new Error(`${args.join(' ')} has ended with ${code}: ${await printed}`)
-  return { seconds: (performance.now() - begin) / 1_000, peakMegabytes: peak }
+  return runToEnd([...SOURCE, ...command], dataDir, { HOME: dataDir, DATA_DIR: dataDir })
 }
 
 // docs/performance.md, P19: payments
@@ -311,7 +281,7 @@ function measuresOf(rounds: readonly Round<Sample>[]): Measure[] {
   }))
 }
 
-function billMeasuresOf(rounds: readonly Round<BillSample>[]): Measure[] {
+function billMeasuresOf(rounds: readonly Round<ProgramRun>[]): Measure[] {
   return [
     {
       what: 'a bill of a million rows: peak memory of its reconciliation',

@@ -73,5 +73,5 @@ test('every query of the dashboard returns data, and every rule uses metrics tha
   const known = new Set([...`${exposed}${night}`.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name))
   for (const name of expressions.flatMap(namesIn))
     assert.ok(known.has(name) || known.has(name.replace(/_bucket$/, '')), name)
-  assert.equal(expressions.length, 27)
+  assert.equal(expressions.length, 29)
 })

@@ -1,8 +1,8 @@
+import { sql } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
 import type { Tx } from '../../store/store.ts'
-import { db as notificationDb } from './notifications/tables.ts'
+import { db } from './notifications/tables.ts'
 import { SETTLE_MS } from './silences/model.ts'
-import { db as silenceDb } from './silences/tables.ts'
 
 /** What is due later for an alert; tables that an older schema does not have. */
 export const DUE_TABLES = ['alert_episodes', 'alert_dampings'] as const
@@ -19,7 +19,7 @@ export async function restoreNotifications(
   now: number,
   withDue: readonly (typeof DUE_TABLES)[number][],
 ): Promise<void> {
-  const notifications = notificationDb(tx)
+  const notifications = db(tx)
   await notifications
     .updateTable('alert_notifications')
     .set({ outcome: 'superseded', reason: REASON, content: null, message_id: null })
@@ -27,15 +27,8 @@ export async function restoreNotifications(
     .execute()
   await notifications.deleteFrom('alert_messages').execute()
   for (const table of withDue) await notifications.deleteFrom(table).execute()
-  const silence = { id: newId(), reason: REASON, starts_at: now - 1, ends_at: now, created_at: now }
-  await silenceDb(tx)
-    .insertInto('alert_silences')
-    .values({
-      ...silence,
-      matchers: JSON.stringify({ source: '*' }),
-      created_by: 'command-line',
-      due_at: now + SETTLE_MS,
-      version: 1,
-    })
-    .execute()
+  await sql`
+    insert into alert_silences (id, matchers, reason, starts_at, ends_at, created_by, created_at, due_at)
+    values (${newId()}, ${JSON.stringify({ source: '*' })}, ${REASON}, ${now - 1}, ${now}, 'command-line', ${now},
+      ${now + SETTLE_MS})`.execute(notifications)
 }

@@ -87,13 +87,12 @@ export class SmtpMailer implements Mailer {
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal,
     })
-    const { refused = [], deferred = [] } = Object.groupBy(rejectedErrors, ({ permanent }) =>
-      permanent === false ? 'deferred' : 'refused',
-    )
     const toRejection = ({ recipient = '', response = '' }: NodemailerError): Rejection => ({
       recipient,
       answer: quote(response, this.#url),
     })
+    const deferred = rejectedErrors.filter(({ permanent }) => permanent === false)
+    const refused = rejectedErrors.filter(({ permanent }) => permanent !== false)
     return { outcome: 'sent', refused: refused.map(toRejection), deferred: deferred.map(toRejection) }
   }
 }

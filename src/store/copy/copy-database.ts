@@ -152,15 +152,19 @@ async function copyTable(
   observer: CopyObserver,
 ) {
   let progress = (await target.progress())?.get(table.name) ?? START
+  let rows = progress.isDone ? [] : await source.rows(table, progress.after)
   for (let copied = 0; !progress.isDone;) {
-    const rows = await source.rows(table, progress.after)
     const last = rows.at(-1)
     const next: CopyProgress = last
       ? { after: keyOf(table, last), isDone: false }
       : { after: progress.after, isDone: true }
-    await target.add(table, rows, progress, next)
+    const adding = target.add(table, rows, progress, next)
+    copied += rows.length
+    // One side reads while the other one writes.
+    const [following] = await Promise.all([next.isDone ? [] : source.rows(table, next.after), adding])
+    rows = following
     progress = next
-    observer('copying', table.name, (copied += rows.length))
+    observer('copying', table.name, copied)
   }
 }
 
@@ -196,14 +200,14 @@ async function compare(
 ): Promise<ComparedTable[]> {
   const compared: ComparedTable[] = []
   for (const table of tables) {
-    const [ours, theirs] = [await hashOf(source, table, observer), await hashOf(target, table, observer)]
+    const [ours, theirs] = await Promise.all([hashOf(source, table, observer), hashOf(target, table)])
     const isEqual = ours.hash === theirs.hash
     compared.push({ table: table.name, rows: ours.rows, targetRows: theirs.rows, isEqual })
   }
   return compared
 }
 
-async function hashOf(database: RawDatabase, table: CopiedTable, observer: CopyObserver) {
+async function hashOf(database: RawDatabase, table: CopiedTable, observer?: CopyObserver) {
   const hash = new RowSetHash()
   for (let after: CopiedRow | null = null; ;) {
     const rows: CopiedRow[] = await database.rows(table, after)
@@ -211,6 +215,6 @@ async function hashOf(database: RawDatabase, table: CopiedTable, observer: CopyO
     if (!last) return { rows: hash.rows, hash: hash.digest(table.columns.join()) }
     for (const row of rows) hash.add(Buffer.from(JSON.stringify(row)))
     after = keyOf(table, last)
-    observer('comparing', table.name, hash.rows)
+    observer?.('comparing', table.name, hash.rows)
   }
 }
