@@ -56,7 +56,7 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
     <div class="mention-box" ref={frame} onInput={look} onKeyDown={onKeyDown} onFocusOut={close}>
       {children}
       {shown && (
-        <ul class="mention-list card" id={id} role="listbox" aria-label={label}>
+        <ul class="mention-list card" ref={scrollIntoSight} id={id} role="listbox" aria-label={label}>
           {shown.names.map((name, index) => (
             <li
               key={name}
@@ -77,6 +77,11 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
       )}
     </div>
   )
+}
+
+/** The names stand below the text, which may be at the lower edge of the window. */
+function scrollIntoSight(list: HTMLElement | null): void {
+  list?.scrollIntoView({ block: 'nearest' })
 }
 
 /** Tells assistive technology which name is chosen while the focus stays in the text. */

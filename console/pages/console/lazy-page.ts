@@ -1,7 +1,7 @@
 import lazy from 'preact-iso/lazy'
 import { browserTiming } from '../../api/browser.ts'
 import { pauseAfter } from '../../api/poll.ts'
-import type { ViewProps } from './view.ts'
+import { CONSOLE_PATH, type ViewProps } from './view.ts'
 
 type Component<Props> = (props: Props) => preact.VNode
 
@@ -17,14 +17,31 @@ export function lazyPart<Props>(
   return lazy(() => loadUntilThere(load))
 }
 
-/** Repeats what loads a part of the console until the platform can be reached. */
+/** Repeats what loads a part of the console until the platform can be reached; after an upgrade it loads the new console. */
 export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
+  let isAsked = false
   for (let failures = 1; ; failures++) {
     try {
       return await load()
     } catch {
+      if (!isAsked && (await isReplaced())) {
+        // Where something is typed and not sent, the browser asks, and the user may decline.
+        isAsked = true
+        location.reload()
+      }
       await browserTiming.wait(pauseAfter(failures), NEVER)
     }
+  }
+}
+
+/** Whether the platform serves another console than this one, whose other parts do not exist any more. */
+async function isReplaced(): Promise<boolean> {
+  const own = document.querySelector('script[type="module"]')?.getAttribute('src')
+  try {
+    const answer = await fetch(`${CONSOLE_PATH}/`, { cache: 'no-store' })
+    return answer.ok && typeof own === 'string' && !(await answer.text()).includes(own)
+  } catch {
+    return false
   }
 }
 

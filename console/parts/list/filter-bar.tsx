@@ -51,15 +51,15 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const isShown = (filter: ListFilter) =>
     edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
   const others = chips.filter((filter) => !isShown(filter))
-  const go = (address: string) => {
+  const go = (address: string, name = '') => {
     edited.value = null
     route(address)
-    keepFocus(bar.current)
+    keepFocus(bar.current, name)
   }
   const clear = () => go(addressOf(path, withoutFilters(query)))
   const close = (name: string) => {
     if (edited.peek() === name) edited.value = null
-    keepFocus(bar.current)
+    keepFocus(bar.current, name)
   }
   return (
     <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
@@ -80,7 +80,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
           isOpen={edited.value === filter.name}
           onOpen={() => (edited.value = filter.name)}
           onClose={() => close(filter.name)}
-          onApply={(values) => go(withParameters(path, query, values))}
+          onApply={(values) => go(withParameters(path, query, values), filter.name)}
         />
       ))}
       {others.length > 0 && (
@@ -141,11 +141,13 @@ function isElsewhere(filter: ListFilter): boolean {
   return filter.kind === 'text' && filter.isElsewhere === true
 }
 
-/** A chip that had the focus may be gone after the change. */
-function keepFocus(bar: HTMLElement | null): void {
+/** A chip may be gone after the change; then the focus goes to the first of the others. */
+function keepFocus(bar: HTMLElement | null, name: string): void {
   requestAnimationFrame(() => {
-    if (document.activeElement === document.body)
-      bar?.querySelector<HTMLElement>('.add-filter, button')?.focus()
+    if (document.activeElement !== document.body) return
+    const own = bar?.querySelector<HTMLElement>(`[data-filter="${name}"] button`)
+    const next = own ?? bar?.querySelector<HTMLElement>('.add-filter, button')
+    next?.focus()
   })
 }
 
@@ -166,7 +168,7 @@ function FilterChip({ filter, query, title, labelOf, isOpen, onOpen, onClose, on
   const words = listWords()
   const isSet = parametersOf(filter).some((each) => query[each] !== undefined)
   return (
-    <div class={isSet ? 'chip chip-set' : 'chip'}>
+    <div class={isSet ? 'chip chip-set' : 'chip'} data-filter={filter.name}>
       <Popover
         label={title}
         kind={isChosen(filter) ? 'menu' : 'dialog'}

@@ -733,6 +733,13 @@ function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow
   return payment
 }
 
+const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
+  late: 'it was paid too late',
+  duplicate: 'its order was paid twice',
+  amount_mismatch: 'another amount was paid',
+  unknown_order: 'it is not known here',
+}
+
 const ATTENTION_TEXTS: Readonly<Record<Attention, string>> = {
   late: 'was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
   duplicate: 'has paid an order that another payment has paid already. Refund it.',
@@ -772,7 +779,7 @@ function attentionAlert(payment: PaymentRow, attention: Attention) {
   return {
     alarmId: declaredAlarmId(PAYMENT_ALERTS, `payment.${attention}:*`, id),
     source: 'platform.payments',
-    title: `A payment needs a person: ${attention}`,
+    title: `A payment needs a person: ${ATTENTION_TITLES[attention]}`,
     body: `The payment ${id} (${number} at ${channel}${orderId === null ? '' : `, order ${orderId}`}) ${mismatch}${ATTENTION_TEXTS[attention]}`,
     severity: attention === 'amount_mismatch' ? 'HIGH' : 'ERROR',
   } as const

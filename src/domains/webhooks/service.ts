@@ -401,6 +401,6 @@ function alertOf({ id, description }: StoredWebhook): Omit<PlatformRecovery, 'bo
   return {
     alarmId: declaredAlarmId(WEBHOOK_ALERTS, 'webhook.disabled:*', id),
     source: 'platform.webhooks',
-    title: `The webhook ${description === '' ? id : description} is disabled`,
+    title: `The webhook ${description === '' ? id : `“${description}”`} is disabled`,
   }
 }

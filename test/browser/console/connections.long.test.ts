@@ -32,6 +32,7 @@ escalate = [{ after = "15m", receivers = ["pager"] }]
 
 test('receivers are tested, and an alert shows where it goes', async (t) => {
   const page = await world.open(t, 'receivers')
+  await page.getByRole('row', { name: /^chat/ }).getByText('Not used yet').waitFor()
   await page.getByRole('button', { name: 'Send a test to chat' }).click()
   await page.getByText(/chat.* has taken the test message/).waitFor()
   await page.getByRole('button', { name: 'Send a test to pager' }).click()

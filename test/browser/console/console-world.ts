@@ -231,6 +231,10 @@ export async function connectVpn(
   const address = `${platform.gatewayUrl.replace('http', 'ws')}/vpn?device=${device}`
   const socket = new WebSocket(address, ['platform.vpn.v1', `bearer.${access_token}`])
   scopeOf(t).defer(() => socket.close())
+  socket.addEventListener('message', ({ data }) => {
+    const frame = JSON.parse(String(data)) as { type: string; seq?: number }
+    if (frame.type === 'heartbeat') socket.send(JSON.stringify({ type: 'heartbeat_ack', seq: frame.seq }))
+  })
   await new Promise((resolve, reject) => {
     socket.addEventListener('message', resolve, { once: true })
     socket.addEventListener('error', reject, { once: true })

@@ -2,16 +2,54 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { DAY } from '../../../src/kernel/time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createJumpingClock, missingFaketime } from '../../support/jumping-clock.ts'
-import { temporaryDirectory } from '../../support/platform.ts'
+import { freePort } from '../../support/loopback.ts'
+import { startPayChannels } from '../../support/pay-channels.ts'
+import { temporaryDirectory, type ServedPlatform } from '../../support/platform.ts'
 import { liveWeek, SHOP_TOML } from '../../support/shop-week.ts'
-import { assertLook, consoleWorld } from './console-world.ts'
+import { assertLook, connectVpn, consoleWorld } from './console-world.ts'
 
 const resources = new AsyncDisposableStack()
 after(() => resources.disposeAsync())
-const clock = createJumpingClock(join(resources.use(temporaryDirectory()).path, 'clock'))
-const world = consoleWorld(clock.env, { toml: SHOP_TOML, fill: (platform) => liveWeek(platform, clock) })
+const { path: directory } = resources.use(temporaryDirectory())
+const clock = createJumpingClock(join(directory, 'clock'))
+const port = await freePort()
+const channels = resources.use(await startPayChannels(directory, `http://127.0.0.1:${port}`))
+const world = consoleWorld(
+  { ...clock.env, LISTEN_ADDR: `127.0.0.1:${port}` },
+  {
+    toml: SHOP_TOML + channels.toml,
+    async fill(platform) {
+      await liveWeek(platform, clock)
+      await takePayments(platform)
+    },
+  },
+)
+
+/** One payment is of another amount than its order, one is paid, one is open, and a day is compared. */
+async function takePayments(platform: ServedPlatform): Promise<void> {
+  const post = async (path: string, body: object) => {
+    const answer = await platform.call('POST', path, { body })
+    assert.ok(answer.ok, path)
+    return (await answer.json()) as { readonly action: { readonly url: string } }
+  }
+  const statusOf = async (order: string) => {
+    const answer = await platform.call('GET', `/payments?order_id=${order}`)
+    return ((await answer.json()) as { items: { status: string }[] }).items[0]?.status
+  }
+  for (const channel of ['ali', 'wechat', 'stripe']) {
+    const order_id = `paid-by-${channel}`
+    await post('/orders', { order_id, platform: 'live', amount_cents: 4_990 })
+    const { action } = await post(`/orders/${order_id}/payments`, { channel })
+    if (channel === 'stripe') continue
+    await channels.pay(action.url)
+    await eventually(`${order_id} is paid`, async () => (await statusOf(order_id)) === 'paid')
+  }
+  const date = new Date(Date.now() - 2 * DAY).toISOString().slice(0, 10)
+  await post('/payments/reconciliations', { channel: 'stripe', date })
+}
 
 const PAGES = [
   'overview',
@@ -64,6 +102,7 @@ for (const language of ['en', 'zh'] as const) {
     `each page with a week of a shop, wide and on a phone, in ${language}`,
     { skip: missingFaketime() },
     async (t) => {
+      for (const device of ['laptop', 'phone']) await connectVpn(t, world.platform, 'vera', device)
       const page = await world.open(t, '', { language })
       for (const path of PAGES) {
         const name = path.replaceAll(/\W+/g, '-')

@@ -7,7 +7,7 @@ import { buildModules } from '../../../scripts/build-client.ts'
 import { DAY } from '../../../src/kernel/time.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/loopback.ts'
-import { startMockProgram } from '../../support/mock-program.ts'
+import { startPayChannels } from '../../support/pay-channels.ts'
 import { runPlatform, temporaryDirectory } from '../../support/platform.ts'
 import { openPage, startBrowser } from '../browser.ts'
 import { assertLook, assertLooks, consoleWorld } from './console-world.ts'
@@ -17,34 +17,14 @@ after(() => resources.disposeAsync())
 const { path: directory } = resources.use(temporaryDirectory())
 const port = await freePort()
 const publicUrl = `http://127.0.0.1:${port}`
-const secrets = join(directory, 'secrets')
-const mock = resources.use(
-  await startMockProgram('mock-pay', {
-    cwd: directory,
-    env: {
-      MOCK_PAY_PORT: '0',
-      MOCK_PAY_SECRETS_DIR: secrets,
-      MOCK_PAY_CALLBACK_URL: `${publicUrl}/payments/callbacks`,
-      MOCK_PAY_SCENARIOS: JSON.stringify([{ channel: 'alipay', on: 'callback', kind: 'wrong_amount' }]),
-    },
-  }),
-)
+const { mock, toml, pay } = resources.use(await startPayChannels(directory, publicUrl))
 
-const CHANNELS = [
-  ['stripe', 'stripe', ''],
-  ['wechat', 'wechatpay', ''],
-  ['ali', 'alipay', '/gateway.do'],
-] as const
-const tables = CHANNELS.map(
-  ([name, kind, path]) =>
-    `[payments.channels.${name}]\nkind = "${kind}"\nsecrets_file = "${join(secrets, `pay-${kind}.env`)}"\napi_url = "${mock.url}${path}"\n`,
-)
 let dataDir = ''
 const world = consoleWorld(
   { LISTEN_ADDR: `127.0.0.1:${port}` },
   {
     prepare: async (path) => void (dataDir = path),
-    toml: `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`,
+    toml,
   },
 )
 
@@ -59,11 +39,6 @@ async function post<T>(path: string, body: unknown): Promise<T> {
 
 const newOrder = (order_id: string) => post('/orders', { order_id, platform: 'live', amount_cents: 4_990 })
 const take = (order: string, channel: string) => post<Payment>(`/orders/${order}/payments`, { channel })
-
-async function pay(url: string): Promise<void> {
-  await fetch(url)
-  await fetch(url, { method: 'POST', body: new URLSearchParams({ action: 'pay' }) })
-}
 
 async function paid(order: string, channel = 'stripe'): Promise<string> {
   await newOrder(order)
@@ -113,7 +88,9 @@ test('the payments that need a person are first, and are resolved', async (t) =>
   const page = await world.open(t, 'payments', { language: 'zh' })
   await page.getByText('fine-1').first().waitFor()
   await assertLooks(page, 'payments-zh')
-  await page.getByRole('link', { name: /^金额不符: wrong-1/ }).click()
+  const inList = page.getByRole('row').filter({ hasText: 'wrong-1' })
+  await inList.getByText('金额不符').waitFor()
+  await page.getByRole('link', { name: /^wrong-1, / }).click()
   await page.getByText(/支付金额与订单不符/).waitFor()
   assert.ok(page.url().endsWith(id))
   await page.getByText('49.91 CNY').waitFor()

@@ -180,12 +180,15 @@ test('a user who is mentioned in a comment gets a notice, and finds the ticket l
   await theirs.getByText('Live', { exact: true }).waitFor()
   const page = await world.open(t, `tickets/${id}`)
   const comment = drawer(page, 'Ask somebody').getByLabel('Comment')
+  // The text is at the lower edge of the window, and the names below it.
+  await page.setViewportSize({ width: 1_440, height: 640 })
   await comment.focus()
   await page.keyboard.type('Please ask @LE')
-  await page
+  const name = page
     .getByRole('listbox', { name: 'People' })
     .getByRole('option', { name: 'lena.k', selected: true })
-    .waitFor()
+  await name.waitFor()
+  assert.ok(await name.evaluate((option) => option.getBoundingClientRect().bottom <= innerHeight))
   await assertLooks(page, 'tickets-mention')
   await page.keyboard.press('Enter')
   await page.keyboard.type('about it')

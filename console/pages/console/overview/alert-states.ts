@@ -6,17 +6,17 @@ import { call, live, session } from '../platform.ts'
 
 type Alert = AnswerOf<'listAlerts'>['items'][number]
 
-/** What the overview of the API does not have: alerts that are held back, and which of the firing ones comes first. */
+/** What the overview of the API does not have: alerts that are held back, and in which order the firing ones need a person. */
 export interface AlertStates {
   readonly acknowledged: readonly Pick<Alert, 'severity'>[]
   readonly frozen: readonly unknown[]
-  /** The most severe one that fires; of several the oldest. */
-  readonly first: Pick<Alert, 'id' | 'title' | 'first_at'> | null
+  /** Those that fire, the most severe first; of several the oldest. Of many, those of the first severities. */
+  readonly urgent: readonly Alert[]
   /** Since when the oldest one fires; null if none does, or if there are more than are read. */
   readonly oldestAt: string | null
 }
 
-export const NO_STATES: AlertStates = { acknowledged: [], frozen: [], first: null, oldestAt: null }
+export const NO_STATES: AlertStates = { acknowledged: [], frozen: [], urgent: [], oldestAt: null }
 
 // Most platforms have fewer; of more the overview counts only these.
 const MOST_READ = 200
@@ -55,10 +55,10 @@ function alertsOf(
   return call('listAlerts', { query: { status, ...(level && { level }), limit: MOST_READ } }, signal)
 }
 
-function foremostOf({ items, next_cursor }: ListPage<Alert>): Pick<AlertStates, 'first' | 'oldestAt'> {
+function foremostOf({ items, next_cursor }: ListPage<Alert>): Pick<AlertStates, 'urgent' | 'oldestAt'> {
   const oldestFirst = items.toSorted((a, b) => Date.parse(a.first_at) - Date.parse(b.first_at))
-  const [first = null] = oldestFirst.toSorted(
+  const urgent = oldestFirst.toSorted(
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   )
-  return { first, oldestAt: next_cursor === null ? (oldestFirst[0]?.first_at ?? null) : null }
+  return { urgent, oldestAt: next_cursor === null ? (oldestFirst[0]?.first_at ?? null) : null }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { urgentParts, orderCourses, PART_TONES, periodOf } from './model.ts'
+import { urgentParts, orderCourses, overviewOf, PART_TONES, periodOf } from './model.ts'
 
 const FIRING = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
-const ALERTS = { firing: FIRING, acknowledged: [], frozen: [], first: null, oldestAt: null }
+const ALERTS = { firing: FIRING, acknowledged: [], frozen: [], urgent: [], first: null, oldestAt: null }
 const NOW = Date.parse('2026-01-31T02:00:00.000Z')
 const LEVELS = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
 const MESSAGES = { bus: 'ok', pending: 0, oldest_pending_at: null, dead: 0, oldest_dead_at: null } as const
@@ -43,6 +43,18 @@ test('a backup is to be checked when it is twice as old as the period, or two da
   assert.equal(data_backups(backup(49, null), NOW), 'warning')
   assert.equal(data_backups(backup(11, 6 * 3_600), NOW), 'good')
   assert.equal(data_backups(backup(13, 6 * 3_600), NOW), 'warning')
+})
+
+test('the alert to look at first is the most urgent one that no silence covers', () => {
+  const alert = { alarm_id: null, server_addr: null, title: 'slow' }
+  const urgent = ['payments', 'web'].map((source) => ({ ...alert, source })) as never
+  const silence = (source: string) => ({ matchers: { source }, ends_at: '2026-02-01T00:00:00.000Z' }) as never
+  const firstOf = (silenced: readonly string[]) =>
+    overviewOf({ alerts: FIRING } as never, 'ok', { ...ALERTS, urgent }, silenced.map(silence)).alerts?.first
+      ?.source
+  assert.equal(firstOf([]), 'payments')
+  assert.equal(firstOf(['payments']), 'web')
+  assert.equal(firstOf(['payments', 'w*']), undefined)
 })
 
 test('a problem is more urgent than what is to be checked; of several problems the first part counts', () => {

@@ -3,20 +3,34 @@ import { columnsOf, sumOf, type ColumnValue } from '../../../parts/chart/columns
 import type { BusState } from '../bus-health.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { certificateTone } from '../certificates/model.ts'
+import { coveringSilence } from '../silences/covering.ts'
+import type { Silence } from '../silences/model.ts'
 import type { AlertStates } from './alert-states.ts'
 
 type Answer = AnswerOf<'getOverview'>
 
 /** What the API answers, whether the bus accepts messages, and the state of the alerts. */
 export interface Overview extends Omit<Answer, 'alerts' | 'messages'> {
-  readonly alerts: (AlertStates & { readonly firing: NonNullable<Answer['alerts']> }) | null
+  readonly alerts: AlertsPart | null
   readonly messages: (NonNullable<Answer['messages']> & { readonly bus: BusState }) | null
 }
 
-export function overviewOf(answer: Answer, bus: BusState, states: AlertStates): Overview {
+interface AlertsPart extends AlertStates {
+  readonly firing: NonNullable<Answer['alerts']>
+  /** The one to look at first: the most urgent one that no silence covers. */
+  readonly first: AlertStates['urgent'][number] | null
+}
+
+export function overviewOf(
+  answer: Answer,
+  bus: BusState,
+  states: AlertStates,
+  silences: readonly Silence[],
+): Overview {
+  const first = states.urgent.find((alert) => !coveringSilence(alert, silences)) ?? null
   return {
     ...answer,
-    alerts: answer.alerts && { firing: answer.alerts, ...states },
+    alerts: answer.alerts && { firing: answer.alerts, ...states, first },
     messages: answer.messages && { ...answer.messages, bus },
   }
 }

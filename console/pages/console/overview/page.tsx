@@ -16,7 +16,7 @@ import { useResource, type ResourceSource } from '../../../parts/resource/use-re
 import { Loading } from '../../../parts/states.tsx'
 import { Stats } from '../../../parts/stats.tsx'
 import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.tsx'
-import { SEVERITY_TONES } from '../alerts/model.ts'
+import { SEVERITY_TONES, type Alert } from '../alerts/model.ts'
 import { LISTED_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
@@ -24,6 +24,7 @@ import { BusNotice } from '../bus-notice.tsx'
 import { decidable } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
+import { activeSilences } from '../silences/active-silences.ts'
 import { pathOf } from '../view.ts'
 import { alertStates, NO_STATES } from './alert-states.ts'
 import {
@@ -69,6 +70,7 @@ function useReadings(period: Period) {
     overview: useResource(overviewResource, ''),
     bus: useBusHealth(),
     states: useResource(alertStates, ''),
+    silences: useResource(activeSilences, ''),
     series: useResource(overviewSeries, period),
     requests: useResource(decidable, ''),
     report: useResource(doctorReport, ''),
@@ -83,17 +85,26 @@ interface PartsProps {
 }
 
 function Parts({ answer, readings, period }: PartsProps) {
-  const { bus, states, series, requests, report, routes } = readings
+  const { bus, states, silences, series, requests, report, routes } = readings
   const busState = busStateOf(bus.value.value)
-  const overview = overviewOf(answer, busState, states.value.value ?? NO_STATES)
+  const overview = overviewOf(
+    answer,
+    busState,
+    states.value.value ?? NO_STATES,
+    silences.value.value?.items ?? [],
+  )
+  // The doctor looked when the page was opened; whether the bus accepts messages is asked again and again.
+  const findings = (report.value.value?.findings ?? []).filter(
+    ({ check }) => check !== 'bus' || busState !== 'ok',
+  )
   return (
     <>
       <LookFirst
         overview={overview}
         requests={requests.value.value?.items.length ?? 0}
-        findings={doctorThings(report.value.value?.findings ?? [])}
+        findings={doctorThings(findings)}
       />
-      {session.may('listMessages') && <BusNotice state={busState} />}
+      {session.may('listMessages') && !isBusFound(findings) && <BusNotice state={busState} />}
       <ReceiverNotice routes={routes.value.value?.routes ?? []} />
       {overview.alerts && <SeverityBar firing={overview.alerts.firing} />}
       {overview.orders && <OrderSection orders={overview.orders} series={series} period={period} />}
@@ -241,17 +252,22 @@ function thingItem({ key, badge, text, remedy }: Thing) {
 function partThings(overview: Overview): readonly [alerts: readonly Thing[], parts: readonly Thing[]] {
   const { tones } = overviewWords()
   const things = urgentParts((each) => partTone(each, overview))
-    .filter((name) => name !== 'executions')
+    .filter((name) => name !== 'executions' && !(name === 'alerts' && areSilenced(overview)))
     .map((name) => {
       const tone = partTone(name, overview) ?? 'warning'
       return { key: name, badge: { tone, label: tones[tone] }, text: linkTo(name, overview) }
     })
   const alerts = things.filter(({ key }) => key === 'alerts')
-  const severity = worstOf(overview)
+  const severity = overview.alerts?.first?.severity ?? worstOf(overview)
   return [
     alerts.map((thing) => ({ ...thing, ...(severity && { badge: severityBadge(severity) }) })),
     things.filter(({ key }) => key !== 'alerts'),
   ]
+}
+
+/** Whether silences cover all alerts that fire. */
+function areSilenced({ alerts }: Overview): boolean {
+  return alerts !== null && alerts.urgent.length > 0 && alerts.first === null
 }
 
 /** The severity of the worst alert that fires. */
@@ -259,7 +275,7 @@ function worstOf({ alerts }: Overview) {
   return LISTED_SEVERITIES.find((severity) => (alerts?.firing[severity] ?? 0) > 0)
 }
 
-function severityBadge(severity: (typeof LISTED_SEVERITIES)[number]): StatusBadgeProps {
+function severityBadge(severity: Alert['severity']): StatusBadgeProps {
   return { tone: SEVERITY_TONES[severity], label: alertWords().severities[severity] }
 }
 
@@ -271,7 +287,7 @@ function requestThings(count: number): readonly Thing[] {
       {decide(localNumber(count))}
     </a>
   )
-  return [{ key: 'requests', badge: { tone: 'active', label: parts.executions }, text }]
+  return [{ key: 'requests', badge: { tone: 'warning', label: parts.executions }, text }]
 }
 
 function linkTo<Name extends PartName>(name: Name, overview: Overview): ComponentChildren {
@@ -299,6 +315,11 @@ const doctorReport: ResourceSource<Pick<DoctorReport, 'findings'>> = {
     session.may('getDoctorReport')
       ? call('getDoctorReport', {}, signal)
       : Promise.resolve({ ok: true, value: { findings: [] }, etag: null }),
+}
+
+/** Whether the doctor says already that the bus cannot be used. */
+function isBusFound(findings: DoctorReport['findings']): boolean {
+  return findings.some(({ check, result }) => check === 'bus' && result === 'error')
 }
 
 /** Errors first. */

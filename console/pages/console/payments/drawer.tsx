@@ -14,6 +14,7 @@ import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
   PAYMENT_TONES,
+  paymentBadge,
   paymentHistory,
   paymentRefunds,
   paymentResource,
@@ -82,7 +83,7 @@ interface PaymentActionsProps {
 
 function PaymentActions({ payment, onChange }: PaymentActionsProps) {
   const words = paymentWords()
-  const { id, status, attention } = payment
+  const { id, status } = payment
   const dialog = useSignal<'refund' | 'resolve' | null>(null)
   const finish = () => {
     dialog.value = null
@@ -98,7 +99,7 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
   const left = leftCents(payment)
   return (
     <ObjectActions
-      status={{ tone: attention === null ? PAYMENT_TONES[status] : 'danger', label: words.statuses[status] }}
+      status={paymentBadge(payment)}
       actions={[
         status === 'open' &&
           session.may('closePayment') && { title: words.close, isDestructive: true, run: close },

@@ -2,8 +2,9 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import type { LiveEvent } from '../../../api/event-stream.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import type { Tone } from '../../../parts/status-badge.tsx'
+import type { StatusBadgeProps, Tone } from '../../../parts/status-badge.tsx'
 import { call, downloadList, live } from '../platform.ts'
+import { paymentWords } from './words.ts'
 
 export type Payment = AnswerOf<'getPayment'>
 export type PaymentChange = AnswerOf<'getPaymentHistory'>['items'][number]
@@ -18,6 +19,17 @@ export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
   paid: 'good',
   closed: 'quiet',
   failed: 'danger',
+}
+
+/** How a payment is shown: one that needs a person by the reason for that. */
+export function paymentBadge({
+  status,
+  attention,
+}: Pick<Payment, 'status' | 'attention'>): StatusBadgeProps & { readonly tone: Tone } {
+  const { statuses, attentions } = paymentWords()
+  return attention === null
+    ? { tone: PAYMENT_TONES[status], label: statuses[status] }
+    : { tone: 'danger', label: attentions[attention] }
 }
 
 export const REFUND_TONES: Readonly<Record<Refund['status'], Tone>> = {

@@ -13,7 +13,7 @@ import { Timeline } from '../../../parts/timeline.tsx'
 import type { Order } from '../orders/model.ts'
 import { call, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
-import { channelNames, orderPayments, PAYMENT_TONES, type Payment } from './model.ts'
+import { channelNames, orderPayments, paymentBadge, type Payment } from './model.ts'
 import { paymentWords } from './words.ts'
 
 type NewPayment = AnswerOf<'createPayment'>
@@ -52,17 +52,14 @@ export function OrderPayments({ order }: { readonly order: Order }) {
   )
 }
 
-function paymentEntry({ id, created_at, status, attention, amount_cents, channel }: Payment) {
-  const { statuses } = paymentWords()
+function paymentEntry(payment: Payment) {
+  const { id, created_at, amount_cents, channel } = payment
+  const { tone, label } = paymentBadge(payment)
   return {
     key: id,
     at: created_at,
-    tone: attention === null ? PAYMENT_TONES[status] : ('danger' as const),
-    title: (
-      <a
-        href={`${pathOf({ name: 'payments' })}/${id}`}
-      >{`${localAmount(amount_cents)} · ${statuses[status]}`}</a>
-    ),
+    tone,
+    title: <a href={`${pathOf({ name: 'payments' })}/${id}`}>{`${localAmount(amount_cents)} · ${label}`}</a>,
     note: <bdi>{channel}</bdi>,
   }
 }

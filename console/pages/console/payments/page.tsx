@@ -6,7 +6,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { PaymentDrawer } from './drawer.tsx'
-import { attentionPayments, PAYMENT_TONES, paymentList, type Payment } from './model.ts'
+import { attentionPayments, paymentBadge, paymentList, type Payment } from './model.ts'
 import { paymentWords } from './words.ts'
 
 export const PAYMENTS_PATH = pathOf({ name: 'payments' })
@@ -43,14 +43,15 @@ function NeedAPerson() {
   const items = model.value.value?.items ?? []
   if (items.length === 0) return null
   return (
-    <section>
-      <h2 class="section-title">{words.needPerson}</h2>
-      <ul>
+    <section class="page-section" aria-labelledby="need-title">
+      <h2 class="section-title" id="need-title">
+        {words.needPerson}
+      </h2>
+      <ul class="finding-list">
         {items.map((payment) => (
-          <li key={payment.id}>
-            <a class="mark-link" href={`${PAYMENTS_PATH}/${payment.id}`}>
-              {attentionText(payment)}
-            </a>
+          <li key={payment.id} class="card">
+            <StatusBadge {...paymentBadge(payment)} />
+            <a href={`${PAYMENTS_PATH}/${payment.id}`}>{paymentText(payment)}</a>
           </li>
         ))}
       </ul>
@@ -58,14 +59,12 @@ function NeedAPerson() {
   )
 }
 
-function attentionText({ attention, order_id, amount_cents, channel }: Payment): string {
-  const { attentions, noOrder } = paymentWords()
-  const reason = attention === null ? '' : attentions[attention]
-  return `${reason}: ${order_id ?? noOrder}, ${localAmount(amount_cents)}, ${channel}`
+function paymentText({ order_id, amount_cents, channel }: Payment): string {
+  return `${order_id ?? paymentWords().noOrder}, ${localAmount(amount_cents)}, ${channel}`
 }
 
 function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableColumn<Payment>[] {
-  const { fields, statuses, noOrder } = words
+  const { fields, noOrder } = words
   return [
     {
       key: 'order_id',
@@ -75,7 +74,7 @@ function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableC
     {
       key: 'status',
       title: fields.status,
-      cell: (payment) => <StatusBadge tone={toneOf(payment)} label={statuses[payment.status]} />,
+      cell: (payment) => <StatusBadge {...paymentBadge(payment)} />,
     },
     {
       key: 'amount_cents',
@@ -91,8 +90,4 @@ function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableC
       cell: ({ created_at }) => <RelativeTime time={created_at} />,
     },
   ]
-}
-
-function toneOf({ status, attention }: Payment) {
-  return attention === null ? PAYMENT_TONES[status] : 'danger'
 }

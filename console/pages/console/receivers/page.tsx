@@ -20,7 +20,7 @@ import { receiverWords } from './words.ts'
 type Receiver = AnswerOf<'listReceivers'>['items'][number]
 
 const PAUSE_MS = 2_000
-const TONES = { ok: 'good', failing: 'danger' } as const satisfies Record<Receiver['state'], string>
+const TONES = { ok: 'good', failing: 'danger', unused: 'quiet' } as const
 
 /** The receivers of alerts: what waits for them changes with each alert. */
 const receiverList = resourceOf('listReceivers', 'alert.', () => ({}), {
@@ -100,6 +100,8 @@ interface ReceiverRowProps extends Pick<ReceiverTableProps, 'onTested'> {
 function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
   const { states } = receiverWords()
   const { name, kind, state, pending, last_success_at, last_error } = receiver
+  // One that was never used is known to fail only when it does.
+  const shown = state === 'ok' && last_success_at === null ? 'unused' : state
   return (
     <tr>
       <th scope="row">
@@ -112,7 +114,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
       </th>
       <td class="medium-column">{kind}</td>
       <td>
-        <StatusBadge tone={TONES[state]} label={states[state]} />
+        <StatusBadge tone={TONES[shown]} label={states[shown]} />
       </td>
       <td class="numeric wide-column">{localNumber(pending)}</td>
       <td class="wide-column">{last_success_at === null ? '–' : <RelativeTime time={last_success_at} />}</td>

@@ -180,9 +180,10 @@ function Differences({ id }: { readonly id: string }) {
   const items = found.value?.items ?? []
   return (
     <Section title={words.fields.differences}>
-      <label>
-        {words.kind}{' '}
+      <label class="filter">
+        <span class="filter-name">{words.kind}</span>
         <select
+          class="input"
           value={kind.value ?? ''}
           onChange={({ currentTarget }) => (kind.value = KINDS.find((each) => each === currentTarget.value))}
         >

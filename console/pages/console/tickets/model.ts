@@ -4,7 +4,7 @@ import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
 import { readPages } from '../../../parts/list/read-pages.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
-import type { BadgeTone, Tone } from '../../../parts/status-badge.tsx'
+import type { BadgeTone } from '../../../parts/status-badge.tsx'
 import { call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { userChoices } from '../user-names.ts'
@@ -26,9 +26,9 @@ export const TICKET_MOVES: Readonly<Record<TicketStatus, readonly TicketStatus[]
   closed: ['open'],
 }
 
-export const TICKET_TONES: Readonly<Record<TicketStatus, Tone>> = {
-  open: 'active',
-  in_progress: 'warning',
+export const TICKET_TONES: Readonly<Record<TicketStatus, BadgeTone>> = {
+  open: 'raised',
+  in_progress: 'active',
   resolved: 'good',
   closed: 'quiet',
 }

@@ -91,6 +91,7 @@ function NewTicket({ onClose, onCreated }: NewItemDialog) {
       schema={withAssignees(BODIES.createTicket)}
       labels={words.fields}
       hints={words.hints}
+      initial={{ level: 'medium' }}
       labelOf={(field, value) => (field === 'assignee' ? assigneeLabel(value) : levelLabel(value))}
       quickValues={{ assignee: [{ label: assigneeLabel(me), valueOf: () => me }] }}
       action={words.create}

@@ -3,10 +3,14 @@ import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
+import { addressOf } from '../../../parts/list/list-query.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
+import { RelatedLinks } from '../../../parts/related-links.tsx'
+import { session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
+import { vpnSessionWords } from '../vpn-sessions/words.ts'
 import { auditList, AUDIT_TONES, type AuditEntry } from './model.ts'
 import { reasonText } from './reason.ts'
 import { vpnAuditWords } from './words.ts'
@@ -56,8 +60,25 @@ function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
           [fields.session_id, entry.session_id],
         ]}
       />
+      {user_id !== null && <RelatedLinks links={linksOfUser(user_id)} />}
     </Drawer>
   )
+}
+
+/** What else there is about the user of an entry. */
+function linksOfUser(user: string) {
+  return [
+    session.may('getUser') && {
+      icon: 'user' as const,
+      title: userLabel(user),
+      href: `${pathOf({ name: 'users' })}/${encodeURIComponent(user)}`,
+    },
+    session.may('listVpnSessions') && {
+      icon: 'tunnels' as const,
+      title: vpnSessionWords().sessionsOfUser,
+      href: addressOf(pathOf({ name: 'vpn-sessions' }), { user }),
+    },
+  ]
 }
 
 function auditColumns({

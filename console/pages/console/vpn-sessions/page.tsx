@@ -45,7 +45,7 @@ function vpnSessionColumns({
   return [
     { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
     column.code('virtual_ip'),
-    column.text('device', { isWideOnly: true }),
+    column.text('device', { isWideOnly: true, isFromMedium: true }),
     column.text('gateway', { isWideOnly: true }),
     {
       key: 'rtt_ms',
