@@ -155,7 +155,7 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       const [from, to, foreign] = await Promise.all([1, 2, 3].map(() => newDatabase(t, dialect)))
       assert.ok(from && to && foreign)
       await use(from, (store) => migrate(store, systemClock))
-      await change(from, 'create table notes (id integer primary key)')
+      await change(from, 'create table notes (seq integer primary key)')
       await change(from, 'insert into notes values (1)')
       const copied = await copyDatabase(from, to, quiet)
       assert.deepEqual(
