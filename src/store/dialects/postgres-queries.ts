@@ -26,9 +26,15 @@ const COMPILER: Database = new Kysely({
 /** The names of prepared statements, by their text. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
+  #given = 0
 
   of(text: string): string {
-    return this.#names.getOrInsertComputed(text, () => `platform_${this.#names.size}`)
+    return this.#names.getOrInsertComputed(text, () => `platform_${this.#given++}`)
+  }
+
+  /** From now on the text has another name, under which every connection prepares it anew. */
+  renew(text: string): void {
+    this.#names.delete(text)
   }
 }
 

@@ -2,7 +2,7 @@ import type { QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import { isStalePlan } from './postgres-errors.ts'
 import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
-import type { QuerySource } from './postgres-queries.ts'
+import type { QuerySource, StatementNames } from './postgres-queries.ts'
 
 // So many quick queries wait for each other; with more of them another connection works at the same time.
 const QUERIES_AT_ONCE = 8
@@ -12,6 +12,8 @@ const SHARED_FOR_MS = 20
 export interface SharedReadsOptions {
   readonly connect: () => Promise<PooledConnection>
   readonly clock: Clock
+  /** Of the prepared statements. */
+  readonly names: StatementNames | undefined
 }
 
 /**
@@ -32,6 +34,7 @@ export class SharedReads implements QuerySource {
       return await this.#choose().query<R>(query)
     } catch (error) {
       if (!isStalePlan(error)) throw error
+      this.#options.names?.renew(query.text)
       return this.#queryAlone({ text: query.text, ...(query.values && { values: query.values }) })
     }
   }

@@ -50,7 +50,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = new TimeoutPool({ servers, clock })
   const names = address.pgbouncer ? undefined : new StatementNames()
   const readWithin = (queryMs: number): Queries => {
-    const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock })
+    const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock, names })
     return new PostgresQueries(reads, { names, preparesReads: true })
   }
   const read = readWithin(limits.queryMs)
