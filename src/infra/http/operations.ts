@@ -37,7 +37,10 @@ const HealthSchema = Fields(
     uptime_seconds: Type.Number(),
     checks: Fields({
       store: OneOf(['ok', 'failing']),
-      bus: OneOf(['ok', 'degraded', 'offline'], '`degraded`: connected, but events wait for a stream, or the bus does not take them.'),
+      bus: OneOf(
+        ['ok', 'degraded', 'offline'],
+        '`degraded`: connected, but events wait for a stream, or the bus does not take them.',
+      ),
       mirror: Type.Optional(
         OneOf(
           ['ok', 'degraded', 'expired'],
