@@ -39,9 +39,9 @@ export async function migrateDatabaseFile(
     return applied.length > 0 && pending.length > 0
   }
   const isCopied = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())
-  const backup = isCopied ? await copyBefore(store, database.path, isPending) : undefined
+  const backup = isCopied ? await copyBefore(store, { path: database.path, clock, isPending }) : undefined
   const steps = await migrate(store, clock, migrations)
-  if (database.kind === 'sqlite' && steps.length > 0) await removeCopies(database.path, { unchangedMs: 0 })
+  if (database.kind === 'sqlite' && steps.length > 0) await removeCopies(database.path, clock.now())
   return { steps, backup }
 }
 
@@ -53,30 +53,35 @@ export function wayBack(backup: string): string {
 /** The copy of an earlier migration is replaced. */
 async function copyBefore(
   store: Store,
-  path: string,
-  isPending: () => Promise<boolean>,
+  {
+    path,
+    clock,
+    isPending,
+  }: { readonly path: string; readonly clock: Clock; readonly isPending: () => Promise<boolean> },
 ): Promise<string | undefined> {
-  await removeCopies(path, { unchangedMs: MINUTE })
+  await removeCopies(path, clock.now() - MINUTE)
   await requireSpace(store, dirname(path))
   const backup = `${path}.before-migration`
   const copy = `${backup}.${newId()}`
   try {
     // Another process may have migrated meanwhile, and removed this copy: its own is the right one.
-    const failure = await store.snapshot(copy).catch((error: unknown) => error)
+    await store.snapshot(copy)
     if (!(await isPending())) return undefined
-    if (failure) throw failure
     await moveFile(copy, backup)
     return backup
+  } catch (error) {
+    if (await isPending()) throw error
+    return undefined
   } finally {
     await rm(copy, { force: true })
   }
 }
 
 /** Those that processes have left that were killed meanwhile; one that is being made changes all the time. */
-async function removeCopies(path: string, { unchangedMs }: { readonly unchangedMs: number }): Promise<void> {
+async function removeCopies(path: string, unchangedSince: number): Promise<void> {
   for await (const copy of glob(`${path}.before-migration.*`)) {
     const { mtimeMs = 0 } = (await stat(copy).catch(() => undefined)) ?? {}
-    if (Date.now() - mtimeMs >= unchangedMs) await rm(copy, { force: true })
+    if (mtimeMs <= unchangedSince) await rm(copy, { force: true })
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { errorMessage } from '../../src/kernel/errors.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { OUTAGES } from '../../src/kernel/outages.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
@@ -178,7 +179,7 @@ onEveryDialect('the dispatcher', (dialect) => {
     const clock = fakeClock()
     const lines: string[] = []
     const note = (fields: object, text: string) =>
-      void lines.push(`${text}: ${String((fields as { error?: unknown }).error ?? '')}`)
+      void lines.push('error' in fields ? `${text}: ${errorMessage(fields.error)}` : text)
     const logger = { ...silentLogger, child: () => logger, warn: note, error: note, info: note } as Logger
     await using world = await openDispatchers(dialect, { clock, logger })
     const { bus, first } = world
@@ -196,9 +197,9 @@ onEveryDialect('the dispatcher', (dialect) => {
     bus.rule = () => undefined
     await until(OUTAGES.delivery.worksAgain)
     assert.deepEqual(lines, [
-      `${OUTAGES.delivery.fails}: Error: order.created: insufficient resources`,
-      `${OUTAGES.delivery.lasts}: Error: order.created: insufficient resources`,
-      `${OUTAGES.delivery.worksAgain}: `,
+      `${OUTAGES.delivery.fails}: order.created: insufficient resources`,
+      `${OUTAGES.delivery.lasts}: order.created: insufficient resources`,
+      OUTAGES.delivery.worksAgain,
     ])
     assert.equal(first.dispatcher.isRefused, false)
   })
