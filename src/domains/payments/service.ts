@@ -198,7 +198,8 @@ export class Payments implements OrderPayments {
         order.status,
         [],
       )
-    const reason = order.amountCents === 0 ? 'nothing is to be paid' : channel.refusedAmount(order.amountCents)
+    const reason =
+      order.amountCents === 0 ? 'nothing is to be paid' : channel.refusedAmount(order.amountCents)
     if (reason === undefined) return order
     const message = `The channel ${channel.name} cannot take ${order.amountCents} cents: ${reason}.`
     throw new AppError('invalid', 'amount_not_payable', message)
