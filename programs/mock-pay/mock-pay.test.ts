@@ -36,6 +36,13 @@ const act = (w: PayWorld, { token }: MockPayment, action: string) =>
     redirect: 'manual',
   })
 
+test('the log names the call that was refused', async () => {
+  await using w = await openPayWorld('wechatpay', { MOCK_PAY_LOG: '1' })
+  await w.channel.query({ number: NUMBER, providerId: undefined, amountCents: 1, currency: 'CNY' })
+  const [line = ''] = w.log
+  assert.partialDeepStrictEqual(JSON.parse(line), { endpoint: 'wechatpay_query', error: 'ORDER_NOT_EXIST' })
+})
+
 test('a person pays, lets it fail or waits on the page of a payment', async () => {
   await using w = await openPayWorld('stripe')
   const payment = await create(w, NUMBER, '<b>"1"</b>')

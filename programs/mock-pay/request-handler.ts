@@ -106,8 +106,15 @@ async function callOf(
 ): Promise<Handled> {
   const { operation } = endpoint
   const scripted = operation && context.script.take(provider.channel, operation)
-  const outcome = await outcomeOf(context, provider, endpoint, request, scripted)
-  return { endpoint: `${provider.channel}_${operation ?? 'file'}`, outcome, scenario: scripted?.kind }
+  const name = `${provider.channel}_${operation ?? 'file'}`
+  const outcome = await outcomeOf(context, provider, endpoint, request, scripted).catch(toRefused)
+  return { endpoint: name, outcome, scenario: scripted?.kind }
+}
+
+/** The answer of a refusal; throws what is none. */
+function toRefused(error: unknown): Answer {
+  if (error instanceof Refusal) return error.answer
+  throw error
 }
 
 async function outcomeOf(

@@ -29,6 +29,8 @@ export interface PayWorld extends AsyncDisposable {
   readonly settings: ChannelSettings
   /** What the platform was sent. */
   readonly received: ReceivedCallback[]
+  /** The lines of the request log. */
+  readonly log: string[]
   /** The next status of the platform's answers; then the regular one of the channel. */
   answerNext(status: number): void
   script(on: Operation, kind: ScenarioKind): void
@@ -59,6 +61,7 @@ function mockChannelSettings(kind: Channel, url: string): ChannelSettings {
 /** A mock of the providers in this process, a channel that uses it, and a platform that only notes its callbacks. */
 export async function openPayWorld(kind: Channel, env: MockPayEnvironment = {}): Promise<PayWorld> {
   const received: ReceivedCallback[] = []
+  const log: string[] = []
   const statuses: number[] = []
   const platform = createServer((request, response) => {
     void buffer(request).then((body) => {
@@ -75,7 +78,7 @@ export async function openPayWorld(kind: Channel, env: MockPayEnvironment = {}):
     ...env,
   })
   const waiting = { ...clock, wait: async () => undefined }
-  const mock = await startMockPay(config, { clock: waiting, write: () => undefined })
+  const mock = await startMockPay(config, { clock: waiting, write: (line) => void log.push(line) })
   const url = `http://127.0.0.1:${mock.port}`
   const settings = mockChannelSettings(kind, url)
   const channel = FACTORIES[kind](settings, { clock })
@@ -86,6 +89,7 @@ export async function openPayWorld(kind: Channel, env: MockPayEnvironment = {}):
     channel,
     settings,
     received,
+    log,
     answerNext: (status) => void statuses.push(status),
     script: (on, scenario) => mock.script.add({ channel: kind, on, kind: scenario, delayMs: 1 }),
     async callbacks() {

@@ -50,6 +50,15 @@ test('a mail is sent encrypted, as text and HTML, marked as generated', async ()
   assert.match(mail.source, /&lt;script&gt;/)
 })
 
+test('an address in a text is a link without what closes it or its sentence', async () => {
+  await using server = await startSmtp()
+  const text = 'See <https://a.b/c?d=1&e>, "https://f.g/h", (https://i.j/k_(l)). https://m.n/o!'
+  await mailerOf(server.url(UNVERIFIED)).send({ ...MAIL, text })
+  const html = (server.mails[0]?.source ?? '').replaceAll('=\r\n', '').replaceAll('=3D', '=')
+  const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href)
+  assert.deepEqual(links, ['https://a.b/c?d=1&amp;e', 'https://f.g/h', 'https://i.j/k_(l)', 'https://m.n/o'])
+})
+
 test('the Message-ID is the same for the same key only', async () => {
   await using server = await startSmtp()
   const mailer = mailerOf(server.url(UNVERIFIED))

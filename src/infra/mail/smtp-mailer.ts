@@ -107,6 +107,8 @@ function messageId(key: string, from: string): string {
 }
 
 const LINE_STYLE = 'min-height: 1.4em; margin-bottom: 6px; white-space: pre-wrap'
+// Brackets belong to an address in pairs; a mark at its end belongs to the sentence.
+const ADDRESS = /(https?:\/\/(?:[^\s<>"'()]|\([^\s<>"'()]*\))*(?:[^\s<>"'().,;:!?\]]|\([^\s<>"'()]*\)))/
 
 /** A plain text as HTML, each line on its own: of several alerts each is one. Markup in the text stays text. */
 function toHtml(title: string, text: string): string {
@@ -114,15 +116,20 @@ function toHtml(title: string, text: string): string {
     '<!doctype html>',
     '<html><body style="font-family: sans-serif; line-height: 1.4">',
     `<p><strong>${escapeHtml(title)}</strong></p>`,
-    ...text.split('\n').map((line) => `<div style="${LINE_STYLE}">${withLinks(escapeHtml(line))}</div>`),
+    ...text.split('\n').map((line) => `<div style="${LINE_STYLE}">${withLinks(line)}</div>`),
     '</body></html>',
   ].join('\n')
 }
 
-/** The addresses of an escaped text as links. */
-function withLinks(html: string): string {
-  return html.replaceAll(/https?:\/\/[^\s<>]+/g, (url) => `<a href="${url}">${url}</a>`)
+/** A text as HTML, its addresses as links. */
+function withLinks(text: string): string {
+  return text
+    .split(ADDRESS)
+    .map((part, index) => (index % 2 === 0 ? escapeHtml(part) : linkTo(escapeHtml(part))))
+    .join('')
 }
+
+const linkTo = (url: string) => `<a href="${url}">${url}</a>`
 
 const MAX_QUOTE_CHARACTERS = 200
 
