@@ -27,5 +27,5 @@ export const live = new LiveEvents({
   fetch: fetchHere,
   wait: browserTiming.wait,
   onRefused,
-  onError: reportError,
+  onError: (error) => reportError(error),
 })
