@@ -14,7 +14,7 @@ import type { AuditKeys, AuditSeal } from './model.ts'
 import { AuditSeals, type AuditFault, type AuditFiles } from './seals.ts'
 import { Audit, type SettingsKey } from './service.ts'
 
-// docs/reliability.md, The audit trail: four changes each
+// Four alterations each; ROUNDS=2500 makes ten thousand.
 const ROUNDS = Number(process.env['ROUNDS'] ?? 12)
 const PAGE = 10
 const SIGNAL = new AbortController().signal
