@@ -113,9 +113,9 @@ export const MUTATORS: readonly Mutator[] = [
   },
   {
     name: 'a query that nobody knows',
-    // Where no query is declared there is none that could be meant.
+    // Where no query is declared there is none that could be meant; the interface of Alertmanager ignores others, as an Alertmanager does.
     mutate: (draft) =>
-      parametersOf(draft.place, 'query').length === 0
+      parametersOf(draft.place, 'query').length === 0 || draft.place.path.startsWith('/api/v2/')
         ? []
         : ['surprise', '__proto__', 'LIMIT', 'a[]'].map((name) => withQuery(draft, [name, '1'])),
   },
