@@ -55,7 +55,7 @@ test('the overview shows the state of the parts, and follows the changes', async
   await parts.getByRole('link', { name: '1 critical' }).waitFor()
   await parts.getByRole('link', { name: '1 high' }).waitFor()
   await parts.getByText(/^the bus is offline · the oldest: /).waitFor()
-  await page.getByText('nothing is lost: messages wait').waitFor()
+  await page.getByText(/cannot be reached: ECONNREFUSED; events wait/).waitFor()
   await page.getByText(/^Not known yet: \d$/).click()
   await page.getByText('"platform backup install" sets it up').waitFor()
   await page.getByRole('row', { name: /^Pending 1 1/ }).waitFor()
