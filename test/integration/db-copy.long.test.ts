@@ -12,6 +12,7 @@ import type { DialectName } from '../../src/store/dialects/capabilities.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type DatabaseAddress } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { newHolder } from '../../src/store/work/holder.ts'
 import { writeShopDay } from '../support/shop-day.ts'
 import { emptyDatabase } from '../support/store.ts'
 
@@ -128,6 +129,17 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       const target = await newDatabase(t, 'sqlite')
       await assert.rejects(copyDatabase(source, target, quiet), { code: 'source_in_use', message: /host\/1/ })
       await change(source, 'delete from leases')
+      // What a platform of this host leaves that was killed.
+      const killed = newHolder().replace(/\/\d+\//, '/999999999/')
+      const record = `insert into leases values ('serving:${killed}', '{}', ${Date.now() + 60_000})`
+      await change(source, record.replace(killed, 'other/1/a'))
+      await assert.rejects(copyDatabase(source, target, quiet), { message: /\(other\/1\/a\)/ })
+      await change(source, 'delete from leases')
+      await change(source, record)
+      await change(
+        source,
+        `insert into leases values ('of-a-clock-ahead', 'other/1/b', ${Date.now() + 7_200_000})`,
+      )
 
       const writes: Promise<void>[] = []
       const once: CopyObserver = (step, table) => {

@@ -3,6 +3,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
+import { HOUR } from '../../kernel/time.ts'
 import { migrateForCopy, schemaStatus } from '../migrate.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
 import {
@@ -13,6 +14,8 @@ import {
   type CopyTarget,
   type RawDatabase,
 } from './raw-database.ts'
+import { isDeadHolder } from '../work/holder.ts'
+import { holderOf } from '../work/serving.ts'
 import { RowSetHash } from './row-set-hash.ts'
 
 /** What the copy tells while it works. */
@@ -103,14 +106,19 @@ async function requireOther(from: DatabaseAddress, to: DatabaseAddress): Promise
   throw new AppError('invalid', 'same_database', 'The target of the copy is the configured database itself.')
 }
 
-/** A process that writes holds a lease, or takes one within seconds. */
+// What expires later never does, or was taken by a clock that was ahead.
+const LONGEST_LEASE_MS = HOUR
+
+/** A process that writes holds a lease, or takes one within seconds. One of this host that was killed holds none any more. */
 async function requireUnserved(source: RawDatabase): Promise<void> {
-  const [holder] = await source.leaseHolders(systemClock.now())
+  const now = systemClock.now()
+  const held = (await source.leases(now, now + LONGEST_LEASE_MS)).map(holderOf)
+  const holder = held.find((each) => !isDeadHolder(each))
   if (holder === undefined) return
   throw new AppError(
     'conflict',
     'source_in_use',
-    `A platform writes to the database (${holder}). Stop it, or start it with read_only = true; after a crash, wait a minute.`,
+    `A platform writes to the database (${holder}). Stop it, or start it with read_only = true; after a crash of its host, wait three minutes.`,
   )
 }
 

@@ -24,6 +24,11 @@ export interface CopyProgress {
   readonly isDone: boolean
 }
 
+export interface HeldLease {
+  readonly name: string
+  readonly holder: string
+}
+
 /** A database whose tables are read or filled as they are, whatever they mean. */
 export interface RawDatabase {
   /** Every table but those of the schema and of the copy, by name. */
@@ -33,8 +38,8 @@ export interface RawDatabase {
   rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]>
   /** The last number that each numbered table gave out. */
   lastNumbers(): Promise<ReadonlyMap<string, number>>
-  /** The names of the processes that hold a lease at that time. */
-  leaseHolders(now: number): Promise<string[]>
+  /** The leases that expire between these times, in epoch milliseconds. */
+  leases(after: number, before: number): Promise<HeldLease[]>
   close(): Promise<void>
 }
 

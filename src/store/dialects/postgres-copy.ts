@@ -10,6 +10,7 @@ import {
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
+  type HeldLease,
 } from '../copy/raw-database.ts'
 import { CHECKED_NUMBERS } from './postgres.ts'
 
@@ -134,10 +135,9 @@ class PostgresCopy implements CopyTarget {
     return numbers
   }
 
-  async leaseHolders(now: number): Promise<string[]> {
-    const text = 'select holder from leases where expires_at > $1 and expires_at < $2'
-    const rows = await this.#all<{ holder: string }>(text, now, Number.MAX_SAFE_INTEGER)
-    return rows.map(({ holder }) => holder)
+  async leases(after: number, before: number): Promise<HeldLease[]> {
+    const text = 'select name, holder from leases where expires_at > $1 and expires_at < $2'
+    return this.#all<HeldLease>(text, after, before)
   }
 
   async progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined> {

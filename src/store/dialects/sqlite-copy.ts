@@ -8,6 +8,7 @@ import {
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
+  type HeldLease,
 } from '../copy/raw-database.ts'
 
 const LOCK_MS = 10_000
@@ -52,10 +53,9 @@ class SqliteCopy implements CopyTarget {
     return numbers
   }
 
-  async leaseHolders(now: number): Promise<string[]> {
-    const text = 'select holder from leases where expires_at > ? and expires_at < ?'
-    const rows = this.#all<{ holder: string }>(text, now, Number.MAX_SAFE_INTEGER)
-    return rows.map(({ holder }) => holder)
+  async leases(after: number, before: number): Promise<HeldLease[]> {
+    const text = 'select name, holder from leases where expires_at > ? and expires_at < ?'
+    return this.#all<HeldLease>(text, after, before)
   }
 
   async progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined> {

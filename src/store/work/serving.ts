@@ -82,15 +82,20 @@ export class ServingRecord {
   }
 }
 
+/** Who holds a lease: the record of a process has its holder in its name. */
+export function holderOf({ name, holder }: { readonly name: string; readonly holder: string }): string {
+  return name.startsWith(SERVING) ? name.slice(SERVING.length) : holder
+}
+
 /** The processes that serve the database now, as far as they have said so within three minutes and have not ended. */
 export async function listServing(reads: Reads, now: number): Promise<ServingProcess[]> {
   const rows = await reads.run(list, { pattern: `${SERVING}%` })
   return rows
-    .filter(({ name, expires_at }) => {
+    .filter(({ name, holder, expires_at }) => {
       // A clock that was ahead and set back has left a time that no process says now.
       const leftMs = expires_at - now
       return (
-        leftMs > 0 && leftMs <= GONE_AFTER_MS + SAID_EVERY_MS && !isDeadHolder(name.slice(SERVING.length))
+        leftMs > 0 && leftMs <= GONE_AFTER_MS + SAID_EVERY_MS && !isDeadHolder(holderOf({ name, holder }))
       )
     })
     .map(({ holder }) => JSON.parse(holder) as ServingProcess)
