@@ -69,11 +69,15 @@ test('lines that a full disk has lost are reported with its error, once it has r
   closeSync(full)
   const file = openFile(t)
   assert.equal(file.fd, full, 'another file has taken the descriptor')
+  let written = ''
   await eventually('the report', () => {
+    written += 'three\n'
     output.write('three\n')
     output.flush()
     return lost.length > 0
   })
+  // What waited longer would go to whoever has the descriptor then.
+  await eventually('the rest', () => file.read() === written)
   assert.equal((lost[0] as unknown[])[1], 'ENOSPC')
 })
 

@@ -257,6 +257,7 @@ test('the browser notifies of new alerts from a chosen severity on, and its tab 
     document.documentElement.dataset['hidden'] = 'yes'
     const shown: string[] = []
     class Notice extends EventTarget {
+      static readonly permission = 'granted'
       static readonly requestPermission = async () => 'granted'
       constructor(title: string) {
         super()
