@@ -37,6 +37,8 @@ const FLAGS = [
   '--import=./scripts/fast-tests.mjs',
   // A test that hangs fails with its name before CI ends the whole run.
   '--test-timeout=600000',
+  // A failed test leaves what it started, which must not hold the run up until CI ends it.
+  '--test-force-exit',
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',
   '--test-reporter=./scripts/fail-without-tests.ts',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { fork } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { doctorWorld } from '../../../test/support/doctor.ts'
@@ -22,7 +22,12 @@ test('a process that holds the write lock is named', async (t) => {
   const held = async () => (await examine()).of('database').find(({ subject }) => subject === 'write lock')
   assert.equal(await held(), undefined)
   const holder = fork(program, [join(dataDir, 'platform.db')])
+  t.after(() => holder.kill())
   await once(holder, 'message')
+  if (!systemNamesHolders(dataDir)) {
+    t.skip('this system does not list the locks of files')
+    return
+  }
   const finding = await held()
   assert.equal(finding?.result, 'error')
   assert.match(finding.detail, new RegExp(`^process ${holder.pid} \\(.+\\) has held it for 2 s`))
@@ -30,3 +35,9 @@ test('a process that holds the write lock is named', async (t) => {
   await once(holder, 'exit')
   assert.equal(await held(), undefined)
 })
+
+// Some sandboxes have no list of locks, or one without the processes.
+function systemNamesHolders(dataDir: string): boolean {
+  const { ino } = statSync(join(dataDir, 'platform.db-shm'))
+  return existsSync('/proc/locks') && readFileSync('/proc/locks', 'utf8').includes(`:${ino} 120 120`)
+}
