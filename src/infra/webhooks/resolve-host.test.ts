@@ -12,16 +12,22 @@ const HEADER_BYTES = 12
 const TYPE_A = 1
 const NO_SUCH_NAME = 3
 
-/** A DNS server (RFC 1035): names that begin with `hangs` get no answer until `release`, `known` has an address. */
+/**
+ * A DNS server (RFC 1035): names that begin with `hangs` get no answer until `release`; `known` and `halved` have an address,
+ * and the question for an IPv6 address of `halved` gets no answer.
+ */
 async function dnsDouble() {
   const socket = createSocket('udp4')
+  let dropped = 0
   const hanging: [query: Buffer, client: RemoteInfo][] = []
   const refuse = (query: Buffer, { port, address }: RemoteInfo) =>
     socket.send(answerTo(query, NO_SUCH_NAME), port, address)
   socket.on('message', (query, client) => {
     const name = query.toString('latin1', HEADER_BYTES + 1, HEADER_BYTES + 1 + (query[HEADER_BYTES] ?? 0))
     if (name.startsWith('hangs')) return void hanging.push([query, client])
-    const isKnown = name === 'known' && query.readUInt16BE(query.indexOf(0, HEADER_BYTES) + 1) === TYPE_A
+    const isForIpv4 = query.readUInt16BE(query.indexOf(0, HEADER_BYTES) + 1) === TYPE_A
+    if (name === 'halved' && !isForIpv4) return void dropped++
+    const isKnown = ['known', 'halved'].includes(name) && isForIpv4
     if (!isKnown) return refuse(query, client)
     const record = Buffer.from('c00c00010001000000000004c6336407', 'hex')
     socket.send(Buffer.concat([answerTo(query, 0, 1), record]), client.port, client.address)
@@ -30,6 +36,7 @@ async function dnsDouble() {
   await once(socket, 'listening')
   return {
     servers: [`127.0.0.1:${socket.address().port}`],
+    dropped: () => dropped,
     release: () => hanging.forEach(([query, client]) => refuse(query, client)),
     [Symbol.dispose]: () => void socket.close(),
   }
@@ -58,6 +65,13 @@ test('a hundred names whose servers hang delay neither another name nor a file',
   assert.equal(ended, 0)
   dns.release()
   await Promise.all(hanging)
+})
+
+test('a name whose servers drop the question for IPv6 is resolved without a second try', async () => {
+  using dns = await dnsDouble()
+  const resolve = createHostResolver({ servers: dns.servers, lookUp: unknown })
+  assert.deepEqual(await resolve('halved.example'), [{ address: '198.51.100.7', family: 4 }])
+  assert.equal(dns.dropped(), 1)
 })
 
 test('the hosts file is asked first, and the system for what DNS does not have', async () => {
