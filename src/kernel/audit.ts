@@ -83,11 +83,18 @@ export function changesBetween(before: object | undefined, after: object | undef
   )
   const differing = names.flatMap((name) => {
     const pair = [from.get(name) ?? null, to.get(name) ?? null] as const
-    return pair[0] === pair[1] || JSON.stringify(pair[0]) === JSON.stringify(pair[1])
-      ? []
-      : [[name, shorten(shown(name, pair))] as const]
+    return isSame(pair) ? [] : [[name, shorten(shown(name, pair))] as const]
   })
   return Object.fromEntries(differing.slice(0, MOST_FIELDS))
+}
+
+function isSame([from, to]: AuditChange): boolean {
+  if (from === to) return true
+  return isObject(from) && isObject(to) && JSON.stringify(from) === JSON.stringify(to)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 // Paths and parameters of an address that somebody calls are often its secret.
@@ -107,6 +114,7 @@ function shorten([from, to]: AuditChange): AuditChange {
 
 /** A long value is shown by its beginning and its length. */
 function shortValue(value: unknown): unknown {
+  if (typeof value !== 'string' && !isObject(value)) return value
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= LONGEST_VALUE) return value
   return `${text.slice(0, SHOWN).toWellFormed()}… (${text.length} characters)`

@@ -19,6 +19,7 @@ import { supervision } from './supervision.ts'
 import type { Scenario } from './support/scenario.ts'
 import { telemetryStorm } from './telemetry-storm.ts'
 import { twoServers } from './two-servers.ts'
+import { webhookStorm } from './webhook-storm.ts'
 import { workers } from './workers.ts'
 
 /** Every scenario, grouped by the kind of its fault. */
@@ -43,5 +44,6 @@ export const SCENARIOS: readonly Scenario[] = [
   robotStorm,
   commandKills,
   paymentKills,
+  webhookStorm,
   night,
 ]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import type { Kysely } from 'kysely'
@@ -6,6 +7,7 @@ import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { HOUR, SECOND } from '../../src/kernel/time.ts'
 import { defineColumns, text, type RowOf, type TableOf } from '../../src/store/columns.ts'
+import { newHolder } from '../../src/store/work/holder.ts'
 import { Runner, type RunnerOptions } from '../../src/store/work/runner.ts'
 import type { Queries, Store, Tx } from '../../src/store/store.ts'
 import { queuedWork, WORK_COLUMNS, WorkQueue } from '../../src/store/work/work-queue.ts'
@@ -128,6 +130,27 @@ export function describeRunnerContract(openStore: () => Promise<{ store: Store }
       one.wake()
       await haveResult('done', 'a')
       assert.equal((await item('a')).attempts, 2)
+    }),
+  )
+
+  test(
+    'the items of a process that has ended on this host can be claimed at once, those of others cannot',
+    inWorld(async ({ add, clock, store }) => {
+      const ended = newHolder().replace(/\/\d+\//, `/${spawnSync('true').pid}/`)
+      const claimAs = (holder: string) => {
+        const now = clock.now()
+        const claim = { holder, now, until: now + LEASE_MS, longestPauseMs: HOUR, limit: 1, except: [] }
+        return store.write((tx) => queue.claim(tx, claim))
+      }
+      await add(['a', 'b'])
+      const [ofEnded] = await claimAs(ended)
+      await claimAs(newHolder())
+      await store.write((tx) => queue.expireDead(tx, clock.now()))
+      assert.deepEqual(
+        (await claimAs('next')).map(({ id }) => id),
+        [ofEnded?.id],
+      )
+      assert.deepEqual(await claimAs('next'), [])
     }),
   )
 

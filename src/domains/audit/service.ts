@@ -163,12 +163,12 @@ function plain(text: string): string {
 
 /** The fields that there is room for; the others by their number. */
 function boundedChanges(changes: AuditRecord['changes']): AuditRecord['changes'] {
+  if (JSON.stringify(changes).length <= LONGEST_CHANGES) return changes
   let room = LONGEST_CHANGES
   const all = Object.entries(changes)
   const kept = all.filter((field) => {
     room -= JSON.stringify(field).length
     return room >= 0
   })
-  const left = all.length - kept.length
-  return left === 0 ? changes : { ...Object.fromEntries(kept), left_out: [0, left] }
+  return { ...Object.fromEntries(kept), left_out: [0, all.length - kept.length] }
 }

@@ -54,7 +54,7 @@ export interface WorkerDeps extends Pick<
 }
 
 const LOOK_EVERY_MS = SECOND
-// A process that dies is replaced after this time.
+// A process that dies on another host is replaced after this time.
 const LEASE_MS = 15 * SECOND
 /** docs/specification.md, Webhooks: calls of one endpoint at once. */
 const CALLS_AT_ONCE = 16
@@ -77,7 +77,10 @@ export function deliveryRunner(
     leaseMs: LEASE_MS,
     concurrency: MAX_WEBHOOKS,
     retry: RETRY,
-    claim: (tx, claim) => webhookQueue.claim(tx, claim),
+    async claim(tx, claim) {
+      await webhookQueue.expireDead(tx, claim.now)
+      return webhookQueue.claim(tx, claim)
+    },
     renew: (tx, webhook, lease) => webhookQueue.renew(tx, webhook, lease),
     work: (webhook, signal) => deliverTo(webhook.id, { ...deps, webhooks, endpoints }, signal),
     async settle(tx, webhook, holder, outcome) {

@@ -1,47 +1,30 @@
 import assert from 'node:assert/strict'
-import { createSocket, type RemoteInfo } from 'node:dgram'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
+import { startDns } from '../../../test/support/dns.ts'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { createHostResolver, type ResolvedAddress } from './resolve-host.ts'
 
-const HEADER_BYTES = 12
-const TYPE_A = 1
-const NO_SUCH_NAME = 3
-
-/** A DNS server (RFC 1035): names that begin with `hangs` get no answer until `release`, `known` has an address. */
+/**
+ * Names that begin with `hangs` get no answer until `release`; `known` and `halved` have an address, and the question for an
+ * IPv6 address of `halved` gets no answer.
+ */
 async function dnsDouble() {
-  const socket = createSocket('udp4')
-  const hanging: [query: Buffer, client: RemoteInfo][] = []
-  const refuse = (query: Buffer, { port, address }: RemoteInfo) =>
-    socket.send(answerTo(query, NO_SUCH_NAME), port, address)
-  socket.on('message', (query, client) => {
-    const name = query.toString('latin1', HEADER_BYTES + 1, HEADER_BYTES + 1 + (query[HEADER_BYTES] ?? 0))
-    if (name.startsWith('hangs')) return void hanging.push([query, client])
-    const isKnown = name === 'known' && query.readUInt16BE(query.indexOf(0, HEADER_BYTES) + 1) === TYPE_A
-    if (!isKnown) return refuse(query, client)
-    const record = Buffer.from('c00c00010001000000000004c6336407', 'hex')
-    socket.send(Buffer.concat([answerTo(query, 0, 1), record]), client.port, client.address)
+  let dropped = 0
+  const hanging: ((address?: string) => void)[] = []
+  const dns = await startDns(({ label, isForIpv4 }, answer) => {
+    if (label.startsWith('hangs')) hanging.push(answer)
+    else if (label === 'halved' && !isForIpv4) dropped++
+    else answer(['known', 'halved'].includes(label) && isForIpv4 ? '198.51.100.7' : undefined)
   })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
   return {
-    servers: [`127.0.0.1:${socket.address().port}`],
-    release: () => hanging.forEach(([query, client]) => refuse(query, client)),
-    [Symbol.dispose]: () => void socket.close(),
+    servers: [dns.server],
+    dropped: () => dropped,
+    release: () => hanging.forEach((answer) => answer()),
+    [Symbol.dispose]: () => dns[Symbol.dispose](),
   }
-}
-
-/** The head and the question of an answer. */
-function answerTo(query: Buffer, code: number, records = 0): Buffer {
-  const answer = Buffer.from(query.subarray(0, query.indexOf(0, HEADER_BYTES) + 5))
-  answer.writeUInt16BE(0x8180 | code, 2)
-  answer.writeUInt16BE(records, 6)
-  answer.writeUInt32BE(0, 8)
-  return answer
 }
 
 const unknown = async () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }))
@@ -58,6 +41,13 @@ test('a hundred names whose servers hang delay neither another name nor a file',
   assert.equal(ended, 0)
   dns.release()
   await Promise.all(hanging)
+})
+
+test('a name whose servers drop the question for IPv6 is resolved without a second try', async () => {
+  using dns = await dnsDouble()
+  const resolve = createHostResolver({ servers: dns.servers, lookUp: unknown })
+  assert.deepEqual(await resolve('halved.example'), [{ address: '198.51.100.7', family: 4 }])
+  assert.equal(dns.dropped(), 1)
 })
 
 test('the hosts file is asked first, and the system for what DNS does not have', async () => {

@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import { SECOND } from '../../kernel/time.ts'
 
@@ -23,6 +24,8 @@ export interface HostResolverOptions {
 // Together 6 s: less than a call of an endpoint may last.
 const DNS_TIMEOUT_MS = 2 * SECOND
 const DNS_TRIES = 2
+/** How long the addresses of one family wait for those of the other: the Resolution Delay of RFC 8305, section 3. */
+const RESOLUTION_DELAY_MS = 50
 // Of the four threads that also read files and hash passwords.
 const SYSTEM_LOOKUPS = 2
 /** DNS has no such name, or the host has no DNS. */
@@ -51,12 +54,20 @@ function lookUpHost(name: string): Promise<readonly ResolvedAddress[]> {
   return lookup(name, { all: true, verbatim: true })
 }
 
-/** The addresses of both families; rejects if there is none of either. */
+/**
+ * The addresses of both families, IPv4 first; rejects if there is none of either. Those of one family wait only a moment for
+ * the other: there are servers that never answer the question for IPv6.
+ */
 async function askDns(name: string, servers?: readonly string[]): Promise<readonly ResolvedAddress[]> {
   // A new one reads the present settings of the system.
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
   if (servers) resolver.setServers(servers)
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const questions = [resolver.resolve4(name), resolver.resolve6(name)]
+  const answered = Promise.allSettled(questions)
+  const soonAfterFirst = Promise.any(questions).then(() => sleep(RESOLUTION_DELAY_MS))
+  await Promise.race([answered, soonAfterFirst.catch(() => answered)])
+  resolver.cancel()
+  const answers = await answered
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses.map(withFamily)
   const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []))

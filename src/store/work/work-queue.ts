@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from '../columns.ts'
 import { storedTrace } from '../../kernel/trace.ts'
 import { lockRows } from '../locking.ts'
+import { isDeadHolder } from './holder.ts'
 import type { WorkClaim, WorkLease, WorkItem } from './runner.ts'
 import { statement, type Database, type Statement } from '../statement.ts'
 import type { Tx } from '../store.ts'
@@ -71,6 +72,21 @@ export class WorkQueue<D extends WorkDeclaration> {
       .returning(this.#columns.all as 'id'[])
       .execute()
     return rows.map((row) => this.#columns.decode(row as never) as RowOf<Columns<D>>)
+  }
+
+  /** Makes the rows of holders whose processes have ended on this host due at `now`: nobody else renews their leases. */
+  async expireDead(tx: Tx, now: number): Promise<void> {
+    const work = tablesOf(tx.db)
+    const held = await work
+      .selectFrom(this.#table)
+      .select('lease_holder')
+      .distinct()
+      .where('lease_holder', 'is not', null)
+      .where('due_at', '>', now)
+      .execute()
+    const dead = held.flatMap(({ lease_holder: holder }) => (holder && isDeadHolder(holder) ? [holder] : []))
+    if (dead.length === 0) return
+    await work.updateTable(this.#table).set({ due_at: now }).where('lease_holder', 'in', dead).execute()
   }
 
   /** `false` when the row was claimed again, or is finished. */
