@@ -128,6 +128,50 @@ test('a command that runs longer than its timeout is named', async (t) => {
   assert.match(String(found[0]?.remedy), /POST \/commands\/executions\/e-1\/cancel/)
 })
 
+test('a program of a command that the worker cannot start is named', async (t) => {
+  const { examine, dataDir } = await openWorld(t)
+  const [config, program] = [`${dataDir}.toml`, `${dataDir}-program`]
+  writeFileSync(program, '#!/bin/sh', { mode: 0o644 })
+  const commands = [
+    ['plain', program],
+    ['lost', '/nowhere/lost'],
+    ['unknown', 'no-such-program'],
+    ['good', 'sh'],
+  ]
+  writeFileSync(config, commands.map(([id, run]) => `[commands.${id}]\nrun = ["${run}"]\n`).join(''), {
+    mode: 0o600,
+  })
+  const found = async (module: string) =>
+    texts((await examine({ PLATFORM_CONFIG: config, PATH: '/usr/bin:/bin', MODULE: module })).of('commands'))
+  assert.deepEqual(await found('all'), [
+    `warning commands.plain.run: the user of the service cannot execute ${program}`,
+    'warning commands.lost.run: /nowhere/lost does not exist',
+    'warning commands.unknown.run: no-such-program is in no directory of PATH (/usr/bin:/bin)',
+    'ok executions: none runs or waits',
+  ])
+  assert.deepEqual(await found('api'), ['ok executions: none runs or waits'], 'an api starts none')
+})
+
+test('a webhook that fails is named before it is disabled', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const webhook = (id: string, enabled: number, failingSince: number | null) =>
+    run(`insert into webhooks (id, url, subjects, description, ordered, enabled, version, created_at, created_by,
+      updated_at, updated_by, failing_since, pending, secret, place, attempts, queued_at)
+      values ('${id}', 'https://hook.example/canary', '["order.*"]', '', 1, ${enabled}, 1, 0, 'ada', 0, 'ada',
+        ${failingSince}, 3, 'x', 0, 0, 0)`)
+  webhook('w-1', 1, null)
+  webhook('w-2', 0, HOUR)
+  assert.deepEqual(texts((await examine()).of('webhooks')), [
+    'ok endpoints: none of those that are enabled fails',
+  ])
+  webhook('w-3', 1, HOUR)
+  const found = (await examine()).of('webhooks')
+  assert.deepEqual(texts(found), [
+    `warning w-3: hook.example has failed since ${toRfc3339(HOUR)}; 3 events wait; it is disabled after 5 days of failures`,
+  ])
+  assert.match(String(found[0]?.remedy), /GET \/webhooks\/w-3\/deliveries/)
+})
+
 test('what the bus has lost is an error until it was sent again', async (t) => {
   const { examine, run } = await openWorld(t)
   const nats = await startNats({ jetstream: true })
@@ -156,6 +200,7 @@ test('with --module only what those modules need is examined', async (t) => {
     'certificates',
     'receivers',
     'alerts',
+    'webhooks',
     'commands',
     'sign-in',
     'backup',

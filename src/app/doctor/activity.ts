@@ -1,6 +1,7 @@
 import { MOST_SEVERE_FIRST, type AlertView, type ReceiverView } from '../../domains/alerts/index.ts'
 import { listUnfinished, type UnfinishedExecution } from '../../domains/commands/index.ts'
 import type { OldestPending } from '../../domains/messages/index.ts'
+import type { Webhook } from '../../domains/webhooks/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { readBusStream, type BusStreamMark } from '../../store/bus-stream-mark.ts'
 import type { Store } from '../../store/store.ts'
@@ -22,6 +23,7 @@ export interface Activity {
   readonly deadMessages: number
   /** The most severe that nobody works on. */
   readonly alerts: readonly AlertView[]
+  readonly webhooks: readonly Webhook[]
 }
 
 const EXAMINED = 100
@@ -42,5 +44,6 @@ export async function readActivity({ read }: Store, domains: Domains, clock: Clo
     oldestPending: await messages.oldestPending(),
     deadMessages: (await messages.deadLetters()).messages,
     alerts: (await alerts.list({ status: UNATTENDED }, { limit: EXAMINED, order: MOST_SEVERE_FIRST })).items,
+    webhooks: (await domains.webhooks.webhooks.list({ limit: EXAMINED })).items,
   }
 }

@@ -29,6 +29,7 @@ import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
 import { signInCheck } from './checks/sign-in.ts'
 import { paymentsCheck, workerCheck } from './checks/worker.ts'
+import { webhooksCheck } from './checks/webhooks.ts'
 import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
@@ -49,6 +50,7 @@ const CHECKS: readonly Check[] = [
   certificatesCheck,
   receiversCheck,
   alertsCheck,
+  webhooksCheck,
   commandsCheck,
   signInCheck,
   gatewayCheck,

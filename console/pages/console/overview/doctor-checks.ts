@@ -23,6 +23,7 @@ export const doctorChecks = defineWords({
     'sign-in': 'Sign-in',
     standby: 'Standby',
     tls: 'TLS',
+    webhooks: 'Webhooks',
     worker: 'Worker',
   },
   zh: {
@@ -46,6 +47,7 @@ export const doctorChecks = defineWords({
     'sign-in': '登录',
     standby: '备用节点',
     tls: 'TLS',
+    webhooks: 'Webhook',
     worker: '后台任务',
   },
 })

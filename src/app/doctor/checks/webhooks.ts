@@ -1,0 +1,28 @@
+import type { Webhook } from '../../../domains/webhooks/index.ts'
+import { toRfc3339 } from '../../../kernel/time.ts'
+import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { documentPath } from '../document-path.ts'
+
+/** Whether endpoints of webhooks take their events. One that was disabled for its failures has an alert. */
+export const webhooksCheck: Check = {
+  name: 'webhooks',
+  modules: ['api', 'worker'],
+  run: async ({ database }) => {
+    const webhooks = (await database().catch(() => undefined))?.activity?.webhooks
+    if (!webhooks) return [skipped('endpoints', 'needs the database')]
+    const found = webhooks.flatMap(findingOf)
+    return found.length > 0 ? found : [fine('endpoints', 'none of those that are enabled fails')]
+  },
+}
+
+function findingOf({ id, url, enabled, failingSince, pending }: Webhook): CheckFinding[] {
+  if (!enabled || failingSince === null) return []
+  const detail = `${new URL(url).host} has failed since ${toRfc3339(failingSince)}; ${pending} events wait; it is disabled after 5 days of failures`
+  return [
+    warning(
+      id,
+      detail,
+      `repair the endpoint: GET /webhooks/${id}/deliveries has its answers; see "When a receiver fails" in ${documentPath('docs/guide/webhooks.md')}`,
+    ),
+  ]
+}
