@@ -30,6 +30,7 @@ import {
   FAILING_WITHIN_MS,
   isChannelFailing,
   canMovePayment,
+  canResolve,
   isActionDead,
   isUnfinished,
   nextLookAt,
@@ -365,10 +366,16 @@ export class Payments implements OrderPayments {
     return listPaymentChanges(this.#options.store.read, id)
   }
 
-  /** Ends what needs a person. Rejects with `payment_not_found`. */
+  /** Ends what needs a person. Rejects with `payment_not_found` and `nothing_to_resolve`. */
   async resolve(tx: Tx, id: string, note: string, actor: string): Promise<PaymentRow> {
     const payment = requirePayment(await lockPayment(tx, id), id)
     const { attention } = payment
+    if (!canResolve(payment, await listPaymentChanges(tx, id)))
+      throw new AppError(
+        'conflict',
+        'nothing_to_resolve',
+        `The payment ${id} needs no person: it has no attention, and no refund of it has failed.`,
+      )
     if (attention && (await endAttention(tx, id))) await this.refunds.recover(tx, attention, payment, note)
     await this.refunds.recover(tx, 'refund_failed', payment, note)
     await appendChange(tx, { paymentId: id, at: this.#options.clock.now(), change: 'resolved', actor, note })
