@@ -59,6 +59,10 @@ export const FAILURES: Readonly<Record<string, Rewording>> = {
   receiver_not_found: { zh: '没有这个接收方。' },
   reconciliation_not_found: { zh: '没有这次对账。' },
   reconciliation_running: { zh: '该渠道正在进行另一次对账。' },
+  nothing_to_resolve: {
+    en: 'Nothing of this payment needs a person.',
+    zh: '这笔支付没有需要人工处理的事项。',
+  },
   refund_too_large: { en: 'This is more than is left of the payment.', zh: '退款金额超过这笔支付的余额。' },
   session_not_found: { zh: '没有这个会话。' },
   silence_not_found: { zh: '没有这个静默。' },

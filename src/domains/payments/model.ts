@@ -55,6 +55,32 @@ export interface PaymentChange {
   readonly note: string | null
 }
 
+/** The attention of a payment that nobody has resolved since it was raised; null if there is none. */
+export function unresolvedAttention(history: readonly PaymentChange[]): Attention | null {
+  const last = history.findLast(({ change }) => change === 'attention' || change === 'resolved')
+  return last?.change === 'attention' ? (ATTENTIONS.find((each) => each === last.note) ?? null) : null
+}
+
+/** Whether a person has something to resolve: attention, or a refund that has failed and was not resolved since. */
+export function canResolve(
+  payment: Pick<Payment, 'attention' | 'refundedCents' | 'paidCents' | 'amountCents'>,
+  history: readonly PaymentChange[],
+): boolean {
+  if (payment.attention !== null) return true
+  const last = history.findLast(({ change }) => RESOLVABLE.includes(change) || change === 'resolved')
+  return last !== undefined && last.change !== 'resolved' && !isWhollyRefunded(payment)
+}
+
+const RESOLVABLE: readonly string[] = ['refund_failed', 'refund_unclear']
+
+export function isWhollyRefunded({
+  refundedCents,
+  paidCents,
+  amountCents,
+}: Pick<Payment, 'refundedCents' | 'paidCents' | 'amountCents'>): boolean {
+  return refundedCents === (paidCents ?? amountCents)
+}
+
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const
 export type RefundStatus = (typeof REFUND_STATUSES)[number]
 

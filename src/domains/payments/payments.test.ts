@@ -378,6 +378,39 @@ onEveryDialect('payments', (dialect) => {
     assert.deepEqual(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
   })
 
+  test('attention that a full refund has ended comes back when the refund is taken back, unless somebody resolved it', async () => {
+    for (const isResolved of [false, true]) {
+      await using w = await paymentWorld(dialect)
+      const { id, number } = await w.open()
+      await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+      await w.receive(w.channel.pay(number))
+      if (isResolved) await w.write((tx) => w.payments.resolve(tx, id, 'Served by hand.', 'ada'))
+      const refund = await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'late' }, 'ada'))
+      await w.runRefunds()
+      assert.equal((await w.payments.get(id)).attention, null)
+      await w.receive(w.channel.refundCallback(refund.number, 'failed'))
+      const { attention, refundedCents } = await w.payments.get(id)
+      assert.deepEqual([attention, refundedCents], [isResolved ? null : 'late', 0])
+      const ofLate = w.alerts.filter((each) => each.startsWith(`payment.late:${id}`))
+      assert.equal(ofLate.at(-1), `payment.late:${id} ${isResolved ? 'CLOSE' : 'ERROR'}`)
+      assert.equal(w.events.filter((type) => type === 'payment.attention').length, isResolved ? 1 : 2)
+    }
+  })
+
+  test('only a payment with attention or a failed refund can be resolved, and once', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    const resolve = () => w.write((tx) => w.payments.resolve(tx, id, 'Done.', 'ada'))
+    await assert.rejects(resolve(), { code: 'nothing_to_resolve' })
+    await w.receive(w.channel.pay(number))
+    await assert.rejects(resolve(), { code: 'nothing_to_resolve' })
+    const refund = await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'))
+    await w.receive(w.channel.refundCallback(refund.number, 'failed'))
+    await resolve()
+    assert.equal(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
+    await assert.rejects(resolve(), { code: 'nothing_to_resolve' })
+  })
+
   test('a refund that was requested before another one failed does not end its alert', async () => {
     await using w = await paymentWorld(dialect)
     const { id, number } = await w.open()
@@ -412,6 +445,8 @@ onEveryDialect('payments', (dialect) => {
     w.clock.advance(7 * DAY)
     await w.runRefunds()
     assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+    await w.write((tx) => w.payments.resolve(tx, id, 'The provider says it is made.', 'ada'))
+    assert.equal(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
   })
 
   test('a refund that nobody has sent for 23 hours is asked for, never sent: the provider may have forgotten its number', async () => {

@@ -12,7 +12,9 @@ import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import { PAYMENT_EVENTS } from './events.ts'
+import { raiseAttention } from './attention.ts'
 import {
+  isWhollyRefunded,
   nextRefundLookAt,
   numberOf,
   REFUND_STATUSES,
@@ -22,6 +24,7 @@ import {
   type Attention,
   type Payment,
   type RefundStatus,
+  unresolvedAttention,
 } from './model.ts'
 import {
   appendChange,
@@ -29,6 +32,7 @@ import {
   findRefund,
   hasFailedRefundSince,
   insertRefund,
+  listPaymentChanges,
   listRefunds,
   lockPayment,
   markRefundSent,
@@ -183,8 +187,19 @@ export class Refunds {
     const current = await findRefund(tx, refund.number)
     if (!current) return null
     const dueAt = nextRefundLookAt(current, this.#options.clock.now(), attempts)
-    if (dueAt === null && current.status === 'pending') await this.#raise(tx, current, 'has no outcome')
+    if (dueAt === null && current.status === 'pending') await this.#giveUp(tx, current)
     return dueAt
+  }
+
+  async #giveUp(tx: Tx, refund: RefundRow): Promise<void> {
+    await appendChange(tx, {
+      paymentId: refund.paymentId,
+      at: this.#options.clock.now(),
+      change: 'refund_unclear',
+      actor: 'worker',
+      note: `${refund.amountCents} cents`,
+    })
+    await this.#raise(tx, refund, 'has no outcome')
   }
 
   async #move(
@@ -214,9 +229,10 @@ export class Refunds {
     const change = status === 'succeeded' ? 'refunded' : 'refund_failed'
     const note = failedReason ?? `${refund.amountCents} cents`
     await appendChange(tx, { paymentId: payment.id, at: now, change, actor, note })
-    if (status === 'failed')
+    if (status === 'failed') {
       await this.#raise(tx, next, refund.status === 'succeeded' ? 'was taken back' : 'has failed')
-    else {
+      if (refund.status === 'succeeded') await this.#restoreAttention(tx, updated, actor)
+    } else {
       await events.append(tx, { type: PAYMENT_EVENTS.refunded, subject: payment.id, data: updated })
       if (await isMadeUpFor(tx, updated, refund))
         await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
@@ -225,6 +241,16 @@ export class Refunds {
     }
     tx.afterCommit(() => this.#changes.increment({ channel: refund.channel, status }))
     return true
+  }
+
+  /** The refund that had ended the attention was taken back: the payment needs a person again. */
+  async #restoreAttention(tx: Tx, payment: PaymentRow, actor: string): Promise<void> {
+    if (payment.attention !== null) return
+    const attention = unresolvedAttention(await listPaymentChanges(tx, payment.id))
+    if (attention === null) return
+    const restored = { ...payment, attention }
+    await updateRefunded(tx, restored)
+    await raiseAttention(tx, this.#options, restored, attention, actor)
   }
 
   async #raise(
@@ -277,10 +303,6 @@ function refundable(payment: PaymentRow, amountCents: number | undefined): numbe
 /** Whether a refund that has succeeded makes up for those that had failed: one that was requested before makes up for none. */
 async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow): Promise<boolean> {
   return isWhollyRefunded(payment) || !(await hasFailedRefundSince(tx, payment.id, createdAt))
-}
-
-function isWhollyRefunded({ refundedCents, paidCents, amountCents }: PaymentRow): boolean {
-  return refundedCents === (paidCents ?? amountCents)
 }
 
 /** The payment after a refund has entered a status. */

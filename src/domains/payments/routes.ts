@@ -39,14 +39,21 @@ export const PAYMENT_ERRORS = {
   amount_not_payable: { status: 400, meaning: 'The provider takes no payment of this amount.' },
   bad_signature: { status: 401, meaning: 'The callback is not of the provider, or too old.' },
   channel_not_found: { status: 404, meaning: 'The configuration has no payment channel of this name.' },
+  nothing_to_resolve: { status: 409, meaning: 'Nothing of the payment needs a person.' },
   payment_not_found: { status: 404, meaning: 'There is no such payment.' },
   reconciliation_not_found: { status: 404, meaning: 'There is no such reconciliation.' },
   reconciliation_running: { status: 409, meaning: 'Another reconciliation of the channel is running.' },
   refund_too_large: { status: 409, meaning: 'More is to be refunded than is left of the payment.' },
 } as const satisfies ErrorCodes
 
-const { amount_not_payable, bad_signature, channel_not_found, payment_not_found, refund_too_large } =
-  PAYMENT_ERRORS
+const {
+  amount_not_payable,
+  bad_signature,
+  channel_not_found,
+  nothing_to_resolve,
+  payment_not_found,
+  refund_too_large,
+} = PAYMENT_ERRORS
 const { invalid_transition } = SHARED_ERRORS
 // The code is that of the orders; so are its status and its meaning.
 const order_not_found = { status: 404, meaning: 'There is no such order.' }
@@ -207,7 +214,7 @@ export function paymentRoutes(payments: Payments): Route[] {
       params: IdParams,
       body: ResolveBody,
       answers: { 200: { description: 'The payment, without `attention`.', schema: PaymentSchema } },
-      errors: { payment_not_found },
+      errors: { payment_not_found, nothing_to_resolve },
       audit: {
         kind: 'payment',
         before: async (tx, { params }) => new JsonText(encodePayment(await payments.get(params.id, tx))),

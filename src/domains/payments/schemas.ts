@@ -112,7 +112,7 @@ export const PaymentHistory = Fields({
       at: Timestamp,
       change: Type.String({
         description:
-          'A status, or `created`, `close_requested`, `attention`, `resolved`, `refund_requested`, `refunded`, `refund_failed`.',
+          'A status, or `created`, `close_requested`, `attention`, `resolved`, `refund_requested`, `refunded`, `refund_failed`, `refund_unclear`.',
       }),
       actor: Type.String({ description: 'Id of the caller, `worker`, or `payment:<channel>`.' }),
       note: Nullable<string>({ type: 'string' }),

@@ -21,6 +21,7 @@ import {
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
+import { raiseAttention } from './attention.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import {
   type Attention,
@@ -29,6 +30,7 @@ import {
   FAILING_WITHIN_MS,
   isChannelFailing,
   canMovePayment,
+  canResolve,
   isActionDead,
   isUnfinished,
   nextLookAt,
@@ -364,10 +366,16 @@ export class Payments implements OrderPayments {
     return listPaymentChanges(this.#options.store.read, id)
   }
 
-  /** Ends what needs a person. Rejects with `payment_not_found`. */
+  /** Ends what needs a person. Rejects with `payment_not_found` and `nothing_to_resolve`. */
   async resolve(tx: Tx, id: string, note: string, actor: string): Promise<PaymentRow> {
     const payment = requirePayment(await lockPayment(tx, id), id)
     const { attention } = payment
+    if (!canResolve(payment, await listPaymentChanges(tx, id)))
+      throw new AppError(
+        'conflict',
+        'nothing_to_resolve',
+        `The payment ${id} needs no person: it has no attention, and no refund of it has failed.`,
+      )
     if (attention && (await endAttention(tx, id))) await this.refunds.recover(tx, attention, payment, note)
     await this.refunds.recover(tx, 'refund_failed', payment, note)
     await appendChange(tx, { paymentId: id, at: this.#options.clock.now(), change: 'resolved', actor, note })
@@ -474,7 +482,7 @@ export class Payments implements OrderPayments {
     if (!(await insertPayment(tx, payment))) return 'unchanged'
     const inserted = requirePayment(await findPayment(tx, payment.id), payment.id)
     await this.#record(tx, inserted, 'paid', actor, null)
-    await this.#raiseAttention(tx, inserted, 'unknown_order', actor)
+    await raiseAttention(tx, this.#options, inserted, 'unknown_order', actor)
     return 'applied'
   }
 
@@ -523,7 +531,7 @@ export class Payments implements OrderPayments {
     if (attention) await this.#compareAndSet(tx, 'paid', next)
     await this.#record(tx, next, 'paid', actor, null)
     if (!attention) return true
-    await this.#raiseAttention(tx, next, attention, actor)
+    await raiseAttention(tx, this.#options, next, attention, actor)
     if (refundLate && (attention === 'late' || attention === 'duplicate'))
       await this.refunds.create(tx, next.id, { reason: attention }, WORKER)
     return true
@@ -550,19 +558,6 @@ export class Payments implements OrderPayments {
           ? 'ended'
           : 'paid_otherwise'
     return attentionOf(outcome, outcome === 'paid_otherwise' && (await isPaidByAnother(tx, orderId, id)))
-  }
-
-  async #raiseAttention(tx: Tx, payment: PaymentRow, attention: Attention, actor: string): Promise<void> {
-    const { alerts, clock, events } = this.#options
-    await appendChange(tx, {
-      paymentId: payment.id,
-      at: clock.now(),
-      change: 'attention',
-      actor,
-      note: attention,
-    })
-    await events.append(tx, { type: PAYMENT_EVENTS.attention, subject: payment.id, data: payment })
-    await alerts.raise(tx, attentionAlert(payment, attention))
   }
 
   /** Compare-and-set with its history and event; `false` if the payment has left its status meanwhile. */
@@ -734,21 +729,6 @@ function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow
   return payment
 }
 
-const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
-  late: 'it was paid too late',
-  duplicate: 'its order was paid twice',
-  amount_mismatch: 'another amount was paid',
-  unknown_order: 'it is not known here',
-}
-
-const ATTENTION_TEXTS: Readonly<Record<Attention, string>> = {
-  late: 'was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
-  duplicate: 'has paid an order that another payment has paid already. Refund it.',
-  amount_mismatch: 'Its order stays pending. Compare it at the provider, then refund or resolve it.',
-  unknown_order:
-    'was paid at the provider, and is not known here. Find its customer at the provider, then refund or resolve it.',
-}
-
 function failingAlert(channel: string) {
   return {
     alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.channel_failing:*', channel),
@@ -766,22 +746,4 @@ function workingAlert(channel: string) {
     title: `Payments by the channel ${channel} work again`,
     body: 'The provider has opened one.',
   }
-}
-
-function mismatchOf({ paidCents, amountCents, currency }: PaymentRow): string {
-  return paidCents === amountCents
-    ? `was paid in another currency than ${currency}`
-    : `was paid with ${paidCents ?? 'unknown'} cents instead of ${amountCents} cents of ${currency}`
-}
-
-function attentionAlert(payment: PaymentRow, attention: Attention) {
-  const { id, channel, number, orderId } = payment
-  const mismatch = attention === 'amount_mismatch' ? `${mismatchOf(payment)}. ` : ''
-  return {
-    alarmId: declaredAlarmId(PAYMENT_ALERTS, `payment.${attention}:*`, id),
-    source: 'platform.payments',
-    title: `A payment needs a person: ${ATTENTION_TITLES[attention]}`,
-    body: `The payment ${id} (${number} at ${channel}${orderId === null ? '' : `, order ${orderId}`}) ${mismatch}${ATTENTION_TEXTS[attention]}`,
-    severity: attention === 'amount_mismatch' ? 'HIGH' : 'ERROR',
-  } as const
 }

@@ -30,6 +30,8 @@ export interface Capabilities {
   readonly byBytes: (column: string) => RawBuilder<string>
   /** The function that returns the position of its second text in its first one, or 0. */
   readonly positionIn: RawBuilder<unknown>
+  /** A table of the texts in a JSON array: `value`, and `place`, which counts from 0. */
+  readonly textsOf: (json: string) => RawBuilder<{ readonly place: number; readonly value: string }>
   /** The size of the database. */
   readonly databaseBytes: RawBuilder<number>
   /** The file name extension of its snapshots. */
@@ -50,6 +52,8 @@ const SQLITE: Capabilities = {
   hasByteOrder: true,
   byBytes: (column) => sql.ref(column),
   positionIn: sql`instr`,
+  textsOf: (json) =>
+    sql<{ place: number; value: string }>`(select key as place, value from json_each(${json}))`,
   databaseBytes: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
   snapshotExtension: 'db',
 }
@@ -69,6 +73,11 @@ const POSTGRES: Capabilities = {
   hasByteOrder: false,
   byBytes: (column) => sql`${sql.ref(column)} collate "C"`,
   positionIn: sql`strpos`,
+  textsOf: (json) =>
+    sql<{
+      place: number
+      value: string
+    }>`(select cast(n - 1 as integer) as place, value from json_array_elements_text(cast(${json} as json)) with ordinality as texts(value, n))`,
   databaseBytes: sql<number>`pg_database_size(current_database())`,
   snapshotExtension: 'dump',
 }

@@ -101,6 +101,7 @@ test('the payments that need a person are first, and are resolved', async (t) =>
   await page.getByRole('dialog').getByRole('button', { name: '标记为已处理' }).click()
   await page.getByText('这笔支付不再需要处理。').waitFor()
   await page.getByText(/已与客户核对/).waitFor()
+  await page.getByRole('button', { name: '标记为已处理' }).waitFor({ state: 'detached' })
 })
 
 /** A report of Stripe with a payment that is not here. */

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localAmount, localTime } from '../../../i18n/local.ts'
@@ -14,6 +15,7 @@ import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
   PAYMENT_TONES,
+  canResolve,
   paymentBadge,
   paymentHistory,
   paymentRefunds,
@@ -51,7 +53,7 @@ export function PaymentDrawer({ id, onClose }: PaymentDrawerProps) {
         const version = `${changes.value} ${payment.status} ${payment.refunded_cents} ${payment.attention}`
         return (
           <>
-            <PaymentActions payment={payment} onChange={refresh} />
+            <PaymentActions payment={payment} version={version} onChange={refresh} />
             {payment.attention !== null && <p role="alert">{words.whatToDo[payment.attention]}</p>}
             <PaymentFacts payment={payment} />
             <ResourceTimeline
@@ -78,10 +80,12 @@ export function PaymentDrawer({ id, onClose }: PaymentDrawerProps) {
 
 interface PaymentActionsProps {
   readonly payment: Payment
+  /** With another one the history is read again. */
+  readonly version: string
   readonly onChange: () => void
 }
 
-function PaymentActions({ payment, onChange }: PaymentActionsProps) {
+function PaymentActions({ payment, version, onChange }: PaymentActionsProps) {
   const words = paymentWords()
   const { id, status } = payment
   const dialog = useSignal<'refund' | 'resolve' | null>(null)
@@ -97,6 +101,9 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
       onDone: onChange,
     })
   const left = leftCents(payment)
+  const history = useResource(paymentHistory, id)
+  useEffect(() => void history.refresh(), [version])
+  const isResolvable = canResolve(payment, history.value.value?.items ?? [])
   return (
     <ObjectActions
       status={paymentBadge(payment)}
@@ -106,7 +113,7 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
         status === 'paid' &&
           left > 0 &&
           session.may('createRefund') && { title: words.refund, run: () => void (dialog.value = 'refund') },
-        status === 'paid' &&
+        isResolvable &&
           session.may('resolvePayment') && {
             title: words.resolve,
             run: () => void (dialog.value = 'resolve'),
@@ -209,6 +216,7 @@ const CHANGE_TONES: Readonly<Record<string, (typeof PAYMENT_TONES)['paid']>> = {
   ...PAYMENT_TONES,
   attention: 'danger',
   refund_failed: 'danger',
+  refund_unclear: 'danger',
   refunded: 'good',
 }
 

@@ -34,6 +34,7 @@ import {
   clearDayAlerts,
   deleteDifferences,
   findNewestOfDay,
+  findMatches,
   findOwnRows,
   findReconciliation,
   finishReconciliation,
@@ -236,7 +237,11 @@ export class Reconciliations {
     const { row, inBill } = comparison
     const found: Difference[] = []
     for (const type of SIDES) {
-      const rows = batch.filter((there) => there.type === type)
+      const rows = await this.#unmatched(
+        comparison,
+        type,
+        batch.filter((there) => there.type === type),
+      )
       const numbers = rows.map(({ number }) => number)
       const own = await findOwnRows(this.#options.store.read, type, row.channel, numbers)
       for (const there of rows) {
@@ -249,6 +254,23 @@ export class Reconciliations {
     }
     comparison.matched += batch.length - found.length
     await this.#keep(comparison, found)
+  }
+
+  /** The rows of a batch that need a closer look: all but a few match. */
+  async #unmatched({ row, inBill }: Comparison, type: Side, rows: readonly BillRow[]): Promise<BillRow[]> {
+    const numbers = rows.map(({ number }) => number)
+    const matched = new Set<BillRow>()
+    for (const { seq, place, cents } of await findMatches(
+      this.#options.store.read,
+      type,
+      row.channel,
+      numbers,
+    )) {
+      const there = rows[place]
+      const isMatch = there?.amountCents === cents && there.status !== 'failed'
+      if (there && isMatch && inBill[type].add(seq)) matched.add(there)
+    }
+    return matched.size === rows.length ? [] : rows.filter((there) => !matched.has(there))
   }
 
   async #findMissing(
