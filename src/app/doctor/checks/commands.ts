@@ -32,18 +32,15 @@ function findingOf(
 ): CheckFinding {
   const subject = `${commandId} ${id}`
   if (status !== 'running') {
-    const detail = `is queued since ${toRfc3339(queuedAt)}`
-    return now - queuedAt > LATE_MS ? warning(subject, detail, QUEUED_REMEDY) : fine(subject, detail)
+    const since = toRfc3339(queuedAt)
+    return now - queuedAt > LATE_MS
+      ? warning(subject, 'execution_waits', { since })
+      : fine(subject, `is queued since ${since}`)
   }
   const since = startedAt ?? queuedAt
-  const detail = `runs on ${host ?? 'an unknown host'} since ${toRfc3339(since)}; its timeout is ${timeoutMs / MINUTE} min`
-  if (now - since <= timeoutMs + LATE_MS) return fine(subject, detail)
-  return warning(
-    subject,
-    `${detail}, which is over`,
-    `cancel it (POST /commands/executions/${id}/cancel); if it stays, restart the worker on that host, and see "When something goes wrong" in ${documentPath('docs/guide/commands.md')}`,
-  )
+  const values = { host: host ?? 'an unknown host', since: toRfc3339(since), minutes: timeoutMs / MINUTE }
+  if (now - since <= timeoutMs + LATE_MS)
+    return fine(subject, `runs on ${values.host} since ${values.since}; its timeout is ${values.minutes} min`)
+  const document = documentPath('docs/guide/commands.md')
+  return warning(subject, 'execution_late', { ...values, execution: id, document })
 }
-
-const QUEUED_REMEDY =
-  'start a worker that has this command in its configuration; if one runs, max_concurrent others of this command run'
