@@ -48,7 +48,7 @@ declare module 'fastify' {
     trace: Trace | undefined
   }
   interface FastifyContextConfig {
-    /** Not measured, and logged for developers only. */
+    /** Not measured, not counted for the limit of calls, and logged for developers only. */
     isProbe?: boolean
   }
 }
@@ -79,7 +79,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
     bodyLimit: maxBodyBytes(route),
     onRequest: admission(route, options),
-    config: { isProbe: route.isProbe === true, ...(route.isProbe && { rateLimit: false }) },
+    config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
     handler: async (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)

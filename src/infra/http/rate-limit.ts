@@ -22,41 +22,24 @@ export async function limitRate(
   const callerOf = ({ identity, raw }: FastifyRequest) =>
     identity ? `user ${identity.id}` : `address ${clientNetwork(addressOf(raw))}`
   const limits = { max: perMinute, timeWindow: MINUTE, keyGenerator: callerOf }
-  await app.register(rateLimit, {
-    ...limits,
-    errorResponseBuilder: (_request, { ttl }) => rateLimited(ttl),
-    addHeaders: HEADERS,
-    addHeadersOnExceeding: HEADERS,
+  await app.register(rateLimit, { global: false })
+  const policy = `"caller";q=${perMinute};w=${MINUTE / SECOND}`
+  const countCall = app.createRateLimit(limits)
+  // The caller is known then, and the body is not read yet.
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.is404 || request.routeOptions.config.isProbe) return
+    const counted = await countCall(request)
+    if (counted.isAllowed) return
+    // RateLimit header fields for HTTP, draft 10; the package writes those of an older one.
+    reply.header('ratelimit-policy', policy)
+    reply.header('ratelimit', `"caller";r=${counted.remaining};t=${counted.ttlInSeconds}`)
+    if (counted.isExceeded) throw rateLimited(counted.ttl)
   })
-  // Before the handler for streams, which send their head themselves, and at the end for calls that are refused.
-  app.addHook('preParsing', (_request, reply, payload, done) => {
-    describeLimit(reply, perMinute)
-    done(null, payload)
-  })
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    describeLimit(reply, perMinute)
-    done(null, payload)
-  })
-  const count = app.createRateLimit(limits)
+  const countRefused = app.createRateLimit(limits)
   return async (request, fault) => {
-    const counted = await count(request)
+    const counted = await countRefused(request)
     return !counted.isAllowed && counted.isExceeded ? rateLimited(counted.ttl) : fault
   }
-}
-
-const REMAINING = 'x-ratelimit-remaining'
-const RESET = 'x-ratelimit-reset'
-const HEADERS = { 'x-ratelimit-limit': false, [REMAINING]: true, [RESET]: true }
-const WINDOW_SECONDS = MINUTE / SECOND
-
-/** The package knows an older form of the headers (RateLimit header fields for HTTP, draft 10). */
-function describeLimit(reply: FastifyReply, perMinute: number): void {
-  const remaining = reply.getHeader(REMAINING)
-  if (remaining === undefined) return
-  const reset = reply.getHeader(RESET)
-  reply.removeHeader(REMAINING).removeHeader(RESET)
-  reply.header('ratelimit-policy', `"caller";q=${perMinute};w=${WINDOW_SECONDS}`)
-  reply.header('ratelimit', `"caller";r=${String(remaining)};t=${String(reset)}`)
 }
 
 function rateLimited(waitMs: number): AppError {
