@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../../kernel/addresses.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'

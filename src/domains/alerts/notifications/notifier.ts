@@ -35,8 +35,8 @@ import {
   type InhibitedBy,
   type SilencedBy,
 } from './stages.ts'
+import { countPending } from './message-store.ts'
 import {
-  countPending,
   decidePending,
   deleteEpisodes,
   findDamping,

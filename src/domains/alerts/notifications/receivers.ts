@@ -19,7 +19,13 @@ import { sanitizeBody, sanitizeText } from '../text.ts'
 import { BODY_BYTES, TITLE_LENGTH } from '../model.ts'
 import { shortened } from './message.ts'
 import { NO_FAILURES, recordSuccess } from './sender.ts'
-import { countPendingOf, failUnconfigured, listReceiverRows, queueNotice, recordAttempt } from './store.ts'
+import {
+  countPendingOf,
+  failUnconfigured,
+  listReceiverRows,
+  queueNotice,
+  recordAttempt,
+} from './message-store.ts'
 
 /** A configured receiver of notifications. */
 export interface Receiver {

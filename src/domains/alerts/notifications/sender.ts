@@ -30,9 +30,9 @@ import {
   messageQueue,
   queueNotice,
   saveChannel,
-  wasToldSince,
   type ChannelWork,
-} from './store.ts'
+} from './message-store.ts'
+import { wasToldSince } from './store.ts'
 
 export interface SenderOptions {
   readonly store: Store

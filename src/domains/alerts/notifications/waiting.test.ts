@@ -9,7 +9,7 @@ import type { DialectName } from '../../../store/dialects/capabilities.ts'
 import type { Alert, Severity } from '../model.ts'
 import { SETTLE_MS } from '../silences/model.ts'
 import { GATHER_MS } from './bundle.ts'
-import { listWaiting } from './store.ts'
+import { listWaiting } from './message-store.ts'
 
 /** A world whose alerts are named by their `alarm_id`. */
 async function waitingWorld(dialect: DialectName) {
