@@ -36,15 +36,20 @@ export function describeFault({ code, message, values = {} }: FieldFault): strin
   const known: Readonly<Record<string, Rewording>> = FAULTS
   const said = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
   const words = Object.hasOwn(known, said) ? wordsOf(known[said]) : undefined
-  return words?.replaceAll(/\{(\w+)\}/g, (_, name: string) => localValue(values[name])) ?? message
+  return words === undefined ? message : withValues(words, values)
+}
+
+/** The sentence with the values in it, as the reader writes numbers. */
+export function withValues(sentence: string, values: Readonly<Record<string, unknown>>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => localValue(values[name]))
 }
 
 /** What is below a minimum of one is empty. */
 const EMPTY = ['too_short', 'too_few_items']
 
-function localValue(value: string | number | readonly string[] = ''): string {
+function localValue(value: unknown = ''): string {
   if (typeof value === 'number') return localNumber(value)
-  return typeof value === 'string' ? value : value.join(', ')
+  return Array.isArray(value) ? value.join(', ') : String(value)
 }
 
 function wordsOf(rewording: Rewording | undefined): string | undefined {

@@ -31,7 +31,9 @@ const MOST_KEYS = 9
 
 /** The state of an object, and the buttons of what can be done with it, one at a time. */
 export function ObjectActions({ status, actions, children }: ObjectActionsProps) {
-  const allowed = actions.filter((action) => action !== false)
+  const all = actions.filter((action) => action !== false)
+  // What cannot be taken back is never the first button under a hand.
+  const allowed = [...all.filter((each) => !each.isDestructive), ...all.filter((each) => each.isDestructive)]
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   const bar = useRef<HTMLDivElement>(null)
   useActions(() =>

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../src/app/domains.ts'
+import { FINDINGS } from '../../src/app/doctor/findings.ts'
 import { FAULTS } from '../../src/kernel/faults.ts'
 import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
 import { anchored, code, page, table } from './markdown.ts'
@@ -8,6 +9,9 @@ const BODY = `An error response has the HTTP status and a body with \`code\`, \`
 
 const FAULTS_TEXT = `Each of the \`details\` has the \`path\` of a field, a \`code\` of these, the \`values\` that its sentence
 names, and the sentence.`
+
+const FINDINGS_TEXT = `A warning or an error of \`platform doctor --json\` and of \`GET /doctor\` has a \`cause\`: a \`code\`
+of these, and the \`values\` that its sentences name.`
 
 export function errorsPage(): string {
   return page(
@@ -21,12 +25,23 @@ export function errorsPage(): string {
     FAULTS_TEXT,
     table(
       ['Code', 'Sentence'],
-      Object.entries(FAULTS).map(([name, sentence]) => [
+      Object.entries(FAULTS).map(([name, sentence]) => [code(name), withPlaces(sentence)]),
+    ),
+    '## Findings of the doctor',
+    FINDINGS_TEXT,
+    table(
+      ['Code', 'Sentence', 'What to do'],
+      Object.entries(FINDINGS).map(([name, { detail, remedy }]) => [
         code(name),
-        sentence.replaceAll(/\{(\w+)\}/g, '`$1`'),
+        withPlaces(detail),
+        withPlaces(remedy),
       ]),
     ),
   )
+}
+
+function withPlaces(sentence: string): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, '`$1`')
 }
 
 function specificErrors(): Readonly<Record<string, ErrorCode>> {

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { readJwtSecret, readOrCreateJwtSecret } from '../config/secrets.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { SentenceCause } from '../kernel/faults.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { DAY, toRfc3339 } from '../kernel/time.ts'
@@ -89,22 +90,12 @@ export function keyFault(
   config: KeyConfig,
   { served, replaced }: KnownKeys,
   now: number,
-): { readonly result: 'error' | 'warning'; readonly detail: string; readonly remedy: string } | undefined {
+): SentenceCause<'key_changed' | 'key_replaced'> | undefined {
   const names = existingKeys(config)?.map(nameOf)
   if (!names || !served) return undefined
-  if (!haveCommon(served, names))
-    return {
-      result: 'error',
-      detail: 'is another key than that of the last start, whose tokens the next start refuses',
-      remedy:
-        'if it is the right one, restart the platform, which uses it from then on; else put your copy back',
-    }
+  if (!haveCommon(served, names)) return { code: 'key_changed', values: {} }
   if (!replaced || replaced.until <= now || haveCommon(replaced.names, names)) return undefined
-  return {
-    result: 'warning',
-    detail: 'has replaced another key: every token of that one is refused',
-    remedy: `put your copy of the former key back and restart, or issue the tokens of programs anew; this finding ends at ${toRfc3339(replaced.until)}`,
-  }
+  return { code: 'key_replaced', values: { until: toRfc3339(replaced.until) } }
 }
 
 /** Whether the platform that serves the database verifies what these keys sign, as far as the database says. */

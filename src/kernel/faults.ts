@@ -105,10 +105,14 @@ export interface ErrorDetail {
 
 /** The fault of a field; the sentence is that of {@link FAULTS} with the values in it. */
 export function fieldFault(path: string, code: FaultCode, values?: ErrorValues): ErrorDetail {
-  const message = FAULTS[code].replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values?.[name]))
-  return { path, code, message, ...(values && { values }) }
+  return { path, code, message: sentenceWith(FAULTS[code], values), ...(values && { values }) }
 }
 
-function shown(value: ErrorValues[string] | undefined): string {
+/** The sentence with the values in it; `{name}` without a value stays as it is. */
+export function sentenceWith(sentence: string, values: ErrorValues = {}): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (place, name: string) => shown(values[name] ?? place))
+}
+
+function shown(value: ErrorValues[string]): string {
   return Array.isArray(value) ? value.join(', ') : String(value)
 }

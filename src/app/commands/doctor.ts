@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
+import { fault } from '../doctor/check.ts'
 import { documentPath } from '../doctor/document-path.ts'
 import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
 import { doctorReport, doctorText, gravest } from '../doctor/report.ts'
@@ -30,12 +31,10 @@ function loadOrFindings(context: CommandContext, options: DoctorOptions): Loaded
     return configOf(context, options)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return error.message.split('\n').map((detail) => ({
+    const document = documentPath('docs/reference/configuration.md')
+    return error.message.split('\n').map((reason) => ({
       check: 'configuration',
-      subject: 'settings',
-      result: 'error',
-      detail,
-      remedy: `correct it: ${documentPath('docs/reference/configuration.md')}; after a downgrade remove what only the newer release knows`,
+      ...fault('settings', 'configuration_invalid', { reason, document }),
     }))
   }
 }

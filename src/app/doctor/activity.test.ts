@@ -77,7 +77,7 @@ test('a receiver that fails, and one that the platform has another address of, a
   const [failing] = (await examine(env)).of('receivers')
   assert.equal(
     `${failing?.result} ${failing?.detail}`,
-    `error has failed since ${toRfc3339(HOUR)}: HTTP 404; last sent at ${toRfc3339(0)}`,
+    `error has failed since ${toRfc3339(HOUR)}: HTTP 404; last sent at ${toRfc3339(0)}; messages that wait: 0`,
   )
   assert.match(String(failing?.remedy), /then run: platform alerts test robot$/)
   run(serving({ receivers: { robot: 'another' } }))
@@ -281,7 +281,7 @@ test('what the bus does not take, and what it has refused, is named', async (t) 
   run(`update messages set created_at = ${HOUR} where id = 'm-1'`)
   assert.deepEqual(texts(await ofMessages()), [
     `error waiting messages: order.paid waits since ${toRfc3339(HOUR)}: insufficient resources`,
-    'warning dead messages: 1 message was refused for good',
+    'warning dead messages: 1 refused for good',
   ])
 })
 

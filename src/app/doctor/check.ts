@@ -7,7 +7,9 @@ import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
 import type { KnownKeys } from '../signing-keys.ts'
+import { sentenceWith, type ErrorValues, type SentenceCause } from '../../kernel/faults.ts'
 import type { Activity } from './activity.ts'
+import { FINDINGS, type FindingCode } from './findings.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -22,6 +24,8 @@ export interface CheckFinding {
   readonly detail: string
   /** What to do; set for a warning and an error. */
   readonly remedy?: string
+  /** What `detail` and `remedy` say, for programs; set for a warning and an error. */
+  readonly cause?: SentenceCause<FindingCode>
 }
 
 export interface Check {
@@ -86,10 +90,15 @@ export function fine(subject: string, detail: string): CheckFinding {
   return { subject, result: 'ok', detail }
 }
 
-export function warning(subject: string, detail: string, remedy: string): CheckFinding {
-  return { subject, result: 'warning', detail, remedy }
+export function warning(subject: string, code: FindingCode, values: ErrorValues = {}): CheckFinding {
+  return { subject, result: 'warning', ...sentencesOf(code, values), cause: { code, values } }
 }
 
-export function fault(subject: string, detail: string, remedy: string): CheckFinding {
-  return { subject, result: 'error', detail, remedy }
+export function fault(subject: string, code: FindingCode, values: ErrorValues = {}): CheckFinding {
+  return { subject, result: 'error', ...sentencesOf(code, values), cause: { code, values } }
+}
+
+function sentencesOf(code: FindingCode, values: ErrorValues): Record<'detail' | 'remedy', string> {
+  const { detail, remedy } = FINDINGS[code]
+  return { detail: sentenceWith(detail, values), remedy: sentenceWith(remedy, values) }
 }

@@ -35,6 +35,7 @@ import { loadConfig } from '../../config/config.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
 import { doctorParts, type DoctorFinding } from './doctor.ts'
+import { warning } from './check.ts'
 import { doctorRoute } from './route.ts'
 
 const NARROWEST_DETAIL = 30
@@ -443,7 +444,7 @@ test('a registered certificate whose file is gone is an error', async (t) => {
   database.close()
   const lost = async () =>
     (await examine()).of('certificates').find(({ subject }) => subject === join(dataDir, 'certs'))
-  assert.match(String((await lost())?.detail), /^does not have the files of 1 certificate: shop$/)
+  assert.match(String((await lost())?.detail), /^does not have the files of 1 registered: shop$/)
   mkdirSync(join(dataDir, 'certs'))
   writeFileSync(join(dataDir, 'certs', `${fingerprint}.pem`), 'a certificate')
   assert.equal(await lost(), undefined)
@@ -552,9 +553,7 @@ test('GET /doctor answers as the command does, and keeps its report for five min
   let examinations = 0
   const examine = async () => {
     if (++examinations === 1) throw new Error('the first one fails')
-    return [
-      { check: 'disk', subject: '/data', result: 'warning' as const, detail: 'is full', remedy: 'tidy up' },
-    ]
+    return [{ check: 'disk', ...warning('/data', 'inodes_low', { free: 1, all: 20 }) }]
   }
   const routes = [doctorRoute({ clock, examine })]
   await using server = await startRouteServer({ store: world.store, clock, routes })
@@ -565,7 +564,16 @@ test('GET /doctor answers as the command does, and keeps its report for five min
   assert.deepEqual(report, {
     status: 'warning',
     examined_at: new Date(clock.now()).toISOString(),
-    findings: [{ check: 'disk', subject: '/data', result: 'warning', detail: 'is full', remedy: 'tidy up' }],
+    findings: [
+      {
+        check: 'disk',
+        subject: '/data',
+        result: 'warning',
+        detail: '1 of 20 inodes are free',
+        remedy: 'remove files that nobody needs',
+        cause: { code: 'inodes_low', values: { free: 1, all: 20 } },
+      },
+    ],
   })
   await ask()
   assert.equal(examinations, 2)

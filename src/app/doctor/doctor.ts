@@ -72,7 +72,12 @@ export async function examine(parts: DoctorParts, checks = CHECKS): Promise<Doct
 
 async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {
   const findings = await check.run(parts).catch((error: unknown) => {
-    return [fault(check.name, errorMessage(error), `see ${documentPath('docs/guide/operating.md')}`)]
+    return [
+      fault(check.name, 'check_failed', {
+        reason: errorMessage(error),
+        document: documentPath('docs/guide/operating.md'),
+      }),
+    ]
   })
   return findings.map((finding) => ({ check: check.name, ...finding }))
 }

@@ -1,7 +1,9 @@
 import { styleText } from 'node:util'
+import type { SentenceCause } from '../../kernel/faults.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { documentPath } from './document-path.ts'
 import { RESULTS, type CheckResult } from './check.ts'
+import type { FindingCode } from './findings.ts'
 import type { DoctorFinding } from './doctor.ts'
 
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', skipped: 'dim' } as const
@@ -24,12 +26,13 @@ export interface DoctorReport {
     readonly result: CheckResult
     readonly detail: string
     readonly remedy: string | null
+    readonly cause: SentenceCause<FindingCode> | null
   }[]
 }
 
 export function doctorReport(found: readonly DoctorFinding[]): DoctorReport {
-  const findings = found.map(({ remedy = null, check, subject, result, detail }) => {
-    return { check, subject, result, detail, remedy }
+  const findings = found.map(({ remedy = null, cause = null, check, subject, result, detail }) => {
+    return { check, subject, result, detail, remedy, cause }
   })
   return { status: gravest(found), findings }
 }

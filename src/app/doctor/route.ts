@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { Fields, Nullable, OneOf, Timestamp } from '../../wire/schemas.ts'
+import { CauseOf, Fields, Nullable, OneOf, Timestamp } from '../../wire/schemas.ts'
 import { RESULTS } from './check.ts'
+import { FINDINGS, type FindingCode } from './findings.ts'
 import type { DoctorFinding } from './doctor.ts'
 import { doctorReport, type DoctorReport } from './report.ts'
 
@@ -21,6 +22,7 @@ const ReportSchema = Fields(
         result: OneOf(RESULTS),
         detail: Type.String(),
         remedy: Nullable<string>({ type: 'string', description: 'What to do about a warning or an error.' }),
+        cause: CauseOf(Object.keys(FINDINGS) as FindingCode[], 'what `detail` and `remedy` say.'),
       }),
     ),
   },

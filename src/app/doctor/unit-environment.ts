@@ -30,11 +30,9 @@ function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
 }
 
 function notLoaded(path: string, configuration: string): CheckFinding {
-  return warning(
-    path,
-    'the units load it, this command does not: settings in it are not examined',
-    `run as root: (set -a; . ${path}; platform doctor --config ${configuration})`,
-  )
+  return warning(path, 'environment_not_loaded', {
+    command: `(set -a; . ${path}; platform doctor --config ${configuration})`,
+  })
 }
 
 function misspelt(path: string, names: readonly string[]): CheckFinding[] {
@@ -45,7 +43,5 @@ function misspelt(path: string, names: readonly string[]): CheckFinding[] {
     .filter((name) => !known.includes(name))
     .map((name) => [name, didYouMean(name, known)] as const)
     .filter(([, suggestion]) => suggestion !== '')
-    .map(([name, suggestion]) =>
-      warning(path, `${name} is the variable of no setting${suggestion}`, 'correct its name'),
-    )
+    .map(([name, suggestion]) => warning(path, 'variable_unknown', { name, suggestion }))
 }

@@ -8,10 +8,12 @@ import { changeLines, AUDIT_OUTCOME_TONES, type AuditRow } from './model.ts'
 import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
-const MOST = 50
+// The most that the API answers at once: a user may have signed in often since the last change.
+const MOST = 1_000
 const SHOWN = 3
 // The page of the object shows them itself.
 const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
+const SIGN_INS = new Set(['login', 'logout', 'beginSignIn', 'finishSignIn', 'redeemTicket'])
 
 /** What the page of the object does not show itself, such as each field of a new one. */
 function shownChanges(row: AuditRow) {
@@ -27,7 +29,7 @@ interface WhoChangedProps {
   readonly version?: string | null
 }
 
-/** Who has changed an object, for those who may read the audit trail. */
+/** Who has changed an object, without the sign-ins of a user, for those who may read the audit trail. */
 export function WhoChanged(props: WhoChangedProps) {
   return session.may('listAudit') ? <ObjectChanges {...props} /> : null
 }
@@ -37,7 +39,7 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
   const rows = useSignal<readonly AuditRow[] | null>(null)
   const read = async () => {
     const result = await call('listAudit', { query: { target: `${kind}:${id}`, limit: MOST } })
-    if (result.ok) rows.value = result.value.items
+    if (result.ok) rows.value = result.value.items.filter(({ operation }) => !SIGN_INS.has(operation))
     else reportFailure(result.failure)
   }
   useEffect(() => void read(), [kind, id, version])

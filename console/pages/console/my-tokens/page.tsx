@@ -12,7 +12,7 @@ export function MyTokensPage() {
     <>
       <PageHead title={pageWords().myTokens.title} />
       <p class="muted">{words.mineHint}</p>
-      {bearer && <TokenList user={{ ...bearer, enabled: true }} none={words.noneMine} />}
+      {bearer && <TokenList user={{ ...bearer, enabled: true }} none={words.noneMine} isMain />}
     </>
   )
 }

@@ -16,6 +16,11 @@ function rememberPlatforms(items: readonly Order[]): void {
   seenPlatforms.value = seenPlatforms.peek().union(new Set(items.map(({ platform }) => platform)))
 }
 
+/** Those of the orders that were listed since the page was loaded. */
+export function platformsSeen(): readonly string[] {
+  return [...seenPlatforms.value].toSorted()
+}
+
 /** Some filters bring an order of their own (docs/specification.md, Orders). */
 function sortedBy(query: ListQuery): string | undefined {
   const has = (name: string) => ['', '_from', '_to'].some((end) => query[`${name}${end}`] !== undefined)
@@ -29,7 +34,7 @@ export const orderList: ListSource<Order> = {
   filters: [
     { name: 'status', kind: 'choice', values: ORDER_STATUSES },
     { name: 'id_prefix', kind: 'text', match: 'beginning', isElsewhere: true },
-    { name: 'platform', kind: 'text', suggestions: () => [...seenPlatforms.value].toSorted() },
+    { name: 'platform', kind: 'text', suggestions: platformsSeen },
     { name: 'created', kind: 'period' },
     { name: 'expires', kind: 'period', words: ['overdue', 'next-10m', 'next-1h', 'today', 'next-24h'] },
     { name: 'ended', kind: 'period' },

@@ -41,6 +41,7 @@ import {
   type StatusCourse,
 } from './model.ts'
 import { doctorChecks } from './doctor-checks.ts'
+import { doctorSentences } from './doctor-words.ts'
 import { partStats, partAddress, partTone } from './part-stats.tsx'
 import { overviewWords } from './words.ts'
 
@@ -329,20 +330,30 @@ function doctorThings(findings: DoctorReport['findings']): readonly Thing[] {
   return (['error', 'warning'] as const).flatMap((result) =>
     findings
       .filter((finding) => finding.result === result)
-      .map(({ check, subject, detail, remedy }) => ({
-        key: `${check} ${subject} ${detail}`,
+      .map((finding) => ({
+        key: `${finding.check} ${finding.subject} ${finding.detail}`,
         badge: { tone: result, label: doctorResults[result] },
-        text: (
-          <>
-            <span class="muted">{checks[check] ?? check}</span> ·{' '}
-            <span lang="en">
-              <b>{subject}</b> {detail.startsWith(`${subject} `) ? detail.slice(subject.length + 1) : detail}
-            </span>
-          </>
-        ),
-        remedy: remedy !== null && <span lang="en">{remedy}</span>,
+        ...findingOf(finding, checks),
       })),
   )
+}
+
+function findingOf(
+  finding: DoctorReport['findings'][number],
+  checks: Readonly<Record<string, string>>,
+): Pick<Thing, 'text' | 'remedy'> {
+  const { check } = finding
+  const { lang, subject: ownSubject, detail, remedy } = doctorSentences(finding)
+  const subject = ownSubject ?? finding.subject
+  const text = (
+    <>
+      <span class="muted">{checks[check] ?? check}</span> ·{' '}
+      <span lang={lang}>
+        <b>{subject}</b> {detail.startsWith(`${subject} `) ? detail.slice(subject.length + 1) : detail}
+      </span>
+    </>
+  )
+  return { text, remedy: remedy !== null && <span lang={lang}>{remedy}</span> }
 }
 
 /** The alerts that fire as one bar: each severity leads to its alerts. */

@@ -36,10 +36,12 @@ interface TokenListProps {
   readonly user: Owner
   /** What it says without a token. */
   readonly none: string
+  /** Whether a new token is what the page is for. */
+  readonly isMain?: boolean
 }
 
 /** Which API tokens a user has, a new one, and taking one away. */
-export function TokenList({ user, none }: TokenListProps) {
+export function TokenList({ user, none, isMain = false }: TokenListProps) {
   const words = tokenWords()
   const tokens = useSignal<readonly Token[] | null>(null)
   const isCreating = useSignal(false)
@@ -62,7 +64,11 @@ export function TokenList({ user, none }: TokenListProps) {
       )}
       {user.enabled && (
         <div class="actions">
-          <button class="button" type="button" onClick={() => (isCreating.value = true)}>
+          <button
+            class={isMain ? 'button button-main' : 'button'}
+            type="button"
+            onClick={() => (isCreating.value = true)}
+          >
             {words.create}
           </button>
         </div>

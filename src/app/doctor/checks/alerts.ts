@@ -30,5 +30,6 @@ function findingOf(
   const own = declared.find(alarmId)
   if (own?.repeatEveryMs === undefined) return []
   const text = [title, body].filter((each) => each !== '').join(': ')
-  return [warning(alarmId, `since ${toRfc3339(firstAt)}: ${text.replaceAll('\n', ' ')}`, own.whatToDo)]
+  const values = { since: toRfc3339(firstAt), text: text.replaceAll('\n', ' '), remedy: own.whatToDo }
+  return [warning(alarmId, 'alert_open', values)]
 }

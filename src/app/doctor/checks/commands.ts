@@ -5,6 +5,7 @@ import type { UnfinishedExecution } from '../../../domains/commands/index.ts'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
 import { fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import { documentPath } from '../document-path.ts'
+import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 
 // Of a built-in command.
@@ -27,21 +28,20 @@ async function programFaults({ loaded, serviceUser }: DoctorParts): Promise<Chec
   if (!modules.includes('worker') || commands.programs.length === 0) return []
   const user = await serviceUser()
   return commands.programs.flatMap(({ id, run }) => {
-    const reason = startFault(run[0] ?? '', commands.environment['PATH'] ?? '', user)
-    return reason === undefined ? [] : [warning(`commands.${id}.run`, reason, PROGRAM_REMEDY)]
+    const program = run[0] ?? ''
+    const path = commands.environment['PATH'] ?? ''
+    const code = startFault(program, path, user)
+    return code === undefined ? [] : [warning(`commands.${id}.run`, code, { program, path })]
   })
 }
 
 /** Why the program cannot be started; undefined if it can. */
-function startFault(program: string, path: string, user: ServiceUser | undefined): string | undefined {
+function startFault(program: string, path: string, user: ServiceUser | undefined): FindingCode | undefined {
   const places = program.includes('/') ? [program] : path.split(delimiter).map((each) => join(each, program))
   const files = places.flatMap((place) => statSync(place, { throwIfNoEntry: false }) ?? [])
-  if (files.length === 0)
-    return program.includes('/')
-      ? `${program} does not exist`
-      : `${program} is in no directory of PATH (${path})`
+  if (files.length === 0) return program.includes('/') ? 'program_missing' : 'program_not_in_path'
   const canStart = files.some((stats) => stats.isFile() && isExecutable(stats, user))
-  return canStart ? undefined : `the user of the service cannot execute ${program}`
+  return canStart ? undefined : 'program_not_executable'
 }
 
 /** Root executes a file that anybody may execute. */
@@ -68,21 +68,15 @@ function findingOf(
 ): CheckFinding {
   const subject = `${commandId} ${id}`
   if (status !== 'running') {
-    const detail = `is queued since ${toRfc3339(queuedAt)}`
-    return now - queuedAt > LATE_MS ? warning(subject, detail, QUEUED_REMEDY) : fine(subject, detail)
+    const since = toRfc3339(queuedAt)
+    return now - queuedAt > LATE_MS
+      ? warning(subject, 'execution_waits', { since })
+      : fine(subject, `is queued since ${since}`)
   }
   const since = startedAt ?? queuedAt
-  const detail = `runs on ${host ?? 'an unknown host'} since ${toRfc3339(since)}; its timeout is ${timeoutMs / MINUTE} min`
-  if (now - since <= timeoutMs + LATE_MS) return fine(subject, detail)
-  return warning(
-    subject,
-    `${detail}, which is over`,
-    `cancel it (POST /commands/executions/${id}/cancel); if it stays, restart the worker on that host, and see "When something goes wrong" in ${documentPath('docs/guide/commands.md')}`,
-  )
+  const values = { host: host ?? 'an unknown host', since: toRfc3339(since), minutes: timeoutMs / MINUTE }
+  if (now - since <= timeoutMs + LATE_MS)
+    return fine(subject, `runs on ${values.host} since ${values.since}; its timeout is ${values.minutes} min`)
+  const document = documentPath('docs/guide/commands.md')
+  return warning(subject, 'execution_late', { ...values, execution: id, document })
 }
-
-const QUEUED_REMEDY =
-  'start a worker that has this command in its configuration; if one runs, max_concurrent others of this command run'
-
-const PROGRAM_REMEDY =
-  'install the program, make it executable for that user (chmod), or correct the setting and restart the worker'

@@ -14,11 +14,9 @@ import { readMirrorToken } from '../../../config/secrets.ts'
 import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
 import { PrimaryUsers } from '../../../infra/mirror/primary-users.ts'
 import { systemClock } from '../../../kernel/clock.ts'
-import { counted } from '../../../kernel/text.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR } from '../../../kernel/time.ts'
 import { WEEKDAYS, weeklySpans } from '../../../kernel/weekly.ts'
-import type { UserSourceFailure } from '../../../ports/user-source.ts'
 import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
@@ -43,6 +41,7 @@ import {
   type CertificateCounts,
 } from '../check.ts'
 import { documentPath } from '../document-path.ts'
+import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
 
 const INTEGRITY_MS = MINUTE
@@ -88,21 +87,18 @@ async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> 
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
     if (role === 'unreachable')
-      return warning(
-        name,
-        `unreachable: ${reason}`,
-        `${postgresRemedy(new Error(reason))}; or remove it from the list of database.url`,
-      )
-    if (role === 'former primary')
-      return fault(name, 'takes changes, but another server was promoted after it', 'stop this server')
+      return warning(name, 'server_unreachable', {
+        reason: String(reason),
+        remedy: postgresRemedy(new Error(reason)),
+      })
+    if (role === 'former primary') return fault(name, 'server_former_primary')
     return fine(name, role)
   })
 }
 
 function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
   if (leftFile === undefined) return []
-  const detail = 'has data that the database of PostgreSQL does not have, and is not used'
-  return [warning(leftFile, detail, LEFT_FILE_REMEDY)]
+  return [warning(leftFile, 'file_left', { remedy: LEFT_FILE_REMEDY })]
 }
 
 /** Such as a shell of `sqlite3` that somebody has left in a transaction. */
@@ -111,14 +107,7 @@ async function heldLock({ loaded: { config } }: DoctorParts): Promise<CheckFindi
   const holder = await findLockHolder(config.database.path)
   if (!holder) return []
   const { processId, name } = holder
-  const detail = `process ${processId} (${name}) has held it for 2 s, and changes are answered 503 meanwhile`
-  return [
-    fault(
-      'write lock',
-      detail,
-      `look what it does (ps ${processId}); if it is no migration, end it: kill ${processId}`,
-    ),
-  ]
+  return [fault('write lock', 'lock_held', { process: String(processId), name })]
 }
 
 function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
@@ -129,22 +118,17 @@ function missing(name: string, { loaded }: DoctorParts): CheckFinding {
   const { config } = loaded
   const remains = lostDatabaseRemains(config)
   if (remains.length > 0)
-    return fault(name, `is gone, but not ${remains.join(', ')}`, lostDatabaseRemedy(placesOf(loaded)))
+    return fault(name, 'database_gone', { remains, remedy: lostDatabaseRemedy(placesOf(loaded)) })
   if (loneKeyNotice(config) !== undefined)
-    return warning(
-      name,
-      'does not exist, but jwt-secret does',
-      `if there was one: ${lostDatabaseRemedy(placesOf(loaded))}`,
-    )
+    return warning(name, 'database_absent', { remedy: lostDatabaseRemedy(placesOf(loaded)) })
   return skipped(name, 'does not exist yet: `platform serve` creates it')
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
   if (error instanceof AppError && error.code === 'schema_too_new')
-    return fault(name, error.message, 'install that release, or restore the backup from before the upgrade')
+    return fault(name, 'database_newer', { reason: error.message })
   const cause = error instanceof AppError ? (error.cause ?? error) : error
-  const { reason, remedy } = explainDatabaseFailure(placesOf(loaded), cause)
-  return fault(name, reason, remedy)
+  return fault(name, 'database_unusable', { ...explainDatabaseFailure(placesOf(loaded), cause) })
 }
 
 async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
@@ -153,21 +137,16 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
     return fine(name, await quickCheck(loaded.config.database, limit))
   } catch (error) {
     if (limit.aborted) return skipped(name, 'the integrity check takes longer than a minute')
-    return fault(name, errorMessage(error), `stop the platform, then run: ${restoreRemedy(placesOf(loaded))}`)
+    const command = restoreRemedy(placesOf(loaded))
+    return fault(name, 'database_damaged', { reason: errorMessage(error), command })
   }
 }
 
 function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {
   const newest = applied.at(-1)?.name ?? 'none'
-  if (pending.length > 0)
-    return warning(
-      'schema',
-      `${newest}; pending: ${pending.join(', ')}`,
-      'restart, or run: platform db migrate, which says why if a step fails',
-    )
+  if (pending.length > 0) return warning('schema', 'schema_pending', { newest, pending })
   if (unknown.length === 0) return fine('schema', newest)
-  const names = unknown.map(({ name }) => name).join(', ')
-  return warning('schema', `a newer release has added ${names}`, 'upgrade this program')
+  return warning('schema', 'schema_newer', { steps: unknown.map(({ name }) => name) })
 }
 
 function settingFindings(settings: Readonly<Record<string, string>>): CheckFinding[] {
@@ -176,19 +155,11 @@ function settingFindings(settings: Readonly<Record<string, string>>): CheckFindi
 
 function settingFinding(key: string, value: string): CheckFinding {
   if (EXPECTED[key]?.(value) ?? true) return fine(key, value)
-  return fault(key, `is ${value}`, 'change it: acknowledged changes can be lost, or text damaged')
+  return fault(key, 'database_setting', { value })
 }
 
 type Outcome = Awaited<ReturnType<PrimaryUsers['changesSince']>>
 
-const TOKEN_REMEDY =
-  'on the primary, run: platform token issue USER --purpose mirror --ttl 30d, for any enabled user'
-const UNREACHABLE_REMEDY = 'start the primary, or change gateway.mirror_from; until then the copy is used'
-const REMEDIES: Readonly<Record<UserSourceFailure['outcome'], string>> = {
-  refused: TOKEN_REMEDY,
-  unreachable: UNREACHABLE_REMEDY,
-  unusable: 'install the same release on both servers',
-}
 // A running standby records every ten seconds that its copy is current.
 const RECENT_MS = MINUTE
 
@@ -215,7 +186,7 @@ function tokenFile(path: string): CheckFinding {
     readMirrorToken(path)
     return fine(subject, 'contains a token')
   } catch (error) {
-    return fault(subject, errorMessage(error), TOKEN_REMEDY)
+    return fault(subject, 'mirror_token_unusable', { reason: errorMessage(error) })
   }
 }
 
@@ -233,28 +204,24 @@ function answerOf(url: string, answer: Outcome, ownPool: string): CheckFinding[]
   if (answer.outcome === 'changes')
     return [fine(url, 'answers with its users'), pools(ownPool, answer.changes.pool)]
   const result = answer.outcome === 'unreachable' ? warning : fault
-  return [result(url, answer.reason, REMEDIES[answer.outcome])]
+  return [result(url, `primary_${answer.outcome}`, { reason: answer.reason })]
 }
 
 function pools(own: string, ofPrimary: string): CheckFinding {
   const subject = `vpn.ip_pool ${own}`
   if (!doNetworksOverlap(own, ofPrimary)) return fine(subject, `does not overlap ${ofPrimary} of the primary`)
-  return fault(subject, `overlaps ${ofPrimary} of the primary`, 'give each server a pool of its own')
+  return fault(subject, 'pools_overlap', { pool: ofPrimary })
 }
 
 function copy(state: MirrorState | undefined, maxAgeMs: number, now: number): CheckFinding {
   const confirmedAt = state?.confirmedAt ?? null
   if (confirmedAt === null) return skipped('copy of the users', 'is made by the first start')
   const seconds = Math.max(0, Math.round((now - confirmedAt) / SECOND))
-  const detail = `was current ${seconds} s ago, at ${toRfc3339(confirmedAt)}`
-  if (seconds * SECOND > maxAgeMs)
-    return fault('copy of the users', `${detail}: no new session is accepted`, UNREACHABLE_REMEDY)
-  if (seconds * SECOND <= RECENT_MS) return fine('copy of the users', detail)
-  return warning(
-    'copy of the users',
-    detail,
-    'start the platform on this server, and see the finding of the primary',
-  )
+  const at = toRfc3339(confirmedAt)
+  if (seconds * SECOND > maxAgeMs) return fault('copy of the users', 'copy_too_old', { seconds, at })
+  if (seconds * SECOND <= RECENT_MS)
+    return fine('copy of the users', `was current ${seconds} s ago, at ${at}`)
+  return warning('copy of the users', 'copy_old', { seconds, at })
 }
 
 const GROUP_OR_OTHERS = 0o077
@@ -301,25 +268,31 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
   if (state === undefined)
     return skipped(subject, 'is not installed, or this user cannot read its state: run the doctor as root')
   const { run, lastSuccess } = state
-  const last = lastSuccess
-    ? `the last success was at ${toRfc3339(lastSuccess.at)}`
-    : 'no night has succeeded yet'
-  const failure = run?.failure ? `; then ${run.failure.errorCode}: ${run.failure.message}` : ''
-  if (lastSuccess && isAhead(lastSuccess.at, now)) return madeAhead(subject, last)
+  const failure = run?.failure
+  const at = lastSuccess && toRfc3339(lastSuccess.at)
+  if (lastSuccess && isAhead(lastSuccess.at, now))
+    return madeAhead(subject, 'night_in_future', lastSuccess.at)
   const isLate = lastSuccess === undefined || now - lastSuccess.at > LATE_NIGHT_MS
-  if (!isLate && failure === '') return fine(subject, last)
-  const part =
-    run?.failure?.errorCode.startsWith('token_') === true ? '"Authorising the drive"' : '"Error codes"'
-  const remedy = `see ${part} in ${documentPath('docs/guide/nightly.md')}, then run: platform backup run --no-reboot`
-  return (isLate ? fault : warning)(subject, `${last}${failure}`, remedy)
+  if (!isLate && !failure) return fine(subject, `the last success was at ${at}`)
+  const part = failure?.errorCode.startsWith('token_') === true ? '"Authorising the drive"' : '"Error codes"'
+  return (isLate ? fault : warning)(subject, nightCode(at !== undefined, failure !== undefined), {
+    ...(at !== undefined && { at }),
+    ...(failure && { error: failure.errorCode, reason: failure.message }),
+    part,
+    document: documentPath('docs/guide/nightly.md'),
+  })
+}
+
+function nightCode(hasSucceeded: boolean, hasFailed: boolean): FindingCode {
+  if (hasSucceeded) return hasFailed ? 'night_failed' : 'night_late'
+  return hasFailed ? 'night_never_failed' : 'night_never'
 }
 
 /** After its clock was set back, a host waits for the time that it has seen. */
 const isAhead = (time: number, now: number) => time > now + 10 * MINUTE
 
-function madeAhead(subject: string, detail: string): CheckFinding {
-  const remedy = `look at the clock (timedatectl) and set it if it is behind; if it is right, see "The clock was ahead" in ${documentPath('docs/guide/operating.md')}, and make another one now`
-  return fault(subject, `${detail}, which is later than now: the clock was ahead, or is behind`, remedy)
+function madeAhead(subject: string, code: FindingCode, at: number): CheckFinding {
+  return fault(subject, code, { at: toRfc3339(at), document: documentPath('docs/guide/operating.md') })
 }
 
 function dataBackups(
@@ -331,23 +304,19 @@ function dataBackups(
   if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
   const subject = 'data backup'
   const { lastBackupAt } = facts
-  const detail = lastBackupAt === undefined ? 'was never made' : `was last made at ${toRfc3339(lastBackupAt)}`
-  if (lastBackupAt !== undefined && isAhead(lastBackupAt, now)) return [madeAhead(subject, detail)]
+  const at = lastBackupAt === undefined ? undefined : toRfc3339(lastBackupAt)
+  const detail = at === undefined ? 'was never made' : `was last made at ${at}`
+  if (lastBackupAt !== undefined && isAhead(lastBackupAt, now))
+    return [madeAhead(subject, 'backup_in_future', lastBackupAt)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
-  if (facts.lastBackupFault !== undefined)
-    return [
-      warning(
-        subject,
-        `${detail}, and is not in ${join(dataDir, 'backups')}: ${facts.lastBackupFault}`,
-        'if another host has it, nothing; else run: platform data backup',
-      ),
-    ]
+  if (at !== undefined && facts.lastBackupFault !== undefined) {
+    const values = { at, directory: join(dataDir, 'backups'), reason: facts.lastBackupFault }
+    return [warning(subject, 'backup_file_lost', values)]
+  }
   if (!isLate) return [fine(subject, detail)]
   if (data.backupEveryMs === undefined && backup.drive.apiUrl !== undefined)
     return [skipped(subject, `${detail}; the nightly routine saves the database`)]
-  return [
-    warning(subject, detail, 'run: platform data backup, and set data.backup_every; a worker makes them'),
-  ]
+  return [at === undefined ? warning(subject, 'backup_never') : warning(subject, 'backup_late', { at })]
 }
 
 /** The alerts of a night wait in its outbox for ever when the platform does not know who sends them. */
@@ -355,34 +324,32 @@ async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
+  const values = { reason: answer.reason, remedy: recognitionRemedy(answer) }
   return answer.outcome === 'refused'
-    ? fault(subject, `${answer.reason}, so it gets no alerts of the night`, recognitionRemedy(answer))
-    : warning(subject, answer.reason, recognitionRemedy(answer))
+    ? fault(subject, 'night_refused', values)
+    : warning(subject, 'night_unheard', values)
 }
 
 function sharedFolder(others: readonly string[]): CheckFinding[] {
   if (others.length === 0) return []
-  const detail = `has backups of other servers: ${others.join(', ')}`
-  return [
-    warning('root_dir of the drive', detail, 'give each server a root_dir of its own in its token file'),
-  ]
+  return [warning('root_dir of the drive', 'drive_shared', { servers: others })]
 }
 
 function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
-  if (!stats)
-    return fault(subject, 'does not exist', `see "Setting it up" in ${documentPath('docs/guide/nightly.md')}`)
+  const document = documentPath('docs/guide/nightly.md')
+  if (!stats) return fault(subject, 'drive_file_missing', { document })
   const mode = (stats.mode & 0o777).toString(8)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
-    return fault(subject, `mode ${mode}: the routine refuses it`, `run: chmod 600 ${path}`)
+    return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${path}` })
   if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
   try {
     read()
     return fine(subject, `mode ${mode}`)
   } catch (error) {
-    const remedy = `put your copy back, or make it anew: "Authorising the drive" in ${documentPath('docs/guide/nightly.md')}`
-    return fault(subject, errorMessage(error).replace(`${path}: `, ''), remedy)
+    const reason = errorMessage(error).replace(`${path}: `, '')
+    return fault(subject, 'drive_file_unusable', { reason, document })
   }
 }
 
@@ -398,16 +365,11 @@ function isReadable(path: string): boolean {
 function lostState(config: Config): CheckFinding[] {
   const directory = lostNight(config)
   if (directory === undefined) return []
-  const detail =
-    'is gone with the state of the routine and the alerts that waited in it; its units are installed'
-  return [
-    warning(directory, detail, 'run as root: platform backup install, then platform backup run --no-reboot'),
-  ]
+  return [warning(directory, 'night_state_lost')]
 }
 
 // More would be no sentence.
 const NAMED = 5
-const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 
 /** The registered certificates. */
 export const certificatesCheck: Check = {
@@ -425,17 +387,16 @@ function registry(counts: CertificateCounts): CheckFinding[] {
     sum(counts, statuses),
   ) as [number, number, number]
   if (all === 0) return [skipped('registry', 'no certificate is registered')]
-  const detail = `${all} registered, ${expiring} end soon, ${expired} have ended`
-  if (expired > 0) return [fault('registry', detail, CERTIFICATE_REMEDY)]
-  return [expiring > 0 ? warning('registry', detail, CERTIFICATE_REMEDY) : fine('registry', detail)]
+  const values = { registered: all, expiring, expired }
+  if (expired > 0) return [fault('registry', 'certificates_ended', values)]
+  if (expiring > 0) return [warning('registry', 'certificates_end_soon', values)]
+  return [fine('registry', `${all} registered, 0 end soon, 0 have ended`)]
 }
 
 function lostFiles({ lostCertificates }: InspectedDatabase, { dataDir }: Config): CheckFinding[] {
   if (lostCertificates.length === 0) return []
-  const detail = `does not have the files of ${counted(lostCertificates.length, 'certificate')}: ${lostCertificates.slice(0, NAMED).join(', ')}`
-  const remedy =
-    'put the directory back from your copy or the nightly backup (platform backup restore --latest --into DIRECTORY), or register the certificates again'
-  return [fault(join(dataDir, 'certs'), detail, remedy)]
+  const values = { count: lostCertificates.length, names: lostCertificates.slice(0, NAMED) }
+  return [fault(join(dataDir, 'certs'), 'certificate_files_lost', values)]
 }
 
 function sum(counts: CertificateCounts, statuses: readonly string[] | undefined): number {

@@ -52,8 +52,8 @@ export function engineFinding(path: string, bytes: number, load: EngineLoad | un
         (load.commitSeconds ?? 0) > MOST.commitSeconds ||
         (load.processors ?? 0) > MOST.processors))
   if (!isNearItsEnd) return fine(path, detail)
-  const remedy = `see ${documentPath('docs/guide/operating.md')}; platform db copy moves the data to PostgreSQL`
-  return warning(path, `${detail}: SQLite is near its end on this server`, remedy)
+  const document = documentPath('docs/guide/operating.md')
+  return warning(path, 'engine_near_end', { load: detail, document })
 }
 
 function factsOf({ waitingWrites, commitSeconds, processors }: EngineLoad): string[] {

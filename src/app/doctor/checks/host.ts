@@ -10,6 +10,7 @@ import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 import { roomRemedy } from '../removable-files.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
@@ -33,12 +34,11 @@ export const filesCheck: Check = {
     const { config } = loaded
     const { dataDir } = config
     const broken = brokenLink(dataDir)
-    if (broken) return [fault(dataDir, broken.reason, broken.remedy)]
+    if (broken) return [fault(dataDir, 'data_dir_broken', { ...broken })]
     const root = statSync(dataDir, { throwIfNoEntry: false })
     if (!root) return [await missingDirectory(parts)]
-    if (!root.isDirectory()) return [fault(dataDir, 'is not a directory', 'move it away, or change data_dir')]
-    if (userId !== undefined && userId !== 0 && userId !== root.uid)
-      return [fault(dataDir, ownedBy(root), ownerRemedy(dataDir, root, userId))]
+    if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
+    if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
     const entries = [...entriesBelow(dataDir)]
     const faults = entries.flatMap((entry) => faultsOf(entry, root))
     const findings = [modeOfRoot(dataDir, root), ...faults]
@@ -64,9 +64,9 @@ async function missingDirectory({ loaded: { config }, database }: DoctorParts): 
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
-function ownerRemedy(dataDir: string, { uid }: Stats, userId: number): string {
-  const give = `run as root: chown -R ${userId}:${process.getgid?.() ?? userId} ${dataDir}`
-  return uid === 0 ? give : `run the platform and this command as the user ${uid}, or ${give}`
+function ofOther(dataDir: string, { uid }: Stats, userId: number): CheckFinding {
+  const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${dataDir}`
+  return fault(dataDir, uid === 0 ? 'data_dir_of_root' : 'data_dir_of_other', { owner: idOf(uid), command })
 }
 
 function* entriesBelow(directory: string): Generator<Entry> {
@@ -81,22 +81,22 @@ function* entriesBelow(directory: string): Generator<Entry> {
 
 function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
   if ((mode & 0o007) === 0) return undefined
-  return warning(path, `mode ${text(mode)}: every user can look into it`, `run: chmod o= ${path}`)
+  return warning(path, 'data_dir_open', { mode: text(mode), command: `chmod o= ${path}` })
 }
 
 function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
   const { mode, uid } = stats
   const findings: CheckFinding[] = []
   if (uid !== root.uid) {
-    const detail = `${ownedBy(stats)}, the directory to the user ${root.uid}`
-    findings.push(fault(path, detail, `run: chown --no-dereference ${root.uid}:${root.gid} ${path}`))
+    const command = `chown --no-dereference ${root.uid}:${root.gid} ${path}`
+    findings.push(fault(path, 'file_of_other', { user: idOf(uid), owner: idOf(root.uid), command }))
   }
   if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
-    findings.push(fault(path, `mode ${text(mode)}: its owner cannot read it`, `run: chmod u+rw ${path}`))
+    findings.push(fault(path, 'file_unreadable', { mode: text(mode), command: `chmod u+rw ${path}` }))
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
-    findings.push(fault(path, `mode ${text(mode)}: every user can write to it`, `run: chmod o= ${path}`))
+    findings.push(fault(path, 'file_writable', { mode: text(mode), command: `chmod o= ${path}` }))
   if (isKey(path) && (mode & GROUP_OR_OTHERS) !== 0)
-    findings.push(fault(path, `mode ${text(mode)}: the key is for its owner alone`, `run: chmod 600 ${path}`))
+    findings.push(fault(path, 'key_readable', { mode: text(mode), command: `chmod 600 ${path}` }))
   return findings
 }
 
@@ -113,8 +113,7 @@ async function secretFinding(
     if (readJwtSecret(dataDir)) return undefined
     const facts = await database().catch(() => undefined)
     if (facts?.hasSigningKey !== true) return undefined
-    const { reason, remedy } = lostKey(dataDir, facts.activity?.processes ?? [])
-    return fault(join(dataDir, 'jwt-secret'), reason, remedy)
+    return fault(join(dataDir, 'jwt-secret'), 'key_lost', lostKey(dataDir, facts.activity?.processes ?? []))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return refusedKey(join(dataDir, 'jwt-secret'), error)
@@ -128,7 +127,9 @@ async function keyFinding({ loaded, clock, database }: DoctorParts): Promise<Che
   try {
     const found = keys && keyFault(config, keys, clock.now())
     const subject = config.auth.jwtSecrets ? 'auth.jwt_secret' : join(config.dataDir, 'jwt-secret')
-    return found && { subject, ...found }
+    if (!found) return undefined
+    const { code, values } = found
+    return (code === 'key_changed' ? fault : warning)(subject, code, values)
   } catch (error) {
     // The finding of the file names it.
     if (error instanceof ConfigError) return undefined
@@ -140,16 +141,11 @@ async function keyFinding({ loaded, clock, database }: DoctorParts): Promise<Che
 async function sealFinding({ loaded, database }: DoctorParts): Promise<CheckFinding | undefined> {
   const seal = (await database().catch(() => undefined))?.missingSeal
   if (!seal) return undefined
-  const text = formatSeal(seal)
-  return fault(
-    join(loaded.config.dataDir, 'audit-seal'),
-    `has the seal ${text}, which the audit trail does not contain: rows were removed at its end, or the database was replaced`,
-    `find out by whom (platform audit verify), then run: platform audit accept ${text}`,
-  )
+  return fault(join(loaded.config.dataDir, 'audit-seal'), 'seal_missing', { seal: formatSeal(seal) })
 }
 
 function refusedKey(file: string, { problems: [problem] }: ConfigError): CheckFinding {
-  return fault(file, `is refused: ${problem?.got}`, `expected ${problem?.expected}`)
+  return fault(file, 'key_refused', { reason: String(problem?.got), expected: String(problem?.expected) })
 }
 
 /** The worker makes a key where there is none, but pages that another one has sealed cannot be verified with it. */
@@ -166,16 +162,11 @@ async function auditKeyFinding(
   }
   const { lostAuditKeys = [] } = (await database().catch(() => undefined)) ?? {}
   if (lostAuditKeys.length === 0) return undefined
-  return warning(
-    file,
-    `does not have the key ${lostAuditKeys.join(', ')}: what it has sealed of the audit trail cannot be verified`,
-    'append the lines of your copy, or of the host whose worker has sealed it; a key without a copy is lost for good',
-  )
+  return warning(file, 'audit_key_lost', { keys: lostAuditKeys })
 }
 
-function ownedBy({ uid }: Stats): string {
-  return `belongs to the user ${uid}`
-}
+/** An id is a name, not a number with separators. */
+const idOf = String
 
 function text(mode: number): string {
   return (mode & 0o777).toString(8)
@@ -207,10 +198,10 @@ export const diskCheck: Check = {
     const findings = [space(config, place, { free: bavail * bsize, all: blocks * bsize, databaseBytes })]
     // Some file systems have no fixed number of files.
     if (files > 0 && ffree < WARNING_SHARE * files)
-      findings.push(warning(place, `${ffree} of ${files} inodes are free`, 'remove files that nobody needs'))
+      findings.push(warning(place, 'inodes_low', { free: ffree, all: files }))
     const network = NETWORK_FILE_SYSTEMS[type]
     if (network !== undefined && database.kind === 'sqlite')
-      findings.push(fault(place, `is on ${network}`, 'move data_dir to a local disk: SQLite needs one'))
+      findings.push(fault(place, 'disk_of_network', { fileSystem: network }))
     return findings
   },
 }
@@ -229,9 +220,10 @@ function space(config: Config, place: string, { free, all, databaseBytes }: Spac
   const detail = `${mib(free)} of ${mib(all)} MiB are free`
   const needed = BACKUP_FACTOR * databaseBytes
   if (free >= Math.max(ERROR_BYTES, needed, WARNING_SHARE * all)) return fine(place, detail)
-  const remedy = roomRemedy(config, place)
-  if (free < ERROR_BYTES) return fault(place, `${detail}: writes fail when the disk is full`, remedy)
-  return warning(place, free < needed ? `${detail}; a data backup needs ${mib(needed)}` : detail, remedy)
+  const values = { freeMib: mib(free), allMib: mib(all), remedy: roomRemedy(config, place) }
+  if (free < ERROR_BYTES) return fault(place, 'disk_full', values)
+  if (free < needed) return warning(place, 'disk_too_small', { ...values, neededMib: mib(needed) })
+  return warning(place, 'disk_low', values)
 }
 
 function mib(bytes: number): number {
@@ -287,16 +279,22 @@ function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig)
 function unreachable(user: ServiceUser, path: string): CheckFinding[] {
   const above = dirname(path)
   if (above === path) return []
-  const nearest = lacking(user, above, ENTER, `chmod o+x ${above}, or move what is in it`)
+  const nearest = lacking(user, above, ENTER, `chmod o+x ${above}`, 'access_denied_above')
   return nearest.length > 0 ? nearest : unreachable(user, above)
 }
 
-function lacking(user: ServiceUser, path: string, permissions: number, mend: string): CheckFinding[] {
+function lacking(
+  user: ServiceUser,
+  path: string,
+  permissions: number,
+  command: string,
+  code: FindingCode = 'access_denied',
+): CheckFinding[] {
   const stats = statSync(path, { throwIfNoEntry: false })
   // What is missing is named by the check of its own.
   if (!stats || mayAccess(user, stats, permissions)) return []
-  const detail = `belongs to ${stats.uid}:${stats.gid}, mode ${(stats.mode & 0o777).toString(8)}: the user ${user.uid} of the service cannot use it`
-  return [fault(path, detail, `run: ${mend}`)]
+  const [uid, gid, of] = [stats.uid, stats.gid, user.uid].map(idOf) as [string, string, string]
+  return [fault(path, code, { uid, gid, mode: text(stats.mode), user: of, command })]
 }
 
 function owner({ uid, gids: [group] }: ServiceUser): string {
@@ -331,11 +329,7 @@ function receiverFaults(config: Config): CheckFinding[] {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map(({ source, key, expected, got }) =>
-      fault(
-        source,
-        `${key}: ${got ?? 'cannot be used'}`,
-        `it has to be ${expected}; the platform does not start without it`,
-      ),
+      fault(source, 'receiver_unusable', { setting: key, reason: got ?? 'cannot be used', expected }),
     )
   }
 }
@@ -343,30 +337,23 @@ function receiverFaults(config: Config): CheckFinding[] {
 /** A full disk leaves such a file, and with the defaults the platform uses another database. */
 function emptyFile({ file }: LoadedConfig): CheckFinding[] {
   if (file === undefined || !isEmptyFile(file)) return []
-  const remedy = 'put your copy back; without settings remove the file, or write a comment into it'
-  return [warning(file, 'is empty, so every setting has its default', remedy)]
+  return [warning(file, 'configuration_empty')]
 }
 
 /** Nobody else may change the file, and one with secrets is for its owner, and perhaps a group, alone. */
-function privacyOf({ config, file, settings }: LoadedConfig): CheckFinding[] {
-  const secrets = settings.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
+function privacyOf({ config, file, settings: all }: LoadedConfig): CheckFinding[] {
+  const secrets = all.filter((setting) => isSecret(setting) && setting.source.startsWith('file '))
   if (file === undefined) return []
   const mode = statSync(file).mode & 0o777
   const isWritable = (mode & OTHERS_WRITE) !== 0
   if (!isWritable && (secrets.length === 0 || (mode & 0o007) === 0)) return []
-  const keys = secrets.map(({ key }) => key).join(', ')
+  const settings = secrets.map(({ key }) => key)
   // The service reads the file as a member of the group of its data.
   const group = statSync(config.dataDir, { throwIfNoEntry: false })?.gid
-  const remedy = `${group === undefined ? '' : `chgrp ${group} ${file} && `}chmod u=rw,g=r,o= ${file}`
+  const command = `${group === undefined ? '' : `chgrp ${group} ${file} && `}chmod u=rw,g=r,o= ${file}`
   return isWritable
-    ? [
-        fault(
-          file,
-          `mode ${text(mode)}: every user can change it, and what the platform runs`,
-          `run: ${remedy}`,
-        ),
-      ]
-    : [warning(file, `mode ${text(mode)}: every user can read ${keys}`, `run: ${remedy}`)]
+    ? [fault(file, 'configuration_writable', { mode: text(mode), command })]
+    : [warning(file, 'configuration_readable', { mode: text(mode), settings, command })]
 }
 
 function isSecret({ key }: EffectiveSetting): boolean {

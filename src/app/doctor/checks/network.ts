@@ -11,7 +11,6 @@ import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { counted } from '../../../kernel/text.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { busRemedy } from '../../commands/bus-hint.ts'
 import { replayCommand } from '../../../domains/messages/index.ts'
@@ -43,7 +42,7 @@ export const busCheck: Check = {
     } catch (error) {
       const { urls, text } = config.bus.server
       const reason = errorMessage(error)
-      return [fault(text, `${reason}; events wait`, busRemedy(urls.reveal(), reason))]
+      return [fault(text, 'bus_unreachable', { reason, remedy: busRemedy(urls.reveal(), reason) })]
     }
   },
 }
@@ -55,10 +54,8 @@ function server({ address, version }: BusFacts): CheckFinding {
 /** Until somebody has sent them again. */
 function lostMessages(stream: BusStreamMark | undefined): CheckFinding[] {
   if (!stream?.lost) return []
-  const detail = `the stream was made anew at ${toRfc3339(stream.madeAt)}, and has lost what it had confirmed before`
-  return [
-    fault('messages', detail, `look whether its store_dir lasts, then run: ${replayCommand(stream.lost)}`),
-  ]
+  const values = { at: toRfc3339(stream.madeAt), command: replayCommand(stream.lost) }
+  return [fault('messages', 'bus_lost', values)]
 }
 
 // deploy/prometheus: the alarm "events wait".
@@ -71,36 +68,24 @@ function undelivered(activity: Activity | undefined, now: number): CheckFinding[
   if (oldest && now - oldest.createdAt > LATE_MS) {
     const reason = oldest.lastError ?? 'no process has sent it'
     const since = toRfc3339(oldest.createdAt)
-    found.push(fault('waiting messages', `${oldest.subject} waits since ${since}: ${reason}`, WAITING_REMEDY))
+    found.push(fault('waiting messages', 'messages_wait', { subject: oldest.subject, since, reason }))
   }
-  if (deadMessages > 0) {
-    const those = `${counted(deadMessages, 'message')} ${deadMessages === 1 ? 'was' : 'were'} refused for good`
-    found.push(warning('dead messages', those, DEAD_REMEDY))
-  }
+  if (deadMessages > 0) found.push(warning('dead messages', 'messages_dead', { count: deadMessages }))
   return found
 }
 
-const WAITING_REMEDY =
-  'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream; if no process has sent it, start an api or a worker. What waits is sent by itself'
-const DEAD_REMEDY =
-  'GET /messages?status=dead has the reasons (last_error); remove the cause, then POST /messages/{id}/redrive, or run the command messages.redrive-dead'
-
 function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
-  const detail = `${maxPayloadBytes} bytes`
-  if (maxPayloadBytes >= PAYLOAD_BYTES) return fine('max_payload', detail)
-  return warning('max_payload', detail, `set it to ${PAYLOAD_BYTES} or more: larger messages become dead`)
+  if (maxPayloadBytes >= PAYLOAD_BYTES) return fine('max_payload', `${maxPayloadBytes} bytes`)
+  return warning('max_payload', 'bus_payload_small', { bytes: maxPayloadBytes, needed: PAYLOAD_BYTES })
 }
 
 function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
-  if (!facts)
-    return [warning('jetstream', 'is off', 'enable it: without it a message that nobody reads is lost')]
+  if (!facts) return [warning('jetstream', 'jetstream_off')]
   const { usedBytes, limitBytes, missingSubjects, streams } = facts
   return [
     fill('jetstream', usedBytes, limitBytes),
     ...streams.map(({ name, bytes, limitBytes: limit, acknowledges }) =>
-      acknowledges
-        ? fill(`stream ${name}`, bytes, limit)
-        : fault(`stream ${name}`, 'does not acknowledge messages (no_ack or sealed)', 'change or delete it'),
+      acknowledges ? fill(`stream ${name}`, bytes, limit) : fault(`stream ${name}`, 'stream_silent'),
     ),
     ...(missingSubjects.length > 0
       ? [skipped('streams', `none for ${missingSubjects.join(', ')} yet: the platform creates it`)]
@@ -110,15 +95,13 @@ function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
 
 function fill(subject: string, used: number, limit: number | undefined): CheckFinding {
   if (limit === undefined) return fine(subject, `${used} bytes stored, no limit but that of the server`)
-  const detail = `${used} of ${limit} bytes stored`
-  if (used >= NEARLY_FULL * limit) return warning(subject, detail, 'raise the limit: then messages wait')
-  return fine(subject, detail)
+  if (used >= NEARLY_FULL * limit) return warning(subject, 'stream_full', { used, limit })
+  return fine(subject, `${used} of ${limit} bytes stored`)
 }
 
 // docs/guide/operating.md: clocks within a second; docs/specification.md, Identity: tokens may come from 5 s ahead.
 const CLOCK_WARNING_MS = 1_000
 const CLOCK_ERROR_MS = 5_000
-const CLOCK_REMEDY = 'synchronize the clocks of all hosts (NTP)'
 
 /** Compares this host's clock with every other one that the platform depends on. */
 export const clockCheck: Check = {
@@ -138,22 +121,17 @@ export const clockCheck: Check = {
 /** A host that has lost its clock starts in the past. */
 function compareWithHistory(now: number, newest: number | undefined): CheckFinding {
   if (newest === undefined || now >= newest) return fine('host', toRfc3339(now))
-  const detail = `${toRfc3339(now)} is before the last migration, ${toRfc3339(newest)}`
-  return fault(
-    'host',
-    detail,
-    'set the clock (timedatectl set-ntp true, or date --set=…); then restart the platform',
-  )
+  return fault('host', 'clock_before_migration', { now: toRfc3339(now), migratedAt: toRfc3339(newest) })
 }
 
 function compareClocks(subject: string, now: number, other: number | undefined): CheckFinding {
   if (other === undefined) return skipped(subject, 'has no clock that can be asked')
   const difference = Math.round(now - other)
-  const detail = `${Math.abs(difference)} ms ${difference < 0 ? 'ahead of' : 'behind'} this host`
-  if (Math.abs(difference) >= CLOCK_ERROR_MS) return fault(subject, detail, CLOCK_REMEDY)
-  return Math.abs(difference) >= CLOCK_WARNING_MS
-    ? warning(subject, detail, CLOCK_REMEDY)
-    : fine(subject, detail)
+  const differenceMs = Math.abs(difference)
+  const found = difference < 0 ? 'clock_ahead' : 'clock_behind'
+  if (differenceMs >= CLOCK_ERROR_MS) return fault(subject, found, { differenceMs })
+  if (differenceMs >= CLOCK_WARNING_MS) return warning(subject, found, { differenceMs })
+  return fine(subject, `${differenceMs} ms ${difference < 0 ? 'ahead of' : 'behind'} this host`)
 }
 
 // A platform whose database does not answer says so after 5 s.
@@ -174,15 +152,11 @@ async function examine(listener: OwnListener, file: string | undefined, now: num
   if (running) return ofRunning(subject, running, file === undefined ? 0 : now - changedAt(file))
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
-  if (code === 'EADDRINUSE') return fault(subject, IN_USE, `${IN_USE_REMEDY}, or change ${setting}`)
-  const { reason, remedy } = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
-  return fault(subject, `${reason} (${code})`, `${remedy}, or change ${setting}`)
+  // A platform without free file descriptors, or one that is too busy, ends the connection.
+  if (code === 'EADDRINUSE') return fault(subject, 'port_in_use', { setting })
+  const failure = LISTEN_FAILURES[code] ?? { reason: code, remedy: 'remove the cause' }
+  return fault(subject, 'port_unusable', { ...failure, error: code, setting })
 }
-
-// A platform without free file descriptors, or one that is too busy, ends the connection.
-const IN_USE = 'another program uses this port, or a platform that does not answer (EADDRINUSE)'
-const IN_USE_REMEDY =
-  'look which it is (ss -ltnp); end another program; restart a platform, and raise its limit of open files if that is below 1,024 (prlimit --nofile)'
 
 function changedAt(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -191,15 +165,11 @@ function changedAt(file: string): number {
 /** `unchangedMs`: for how long its configuration file was not changed; 0 without a file. */
 function ofRunning(subject: string, running: HealthAnswer, unchangedMs: number): CheckFinding {
   const { version, modules = [], status, uptime_seconds: uptime = 0 } = running
-  const detail = `a platform answers: ${version}, ${modules.join(', ')}, ${status}`
-  if (status === 'failing') return fault(subject, `${detail}: it cannot use its database`, FAILING_REMEDY)
-  if (unchangedMs <= 0 || unchangedMs > uptime * SECOND) return fine(subject, detail)
-  return warning(subject, `${detail}; its configuration file was changed after its start`, RESTART_REMEDY)
+  if (status === 'failing') return fault(subject, 'platform_failing', { version, modules })
+  if (unchangedMs <= 0 || unchangedMs > uptime * SECOND)
+    return fine(subject, `a platform answers: ${version}, ${modules.join(', ')}, ${status}`)
+  return warning(subject, 'platform_outdated', { version, modules, status })
 }
-
-const FAILING_REMEDY =
-  'see the finding of the database; if that is ok, the process runs as another user, or with another file or password: restart it'
-const RESTART_REMEDY = 'restart it: a configuration is read at the start'
 
 /** The part of `GET /health` that is shown. */
 interface HealthAnswer {
@@ -240,24 +210,17 @@ export const tlsCheck: Check = {
 function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFinding {
   const { listen, tls: files } = config[module]
   const subject = `${module}.listen ${listenAddress.format(listen)}`
-  if (isPlainForOthers(config, module)) {
-    const remedy = `set ${module}.tls.cert_file and ${module}.tls.key_file, or listen on a loopback address behind a proxy`
-    return warning(subject, 'passwords and tokens cross the network without TLS', remedy)
-  }
+  if (isPlainForOthers(config, module)) return warning(subject, 'tls_missing', { module })
   try {
     const context = readTls(`${module}.tls`, files)
     if (!context) return fine(subject, withoutTls(config))
     const end = endOf(context)
-    const detail = `its certificate ends at ${toRfc3339(end)}`
-    if (end - now > ENDS_SOON_MS) return fine(subject, detail)
+    const at = toRfc3339(end)
+    if (end - now > ENDS_SOON_MS) return fine(subject, `its certificate ends at ${at}`)
     const found = end <= now ? fault : warning
-    return found(
-      subject,
-      detail,
-      `replace ${files.certFile} (${module}.tls.cert_file) and its key; they are read again by themselves`,
-    )
+    return found(subject, 'tls_ends', { at, file: String(files.certFile), module })
   } catch (error) {
-    return fault(subject, errorMessage(error), 'put a certificate and its key there')
+    return fault(subject, 'tls_unusable', { reason: errorMessage(error) })
   }
 }
 
@@ -294,27 +257,21 @@ export const gatewayCheck: Check = {
       return [await recognition(apiUrl, ask)]
     } catch (error) {
       const reason = errorMessage(error instanceof AppError ? (error.cause ?? error) : error)
-      return [warning(apiUrl, `does not answer: ${reason}`, 'start the api, or change gateway.api_url')]
+      return [warning(apiUrl, 'api_unreachable', { reason })]
     } finally {
       api.close()
     }
   },
 }
 
-const ADDRESS_REMEDY = 'check that gateway.api_url is the address of the api'
-
 async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {
   const { status, text } = await ask('/auth/me')
   if (status === 200 && isDoctor(text)) return fine(url, 'recognises this gateway')
-  if (status === 200) return fault(url, 'is another program, not the api', ADDRESS_REMEDY)
-  if (status !== 401) return warning(url, `answered with ${status}`, ADDRESS_REMEDY)
+  if (status === 200) return fault(url, 'api_is_other_program')
+  if (status !== 401) return warning(url, 'api_answer', { status })
   // A gateway passes nobody's identity on; an api has no such page.
-  if ((await ask('/tunnels')).status !== 404) return fault(url, 'is a gateway, not the api', ADDRESS_REMEDY)
-  return fault(
-    url,
-    'does not recognise this gateway, so it refuses every request of a session',
-    'give both the same auth.jwt_secret, and set their clocks',
-  )
+  if ((await ask('/tunnels')).status !== 404) return fault(url, 'api_is_gateway')
+  return fault(url, 'gateway_unknown')
 }
 
 /** Whether the answer names the sender, as that of the api does. */

@@ -38,20 +38,24 @@ function findingOf(
   codes: ReceiverCodes | undefined,
 ): CheckFinding {
   const subject = `${name} (${kind})`
-  const sent = lastSuccessAt === null ? 'nothing was sent yet' : `last sent at ${toRfc3339(lastSuccessAt)}`
-  const waiting = pending > 0 ? `; ${counted(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
+  const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
   const outdated = codes && processes.find((each) => tells(each) && each.receivers[name] !== codes[name])
   if (outdated) {
-    const detail = `process ${outdated.processId} on ${outdated.host} has another address or secret for it; ${sent}${waiting}`
-    return warning(subject, detail, 'restart it: it goes on with the one that it has read at its start')
+    const { processId, host } = outdated
+    return warning(subject, 'receiver_outdated', { process: String(processId), host })
   }
-  if (state === 'ok') return fine(subject, `${sent}${waiting}`)
-  const since = failingSince === null ? '' : ` since ${toRfc3339(failingSince)}`
-  return fault(
-    subject,
-    `has failed${since}: ${lastError ?? 'no reason is known'}; ${sent}${waiting}`,
-    `mend what the error names: its address, secret, sender or server; after a change of the configuration restart; then run: platform alerts test ${name}`,
-  )
+  if (state === 'ok') {
+    const waiting = pending > 0 ? `; ${counted(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
+    return fine(
+      subject,
+      `${sentAt === undefined ? 'nothing was sent yet' : `last sent at ${sentAt}`}${waiting}`,
+    )
+  }
+  const since = failingSince === null ? '?' : toRfc3339(failingSince)
+  const values = { since, reason: lastError ?? '?', pending, receiver: name }
+  return sentAt === undefined
+    ? fault(subject, 'receiver_never_reached', values)
+    : fault(subject, 'receiver_failing', { ...values, sentAt })
 }
 
 /** A gateway tells nobody. */

@@ -30,8 +30,7 @@ function shown({ host, processId, modules, version, bus, dataDir, startedAt }: S
 function versions(processes: readonly ServingProcess[]): CheckFinding[] {
   const found = valuesOf(processes, ({ version }) => version)
   if (found.length < 2) return []
-  const detail = `the processes have several: ${found.join(' and ')}`
-  return [warning('version', detail, 'restart those of the older release, with the program of the newer one')]
+  return [warning('version', 'releases_differ', { versions: found.join(' and ') })]
 }
 
 /** Two installations on one database answer for each other, and each event goes to the bus of whichever delivers. */
@@ -43,34 +42,15 @@ function differences({ bus }: Config, processes: readonly ServingProcess[]): Che
   })
   return [
     ...(buses.length > 1
-      ? [
-          warning(
-            'bus',
-            `the processes have several: ${buses.join(' and ')}; each event goes to one of them`,
-            BUS_REMEDY,
-          ),
-        ]
+      ? [warning('bus', 'buses_differ', { buses: buses.join(' and ') })]
       : buses[0] === serversOf(bus.server.text)
         ? []
-        : [
-            warning(
-              'bus',
-              `the processes have ${buses[0]}, and this configuration has ${bus.server.text}`,
-              OWN_BUS_REMEDY,
-            ),
-          ]),
+        : [warning('bus', 'bus_of_others', { bus: String(buses[0]), own: bus.server.text })]),
     ...directories.map(([host, found]) =>
-      warning('data_dir', `the processes on ${host} have several: ${found}`, DIRECTORY_REMEDY),
+      warning('data_dir', 'data_dirs_differ', { host, directories: found }),
     ),
   ]
 }
-
-const ONE_EACH =
-  'if they are two installations, give one of them a database of its own (data_dir, or database.url)'
-const BUS_REMEDY = `${ONE_EACH}; if it is one, give all the same bus.server; if these addresses lead to the same servers, nothing`
-const OWN_BUS_REMEDY =
-  'restart the processes if bus.server was changed, or run the doctor with their configuration (--config)'
-const DIRECTORY_REMEDY = `${ONE_EACH}; if it is one, give all the same data_dir: keys, certificates and backups are in it`
 
 function valuesOf(processes: readonly ServingProcess[], read: (process: ServingProcess) => string): string[] {
   return [...new Set(processes.map(read))].toSorted()

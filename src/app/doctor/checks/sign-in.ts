@@ -17,11 +17,7 @@ async function admins({ loaded: { config }, database }: DoctorParts): Promise<Ch
   if (!activity.hasUsers)
     return skipped(subject, 'the first start of the api makes one, and prints the password')
   if (activity.hasAdmin) return fine(subject, 'at least one is enabled')
-  return warning(
-    subject,
-    'no user with the role admin is enabled',
-    'run: platform user enable NAME, or platform user add NAME --role admin',
-  )
+  return warning(subject, 'admin_missing')
 }
 
 async function provider({ loaded: { config } }: DoctorParts): Promise<CheckFinding> {
@@ -30,13 +26,10 @@ async function provider({ loaded: { config } }: DoctorParts): Promise<CheckFindi
   const subject = `auth.oidc.issuer ${config.auth.oidc.issuer}`
   const { outcome, ...answer } = await settings.provider.authorizationUrl(NOT_USED)
   if (!('reason' in answer)) return fine(subject, 'answers with its metadata')
+  const { reason } = answer
   return outcome === 'unreachable'
-    ? fault(
-        subject,
-        `does not answer: ${answer.reason}`,
-        'start it, or mend its address or the name service of this host; until then only passwords work',
-      )
-    : fault(subject, answer.reason, 'compare auth.oidc.issuer with what the provider names itself')
+    ? fault(subject, 'provider_unreachable', { reason })
+    : fault(subject, 'provider_unusable', { reason })
 }
 
 /** The address is not used, only what it is made of. */

@@ -17,12 +17,9 @@ export const webhooksCheck: Check = {
 
 function findingOf({ id, url, enabled, failingSince, pending }: Webhook): CheckFinding[] {
   if (!enabled || failingSince === null) return []
-  const detail = `${new URL(url).host} has failed since ${toRfc3339(failingSince)}; ${pending} events wait; it is disabled after 5 days of failures`
+  const { host } = new URL(url)
+  const document = documentPath('docs/guide/webhooks.md')
   return [
-    warning(
-      id,
-      detail,
-      `repair the endpoint: GET /webhooks/${id}/deliveries has its answers; see "When a receiver fails" in ${documentPath('docs/guide/webhooks.md')}`,
-    ),
+    warning(id, 'webhook_failing', { host, since: toRfc3339(failingSince), pending, webhook: id, document }),
   ]
 }

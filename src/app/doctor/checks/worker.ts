@@ -14,16 +14,13 @@ export const workerCheck: Check = {
     const processes = facts?.activity?.processes ?? []
     // One that hangs says nothing for three minutes.
     if (processes.length > 0 && !processes.some(({ modules }) => modules.includes('worker')))
-      return [warning('processes', 'none of those that serve this database is a worker', REMEDY)]
+      return [warning('processes', 'worker_missing')]
     if (overdueMs === undefined) return [skipped('orders', 'needs the database')]
     if (overdueMs <= LATE_MS) return [fine('orders', 'none waits to expire')]
     const minutes = Math.floor(overdueMs / MINUTE)
-    return [warning('orders', `one is pending ${minutes} min after its end: no worker expires it`, REMEDY)]
+    return [warning('orders', 'orders_overdue', { minutes })]
   },
 }
-
-const REMEDY =
-  'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause, and one that hangs needs a restart'
 
 /** Whether a provider opens payments at all. */
 export const paymentsCheck: Check = {
@@ -36,11 +33,8 @@ export const paymentsCheck: Check = {
     if (failing === undefined) return [skipped('channels', 'needs the database')]
     return channels.map(({ name }) =>
       failing.includes(name)
-        ? warning(name, 'the provider has opened none of the last 5 payments', PAYMENT_REMEDY)
+        ? warning(name, 'payments_failing')
         : fine(name, 'its last payments do not all fail'),
     )
   },
 }
-
-const PAYMENT_REMEDY =
-  'compare the keys in its secrets_file with those of the provider; the log has the answers of the provider'

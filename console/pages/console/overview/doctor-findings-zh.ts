@@ -1,0 +1,336 @@
+import type { FindingCode } from '../../../api/generated.ts'
+
+interface FindingWords {
+  /** Left out where it is a path, an address, a setting, or a name. */
+  readonly subject?: string
+  readonly detail: string
+  readonly remedy: string
+}
+
+const RUN = '运行：{command}'
+const RUN_AS_ROOT = '以 root 身份运行：{command}'
+const TOKEN_REMEDY = '在主服务器上为任一启用的用户运行：platform token issue USER --purpose mirror --ttl 30d'
+const PRIMARY_REMEDY = '启动主服务器，或更改 gateway.mirror_from；在此之前使用副本'
+const CLOCK_REMEDY = '同步所有主机的时钟（NTP）'
+const TIME_REMEDY =
+  '检查时钟（timedatectl），若落后则校准；若时钟正确，请参阅 {document} 中的“The clock was ahead”，并立即重新备份'
+const NIGHT_REMEDY = '参阅 {document} 中的 {part}，然后运行：platform backup run --no-reboot'
+const CERTIFICATE_REMEDY = '在“证书”页面查看并更换它们'
+const REGISTERED = '已登记 {registered} 个，{expiring} 个即将到期，{expired} 个已到期'
+const ADDRESS_REMEDY = '检查 gateway.api_url 是否为 api 的地址'
+const WORKER_REMEDY =
+  '启动 worker（platform serve，或 platform serve --module worker）；若已有 worker 运行，请查看其日志，停止响应的需要重启'
+const RECEIVER_REMEDY =
+  '修复错误所指之处：地址、密钥、发送方或服务器；更改配置后请重启；然后运行：platform alerts test {receiver}'
+const PROGRAM_REMEDY = '安装该程序、使其可由该用户执行（chmod），或更正设置并重启 worker'
+const ONE_EACH = '若是两套安装，请让其中一套使用自己的数据库（data_dir 或 database.url）'
+const BACKUP_REMEDY = '运行：platform data backup，并设置 data.backup_every，由 worker 定期备份'
+const CANNOT_USE = '属于 {uid}:{gid}，权限 {mode}：服务的用户 {user} 无法使用它'
+
+/** What `platform doctor` warns of, in Chinese; `{name}` stands for a value. The English sentences are those of the platform. */
+export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
+  check_failed: { detail: '检查未能完成：{reason}', remedy: '参阅 {document}' },
+
+  configuration_invalid: {
+    subject: '设置',
+    detail: '{reason}',
+    remedy: '更正配置：{document}；降级之后请删除只有新版本才认识的设置',
+  },
+  configuration_empty: {
+    detail: '是空文件，因此所有设置均为默认值',
+    remedy: '恢复您的副本；若不需要任何设置，请删除此文件，或在其中写一行注释',
+  },
+  configuration_writable: { detail: '权限 {mode}：任何用户都能更改它，从而决定平台运行什么', remedy: RUN },
+  configuration_readable: { detail: '权限 {mode}：任何用户都能读取 {settings}', remedy: RUN },
+  receiver_unusable: {
+    detail: '{setting}：{reason}',
+    remedy: '必须是 {expected}；否则平台无法启动',
+  },
+  environment_not_loaded: {
+    detail: '服务单元会加载它，而此命令不会：其中的设置未被检查',
+    remedy: RUN_AS_ROOT,
+  },
+  variable_unknown: { detail: '{name} 不是任何设置的变量{suggestion}', remedy: '更正变量名' },
+
+  data_dir_broken: { detail: '无法使用：{reason}', remedy: '{remedy}' },
+  data_dir_no_directory: { detail: '不是目录', remedy: '将它移走，或更改 data_dir' },
+  data_dir_of_root: { detail: '属于用户 {owner}', remedy: RUN_AS_ROOT },
+  data_dir_of_other: {
+    detail: '属于用户 {owner}',
+    remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
+  },
+  data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
+  file_of_other: { detail: '属于用户 {user}，而目录属于用户 {owner}', remedy: RUN },
+  file_unreadable: { detail: '权限 {mode}：其所有者无法读取', remedy: RUN },
+  file_writable: { detail: '权限 {mode}：任何用户都能写入', remedy: RUN },
+  key_readable: { detail: '权限 {mode}：密钥只能由其所有者读取', remedy: RUN },
+  key_refused: { detail: '无法使用：{reason}', remedy: '应为：{expected}' },
+  key_lost: { detail: '签名密钥缺失：{reason}', remedy: '{remedy}' },
+  key_changed: {
+    detail: '与上次启动时的密钥不同；下次启动后，原密钥签发的令牌将失效',
+    remedy: '若此密钥正确，请重启平台，此后即使用它；否则请恢复您的副本',
+  },
+  key_replaced: {
+    detail: '已取代另一个密钥：原密钥签发的令牌全部失效',
+    remedy: '恢复原密钥的副本并重启，或为各程序重新签发令牌；此提示将于 {until} 消失',
+  },
+  audit_key_lost: {
+    detail: '缺少密钥 {keys}：用它封存的审计记录无法验证',
+    remedy: '从您的副本，或从封存它的 worker 所在主机，补上相应的行；没有副本的密钥无法找回',
+  },
+  seal_missing: {
+    detail: '含有封印 {seal}，而审计记录中没有它：末尾的记录被删除，或数据库被更换',
+    remedy: '查明是谁所为（platform audit verify），然后运行：platform audit accept {seal}',
+  },
+
+  access_denied: { detail: CANNOT_USE, remedy: RUN },
+  access_denied_above: { detail: CANNOT_USE, remedy: '运行：{command}，或移走其中的文件' },
+
+  port_in_use: {
+    detail: '另一个程序或一个没有响应的平台正在使用此端口（EADDRINUSE）',
+    remedy:
+      '查看是哪个程序（ss -ltnp）：结束其他程序；若是平台则重启它，文件数上限低于 1,024 时请提高（prlimit --nofile）；或更改 {setting}',
+  },
+  port_unusable: { detail: '无法监听：{reason}（{error}）', remedy: '{remedy}；或更改 {setting}' },
+  platform_failing: {
+    detail: '平台有响应（{version}，{modules}），但无法使用其数据库',
+    remedy: '查看数据库一项；若数据库正常，则该进程使用了另一个用户、文件或密码：请重启它',
+  },
+  platform_outdated: {
+    detail: '平台有响应（{version}，{modules}，{status}）；其配置文件在启动后被更改',
+    remedy: '重启平台：配置只在启动时读取',
+  },
+
+  tls_missing: {
+    detail: '密码和令牌未经 TLS 加密就在网络上传输',
+    remedy: '设置 {module}.tls.cert_file 和 {module}.tls.key_file，或在代理之后监听回环地址',
+  },
+  tls_ends: {
+    detail: '其证书的到期时间：{at}',
+    remedy: '更换 {file}（{module}.tls.cert_file）及其密钥；平台会自动重新读取',
+  },
+  tls_unusable: { detail: '无法使用：{reason}', remedy: '在该处放置证书及其密钥' },
+
+  clock_before_migration: {
+    subject: '本机时钟',
+    detail: '{now} 早于最近一次迁移 {migratedAt}',
+    remedy: '校准时钟（timedatectl set-ntp true，或 date --set=…），然后重启平台',
+  },
+  clock_ahead: { detail: '比本机快 {differenceMs} 毫秒', remedy: CLOCK_REMEDY },
+  clock_behind: { detail: '比本机慢 {differenceMs} 毫秒', remedy: CLOCK_REMEDY },
+
+  disk_full: {
+    detail: '可用空间 {freeMib} MiB，共 {allMib} MiB：磁盘写满后无法保存数据',
+    remedy: '{remedy}',
+  },
+  disk_low: { detail: '可用空间 {freeMib} MiB，共 {allMib} MiB', remedy: '{remedy}' },
+  disk_too_small: {
+    detail: '可用空间 {freeMib} MiB，共 {allMib} MiB；数据备份需要 {neededMib} MiB',
+    remedy: '{remedy}',
+  },
+  inodes_low: { detail: '可用 inode {free} 个，共 {all} 个', remedy: '删除不再需要的文件' },
+  disk_of_network: { detail: '位于 {fileSystem}', remedy: '将 data_dir 移到本地磁盘：SQLite 需要本地磁盘' },
+
+  server_unreachable: {
+    detail: '无法连接：{reason}',
+    remedy: '{remedy}；或将它从 database.url 的列表中删除',
+  },
+  server_former_primary: { detail: '仍在接受更改，但另一台服务器已升为主服务器', remedy: '停止这台服务器' },
+  file_left: {
+    detail: '含有 PostgreSQL 数据库中没有的数据，且未被使用',
+    remedy: '{remedy}',
+  },
+  lock_held: {
+    subject: '写锁',
+    detail: '进程 {process}（{name}）占用它已 2 秒，期间的更改均以 503 拒绝',
+    remedy: '查看它在做什么（ps {process}）；若不是迁移，请结束它：kill {process}',
+  },
+  database_gone: { detail: '已丢失，但 {remains} 仍在', remedy: '{remedy}' },
+  database_absent: { detail: '不存在，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
+  database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },
+  database_unusable: { detail: '无法使用：{reason}', remedy: '{remedy}' },
+  database_damaged: { detail: '已损坏：{reason}', remedy: '停止平台，然后运行：{command}' },
+  schema_pending: {
+    subject: '数据库结构',
+    detail: '{newest}；待执行：{pending}',
+    remedy: '重启，或运行：platform db migrate，它会说明某一步失败的原因',
+  },
+  schema_newer: { subject: '数据库结构', detail: '更新的版本已添加 {steps}', remedy: '升级此程序' },
+  database_setting: { detail: '为 {value}', remedy: '更改它：已确认的更改可能丢失，或文字可能损坏' },
+
+  releases_differ: {
+    subject: '版本',
+    detail: '各进程的版本不一致：{versions}',
+    remedy: '用新版本的程序重启旧版本的进程',
+  },
+  buses_differ: {
+    subject: '总线',
+    detail: '各进程的总线不一致：{buses}；每个事件只发往其中之一',
+    remedy: `${ONE_EACH}；若是一套，请让所有进程使用相同的 bus.server；若这些地址通向同一服务器，则无需处理`,
+  },
+  bus_of_others: {
+    subject: '总线',
+    detail: '各进程使用 {bus}，而此配置为 {own}',
+    remedy: '若更改过 bus.server，请重启各进程；或用它们的配置运行 doctor（--config）',
+  },
+  data_dirs_differ: {
+    detail: '{host} 上各进程的目录不一致：{directories}',
+    remedy: `${ONE_EACH}；若是一套，请让所有进程使用相同的 data_dir：密钥、证书和备份都在其中`,
+  },
+  engine_near_end: {
+    detail: '{load}：SQLite 在这台服务器上已接近极限',
+    remedy: '参阅 {document}；platform db copy 可将数据迁移到 PostgreSQL',
+  },
+  worker_missing: { subject: '进程', detail: '使用此数据库的进程中没有 worker', remedy: WORKER_REMEDY },
+  orders_overdue: {
+    subject: '订单',
+    detail: '有订单到期 {minutes} 分钟后仍未处理：没有 worker 使其过期',
+    remedy: WORKER_REMEDY,
+  },
+  payments_failing: {
+    detail: '支付渠道最近 5 笔支付均未能发起',
+    remedy: '将 secrets_file 中的密钥与支付渠道的密钥核对；支付渠道的响应见日志',
+  },
+
+  bus_unreachable: { detail: '{reason}；事件正在等待', remedy: '{remedy}' },
+  bus_lost: {
+    subject: '消息',
+    detail: '消息流于 {at} 重建，此前已确认的消息丢失',
+    remedy: '检查其 store_dir 是否持久，然后运行：{command}',
+  },
+  bus_payload_small: { detail: '{bytes} 字节', remedy: '设为 {needed} 或更大：更大的消息将无法投递' },
+  jetstream_off: { detail: '未启用', remedy: '启用它：否则没有订阅者的消息会丢失' },
+  stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
+  stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },
+  messages_wait: {
+    subject: '等待的消息',
+    detail: '{subject} 自 {since} 起等待：{reason}',
+    remedy:
+      '消除原因：JetStream 已满时需增大 max_file_store、磁盘或消息流的 max_bytes；若没有进程发送，请启动 api 或 worker。等待的消息会自动发送',
+  },
+  messages_dead: {
+    subject: '无法投递的消息',
+    detail: '{count} 条被永久拒绝',
+    remedy: '在“消息”页面查看原因；消除原因后重新投递，或运行命令 messages.redrive-dead',
+  },
+
+  certificates_ended: { subject: '登记的证书', detail: REGISTERED, remedy: CERTIFICATE_REMEDY },
+  certificates_end_soon: { subject: '登记的证书', detail: REGISTERED, remedy: CERTIFICATE_REMEDY },
+  certificate_files_lost: {
+    detail: '缺少 {count} 个已登记证书的文件：{names}',
+    remedy:
+      '从您的副本或夜间备份恢复此目录（platform backup restore --latest --into DIRECTORY），或重新登记这些证书',
+  },
+
+  receiver_outdated: {
+    detail: '{host} 上的进程 {process} 使用了它的旧地址或旧密钥',
+    remedy: '重启该进程：它一直使用启动时读取的地址和密钥',
+  },
+  receiver_failing: {
+    detail: '自 {since} 起失败：{reason}；上次发送于 {sentAt}；等待的消息：{pending}',
+    remedy: RECEIVER_REMEDY,
+  },
+  receiver_never_reached: {
+    detail: '自 {since} 起失败：{reason}；从未发送成功；等待的消息：{pending}',
+    remedy: RECEIVER_REMEDY,
+  },
+  alert_open: { detail: '自 {since}：{text}', remedy: '{remedy}' },
+  program_missing: { detail: '{program} 不存在', remedy: PROGRAM_REMEDY },
+  program_not_in_path: { detail: 'PATH 的目录（{path}）中没有 {program}', remedy: PROGRAM_REMEDY },
+  program_not_executable: { detail: '服务的用户无法执行 {program}', remedy: PROGRAM_REMEDY },
+  webhook_failing: {
+    detail: '{host} 自 {since} 起失败；{pending} 个事件在等待；连续失败 5 天后将被停用',
+    remedy:
+      '修复该端点：其响应见 GET /webhooks/{webhook}/deliveries；请参阅 {document} 中的“When a receiver fails”',
+  },
+  execution_waits: {
+    detail: '自 {since} 起排队',
+    remedy: '启动配置中有此命令的 worker；若已有，则此命令的执行数已达 max_concurrent',
+  },
+  execution_late: {
+    detail: '自 {since} 起在 {host} 上运行，已超过 {minutes} 分钟的时限',
+    remedy:
+      '取消执行 {execution}；若仍未结束，请重启该主机上的 worker，并参阅 {document} 中的“When something goes wrong”',
+  },
+  admin_missing: {
+    subject: '管理员',
+    detail: '没有启用的管理员',
+    remedy: '运行：platform user enable NAME，或 platform user add NAME --role admin',
+  },
+  provider_unreachable: {
+    detail: '没有响应：{reason}',
+    remedy: '启动它，或修复其地址或本机的域名解析；在此之前只能用密码登录',
+  },
+  provider_unusable: { detail: '无法使用：{reason}', remedy: '将 auth.oidc.issuer 与提供方自称的名称核对' },
+
+  api_unreachable: { detail: '没有响应：{reason}', remedy: '启动 api，或更改 gateway.api_url' },
+  api_is_other_program: { detail: '是另一个程序，而不是 api', remedy: ADDRESS_REMEDY },
+  api_answer: { detail: '响应状态为 {status}', remedy: ADDRESS_REMEDY },
+  api_is_gateway: { detail: '是网关，而不是 api', remedy: ADDRESS_REMEDY },
+  gateway_unknown: {
+    detail: '不认识此网关，因此拒绝所有会话的请求',
+    remedy: '让两者使用相同的 auth.jwt_secret，并校准时钟',
+  },
+  mirror_token_unusable: { detail: '无法使用：{reason}', remedy: TOKEN_REMEDY },
+  primary_refused: { detail: '拒绝请求：{reason}', remedy: TOKEN_REMEDY },
+  primary_unreachable: { detail: '无法连接：{reason}', remedy: PRIMARY_REMEDY },
+  primary_unusable: { detail: '无法使用其响应：{reason}', remedy: '在两台服务器上安装相同的版本' },
+  pools_overlap: { detail: '与主服务器的 {pool} 重叠', remedy: '为每台服务器设置自己的地址池' },
+  copy_too_old: {
+    subject: '用户副本',
+    detail: '{seconds} 秒前（{at}）为最新：不再接受新会话',
+    remedy: PRIMARY_REMEDY,
+  },
+  copy_old: {
+    subject: '用户副本',
+    detail: '{seconds} 秒前（{at}）为最新',
+    remedy: '启动这台服务器上的平台，并查看主服务器一项',
+  },
+
+  night_never: { subject: '夜间备份', detail: '从未成功', remedy: NIGHT_REMEDY },
+  night_never_failed: {
+    subject: '夜间备份',
+    detail: '从未成功；最近的错误 {error}：{reason}',
+    remedy: NIGHT_REMEDY,
+  },
+  night_late: { subject: '夜间备份', detail: '上次成功于 {at}', remedy: NIGHT_REMEDY },
+  night_failed: {
+    subject: '夜间备份',
+    detail: '上次成功于 {at}；此后的错误 {error}：{reason}',
+    remedy: NIGHT_REMEDY,
+  },
+  night_in_future: {
+    subject: '夜间备份',
+    detail: '上次成功于 {at}，晚于当前时间：时钟曾经超前，或现在落后',
+    remedy: TIME_REMEDY,
+  },
+  night_state_lost: {
+    detail: '已丢失，夜间备份的状态和待发送的告警也一并丢失；其服务单元仍然存在',
+    remedy: '以 root 身份运行：platform backup install，然后 platform backup run --no-reboot',
+  },
+  night_refused: { detail: '{reason}；因此收不到夜间备份的告警', remedy: '{remedy}' },
+  night_unheard: { detail: '夜间备份的告警可能无法送达：{reason}', remedy: '{remedy}' },
+  drive_shared: {
+    subject: '网盘的 root_dir',
+    detail: '含有其他服务器的备份：{servers}',
+    remedy: '在每台服务器的令牌文件中设置各自的 root_dir',
+  },
+  drive_file_missing: { detail: '不存在', remedy: '参阅 {document} 中的“Setting it up”' },
+  drive_file_open: { detail: '权限 {mode}：夜间备份拒绝使用它', remedy: RUN },
+  drive_file_unusable: {
+    detail: '无法使用：{reason}',
+    remedy: '恢复您的副本，或重新生成：参阅 {document} 中的“Authorising the drive”',
+  },
+  backup_never: { subject: '数据备份', detail: '从未备份', remedy: BACKUP_REMEDY },
+  backup_late: { subject: '数据备份', detail: '上次备份于 {at}', remedy: BACKUP_REMEDY },
+  backup_in_future: {
+    subject: '数据备份',
+    detail: '上次备份于 {at}，晚于当前时间：时钟曾经超前，或现在落后',
+    remedy: TIME_REMEDY,
+  },
+  backup_file_lost: {
+    subject: '数据备份',
+    detail: '上次备份于 {at}，但不在 {directory} 中：{reason}',
+    remedy: '若它在另一台主机上，则无需处理；否则运行：platform data backup',
+  },
+}

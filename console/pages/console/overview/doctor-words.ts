@@ -1,0 +1,31 @@
+import type { AnswerOf } from '../../../api/operations.ts'
+import { language } from '../../../i18n/language.ts'
+import { withValues } from '../../../parts/failure-words.ts'
+import { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
+
+type Finding = AnswerOf<'getDoctorReport'>['findings'][number]
+
+interface DoctorSentences {
+  readonly lang: 'en' | 'zh'
+  /** Undefined where it is that of the platform: a path, an address, a setting, or a name. */
+  readonly subject: string | undefined
+  readonly detail: string
+  readonly remedy: string | null
+}
+
+/** What the doctor has found, and what to do: in Chinese by the code, in English, and for a code of a newer platform, in its words. */
+export function doctorSentences({
+  detail,
+  remedy,
+  cause,
+}: Pick<Finding, 'detail' | 'remedy' | 'cause'>): DoctorSentences {
+  if (language.value === 'en' || cause === null || !Object.hasOwn(DOCTOR_FINDINGS_ZH, cause.code))
+    return { lang: 'en', subject: undefined, detail, remedy }
+  const words = DOCTOR_FINDINGS_ZH[cause.code]
+  return {
+    lang: 'zh',
+    subject: words.subject,
+    detail: withValues(words.detail, cause.values),
+    remedy: withValues(words.remedy, cause.values),
+  }
+}
