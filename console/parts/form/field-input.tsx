@@ -34,6 +34,8 @@ export interface FieldInputProps {
   /** Whether a choice has a value and keeps one. */
   readonly isAlwaysSet?: boolean
   readonly quickValues?: readonly QuickValue[] | undefined
+  /** What the browser offers while a text is typed. */
+  readonly suggestions?: readonly string[] | undefined
   readonly onInput: (value: string) => void
 }
 
@@ -120,9 +122,9 @@ function Checkboxes({ id, field, fault, value, labelOf, onInput }: FieldInputPro
   )
 }
 
-function Control(props: FieldInputProps) {
-  const { id, field, fault, value, labelOf, unsetLabel, isAlwaysSet, onInput } = props
-  const common = {
+function inputProps(props: FieldInputProps) {
+  const { id, field, fault, value, onInput } = props
+  return {
     id,
     class: 'input',
     value,
@@ -131,6 +133,11 @@ function Control(props: FieldInputProps) {
     'aria-describedby': describedBy(props),
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) => onInput(currentTarget.value),
   }
+}
+
+function Control(props: FieldInputProps) {
+  const { field, value, labelOf, unsetLabel, isAlwaysSet } = props
+  const common = inputProps(props)
   const { path, kind, schema } = field
   switch (kind) {
     case 'choices':
@@ -158,8 +165,31 @@ function Control(props: FieldInputProps) {
     case 'secret':
       return <input {...common} type="password" autocomplete="new-password" />
     case 'text':
-      return <input {...common} type="text" spellcheck={false} autocomplete="off" />
+      return <TextInput {...props} />
   }
+}
+
+function TextInput(props: FieldInputProps) {
+  const { id, suggestions = [] } = props
+  const list = `${id}-suggestions`
+  return (
+    <>
+      <input
+        {...inputProps(props)}
+        type="text"
+        spellcheck={false}
+        autocomplete="off"
+        {...(suggestions.length > 0 && { list })}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={list}>
+          {suggestions.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </>
+  )
 }
 
 interface QuickValuesProps {

@@ -30,6 +30,8 @@ export interface SchemaFormProps {
   readonly files?: Readonly<Record<string, FileSource>>
   /** By the paths of the fields: values to choose with one click. */
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
+  /** By the paths of the texts: what the browser offers while one is typed. */
+  readonly suggestions?: Readonly<Record<string, readonly string[]>>
   readonly initial?: FormValues
   /** Called with the body at each change of a field. */
   readonly onChange?: (body: object) => void
@@ -108,7 +110,16 @@ export function SchemaForm(props: SchemaFormProps) {
 
 /** What the form says of a field. */
 function fieldProps(field: FormField, props: SchemaFormProps) {
-  const { labels, hints = {}, files = {}, quickValues = {}, unsetLabels = {}, initial, labelOf } = props
+  const {
+    labels,
+    hints = {},
+    files = {},
+    quickValues = {},
+    suggestions = {},
+    unsetLabels = {},
+    initial,
+    labelOf,
+  } = props
   const { path } = field
   return {
     field,
@@ -116,6 +127,7 @@ function fieldProps(field: FormField, props: SchemaFormProps) {
     hint: hints[path],
     files: files[path],
     quickValues: quickValues[path],
+    suggestions: suggestions[path],
     unsetLabel: unsetLabels[path],
     isAlwaysSet: isAlwaysSet(field, initial),
     labelOf,

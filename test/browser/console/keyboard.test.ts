@@ -102,7 +102,7 @@ test('a dialog that is closed returns the focus, also the one in front of anothe
   const button = page.getByRole('button', { name: 'New order' })
   await button.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'New order' })
-  const platform = dialog.getByRole('textbox', { name: 'Platform' })
+  const platform = dialog.getByLabel('Platform')
   await platform.fill('live')
   await page.keyboard.press('Escape')
   const question = page.getByRole('alertdialog', { name: 'Close the form?' })

@@ -20,8 +20,6 @@ import { orderList, platformsSeen } from './source.ts'
 import { orderWords } from './words.ts'
 
 const PATH = pathOf({ name: 'orders' })
-// One row of buttons on a phone.
-const MOST_SUGGESTED = 4
 const BULK_MOVES = ORDER_STATUSES.filter((status) => status !== 'pending')
 
 /** The orders: the list, and beside it the order that the address names. */
@@ -98,16 +96,13 @@ function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): read
 /** Asks for the fields of a new order. */
 function NewOrder({ onClose, onCreated }: NewItemDialog) {
   const words = orderWords()
-  const platforms = platformsSeen()
-    .slice(0, MOST_SUGGESTED)
-    .map((label) => ({ label, valueOf: () => label }))
   return (
     <CreateDialog
       title={words.newItem}
       schema={BODIES.createOrder}
       labels={words.fields}
       hints={words.hints}
-      {...(platforms.length > 0 && { quickValues: { platform: platforms } })}
+      suggestions={{ platform: platformsSeen() }}
       action={words.create}
       create={(body) => call('createOrder', { body: body as BodyOf<'createOrder'> })}
       doneOf={({ order_id }) => words.createdToast(order_id)}
