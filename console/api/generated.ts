@@ -190,6 +190,65 @@ export type FindingCode =
   | 'backup_in_future'
   | 'backup_file_lost'
 
+export const VALUES = {
+  listMessages: {"status":["pending","delivered","dead"]},
+  listOrders: {"status":["pending","paid","shipped","completed","expired"],"sort":["created_at","expires_at"]},
+  listPayments: {"status":["creating","open","paid","closed","failed"],"attention":["any","late","duplicate","amount_mismatch","unknown_order"]},
+  listPaymentDifferences: {"kind":["missing_here","missing_there","amount_differs","status_differs"]},
+  listVpnSessions: {"state":["open","closed"]},
+  listVpnAudit: {"event":["session_registered","session_closed","auth_failed"]},
+  listAlerts: {"status":["firing","acknowledged","recovered","frozen"],"sort":["created_at","severity"]},
+  listSilences: {"state":["active","pending","ended"]},
+  explainAlertRoute: {"severity":["CRITICAL","HIGH","ERROR","WARNING","INFO","CLOSE"]},
+  listTickets: {"status":["open","in_progress","resolved","closed","unclosed"],"level":["critical","high","medium","low","info"]},
+  listCertificates: {"status":["valid","not_yet_valid","expiring","expired","revoked","replaced"],"sort":["created_at","not_after"]},
+  listExecutions: {"status":["awaiting_approval","queued","running","succeeded","failed","timed_out","cancelled","incomplete","rejected","expired","interrupted"]},
+  listWebhookDeliveries: {"status":["pending","delivered","failed"]},
+} as const
+
+export const ORDER_MOVES = {"pending":["paid","expired"],"paid":["shipped","completed"],"shipped":["completed"],"completed":[],"expired":[]} as const
+
+export const TICKET_MOVES = {"open":["in_progress","resolved","closed"],"in_progress":["open","resolved","closed"],"resolved":["open","closed"],"closed":["open"]} as const
+
+export const EVENT_SCHEMAS = {
+  "alert.raised": "Alert",
+  "alert.acknowledged": "Alert",
+  "alert.recovered": "Alert",
+  "alert.frozen": "Alert",
+  "alert.unfrozen": "Alert",
+  "silence.created": "Silence",
+  "silence.ended": "Silence",
+  "order.created": "Order",
+  "order.paid": "Order",
+  "order.shipped": "Order",
+  "order.completed": "Order",
+  "order.timeout": "Order",
+  "payment.created": "Payment",
+  "payment.paid": "Payment",
+  "payment.failed": "Payment",
+  "payment.closed": "Payment",
+  "payment.refunded": "Payment",
+  "payment.attention": "Payment",
+  "payment.reconciled": "Reconciliation",
+  "vpn.audit.session_registered": "VpnAuditEntry",
+  "vpn.audit.session_closed": "VpnAuditEntry",
+  "vpn.audit.auth_failed": "VpnAuditEntry",
+  "ticket.created": "TicketDetails",
+  "ticket.updated": "TicketDetails",
+  "heartbeat.created": "Heartbeat",
+  "heartbeat.changed": "Heartbeat",
+  "heartbeat.missed": "Heartbeat",
+  "heartbeat.recovered": "Heartbeat",
+  "heartbeat.deleted": "Heartbeat",
+  "data.backup.started": "DataBackup",
+  "data.backup.completed": "DataBackup",
+  "data.backup.failed": "DataBackup",
+  "data.backup.deleted": "DataBackup",
+  "command.requested": "Execution",
+  "command.decided": "Execution",
+  "command.finished": "Execution"
+} as const
+
 export const BODIES = {
   publishMessage: {"type":"object","required":["subject","payload"],"properties":{"subject":{"type":"string","pattern":"^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.[^\\s.*>\\x00-\\x20\\x7f]+)*$","maxLength":255,"description":"One subject: tokens separated by dots, no wildcards, not beginning with `$`.","examples":["shop.opened"]},"payload":{"description":"Any JSON value."},"headers":{"type":"object","patternProperties":{"^(?:[A-MO-Za-mo-z0-9_-][A-Za-z0-9_-]{0,63}|[Nn](?:[B-Zb-z0-9_-][A-Za-z0-9_-]{0,62})?|[Nn][Aa](?:[A-SU-Za-su-z0-9_-][A-Za-z0-9_-]{0,61})?|[Nn][Aa][Tt](?:[A-RT-Za-rt-z0-9_-][A-Za-z0-9_-]{0,60})?|[Nn][Aa][Tt][Ss](?:[A-Za-z0-9_][A-Za-z0-9_-]{0,59})?)$":{"type":"string","maxLength":1024,"pattern":"^[\\t\\x20-\\x7e]*$"}},"maxProperties":32,"additionalProperties":false,"description":"Headers of the bus message."}},"additionalProperties":false},
   createOrder: {"type":"object","required":["order_id","platform","amount_cents"],"properties":{"order_id":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,64}$","description":"The client chooses it; 1 to 64 of `A-Z a-z 0-9 . _ : -`, not `.` or `..`.","examples":["order-1001"]},"platform":{"type":"string","pattern":"^[^\\x00]*$","minLength":1,"maxLength":64,"description":"Where the order came from.","examples":["live"]},"amount_cents":{"type":"integer","minimum":0,"maximum":9007199254740991,"examples":[4990],"format":"int64"},"expires_at":{"type":"string","format":"date-time","maxLength":64,"description":"RFC 3339 with any offset; 15 minutes from now when left out.","examples":["2099-01-31T03:00:00+01:00"]}},"additionalProperties":false},

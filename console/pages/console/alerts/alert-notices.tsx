@@ -78,7 +78,7 @@ export function AlertNoticeChoice() {
 }
 
 const RAISED = 'alert.raised'
-const alertIn = eventObject<Alert>('severity')
+const alertIn = eventObject('Alert')
 
 /** Notifies of new alerts. */
 export function useAlertNotices(): void {

@@ -67,7 +67,7 @@ const ALERT_FILTERS: readonly ListFilter[] = [
 ]
 
 /** The alert that an event is about. */
-const alertIn = eventObject<Alert>('severity')
+const alertIn = eventObject('Alert')
 
 const SILENCED_MS = 2 * 3_600_000
 

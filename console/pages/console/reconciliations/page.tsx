@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { BODIES } from '../../../api/generated.ts'
+import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localAmount, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
@@ -162,7 +162,7 @@ function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly o
   )
 }
 
-const KINDS = ['missing_here', 'missing_there', 'amount_differs', 'status_differs'] as const
+const KINDS = VALUES.listPaymentDifferences.kind
 type Kind = (typeof KINDS)[number]
 
 /** The first differences of a kind, or of all, with both sides of each. */

@@ -22,7 +22,7 @@ const words = defineWords({
 type Ticket = AnswerOf<'listTickets'>['items'][number]
 
 const PREFIX = 'ticket.'
-const ticketIn = eventObject<AnswerOf<'getTicket'>>('comment_count')
+const ticketIn = eventObject('TicketDetails')
 
 /** Says that a comment of another person mentions the user, as soon as it is made. */
 export function useMentionNotices(): void {

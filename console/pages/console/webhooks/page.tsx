@@ -1,3 +1,4 @@
+import { VALUES } from '../../../api/generated.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
@@ -71,7 +72,7 @@ const RECOVERED_MS = 7 * DAY_MS
 const SHOWN = 50
 // A delivery has no event.
 const EVERY_MS = 3_000
-const STATUSES = ['pending', 'delivered', 'failed'] as const
+const STATUSES = VALUES.listWebhookDeliveries.status
 
 interface WebhookDrawerProps {
   readonly webhook: Webhook
