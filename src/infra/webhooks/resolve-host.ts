@@ -14,10 +14,10 @@ export interface ResolvedAddress {
 export type Resolve = (name: string) => Promise<readonly ResolvedAddress[]>
 
 export interface HostResolverOptions {
-  /** Of DNS, with ports; by default those of the system. */
+  /** Servers of DNS, with ports; by default those of the system. */
   readonly servers?: readonly string[]
   readonly hostsFile?: string
-  /** Of the system, for the names that DNS does not have. */
+  /** The look-up of the system, for the names that DNS does not have. */
   readonly lookUp?: Resolve
 }
 
@@ -26,7 +26,7 @@ const DNS_TIMEOUT_MS = 2 * SECOND
 const DNS_TRIES = 2
 /** How long the addresses of one family wait for those of the other: the Resolution Delay of RFC 8305, section 3. */
 const RESOLUTION_DELAY_MS = 50
-// Of the four threads that also read files and hash passwords.
+// Two of the four threads that also read files and hash passwords.
 const SYSTEM_LOOKUPS = 2
 /** DNS has no such name, or the host has no DNS. */
 const UNKNOWN_TO_DNS = ['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']

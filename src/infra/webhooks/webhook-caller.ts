@@ -206,7 +206,7 @@ function isTlsFault(code: string): boolean {
   )
 }
 
-// Of OpenSSL's verification (node:tls, X509 certificate error codes).
+// Codes of OpenSSL's verification (node:tls, X509 certificate error codes).
 const TLS_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -31,7 +31,7 @@ export interface ComparedTable {
 
 const START: CopyProgress = { after: null, isDone: false }
 
-// Of which a served database has a row.
+// A served database has rows in some of them.
 const SERVED_TABLES = new Set(['alerts', 'leases', 'messages', 'orders', 'users'])
 
 /**

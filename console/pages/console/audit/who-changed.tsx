@@ -25,7 +25,7 @@ interface WhoChangedProps {
   /** As the audit trail names it: `user`. */
   readonly kind: string
   readonly id: string
-  /** Of the object that is shown: another one is read with who has made it. */
+  /** The version of the object that is shown; who has made it is read again for another one. */
   readonly version?: string | null
 }
 

@@ -247,7 +247,7 @@ async function openStream(id: string, place: string, signal: AbortSignal): Promi
 }
 
 interface OutputTextProps {
-  /** Of the execution. */
+  /** The id of the execution. */
   readonly id: string
   readonly label: string
   readonly text: string

@@ -59,7 +59,7 @@ export interface ReconciliationOptions {
   readonly channels: ReadonlyMap<string, PaymentChannel>
   /** Rejects with `channel_not_found`. */
   readonly channel: (name: string) => PaymentChannel
-  /** Of the installation: the days of Stripe, and when the daily one begins. */
+  /** The zone of the installation: the days of Stripe, and when the daily reconciliation begins. */
   readonly timeZone: string
   /** `HH:MM` */
   readonly reconcileAt: string
