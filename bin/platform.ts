@@ -1,7 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
-import { extendConnectionAttempts } from '../src/app/connection-attempts.ts'
 import { isJournal, journalError } from '../src/app/commands/journal.ts'
 import type { Shell } from '../src/app/commands/shell/index.ts'
 import { versionText } from '../src/app/version.ts'
@@ -504,7 +503,6 @@ async function main(): Promise<never> {
   process.once('beforeExit', failUnsettled)
   // What ps, top and ss show; it would be the name of the runtime.
   process.title = ['platform', ...process.argv.slice(2)].join(' ')
-  extendConnectionAttempts()
   try {
     await program().parseAsync()
     process.exitCode = exitCode
