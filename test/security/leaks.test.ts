@@ -248,6 +248,7 @@ async function readEverything(call: Call): Promise<void> {
     '/certificates',
     '/webhooks',
     '/audit?limit=1000',
+    '/audit/export',
     '/nothing',
   ])
     await call('GET', path)
