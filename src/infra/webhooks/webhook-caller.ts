@@ -9,6 +9,11 @@ import { createHostResolver, type Resolve, type ResolvedAddress } from './resolv
 
 // docs/specification.md, Webhooks
 const TIMEOUT_MS = 15 * SECOND
+/**
+ * How long an address has to answer before the next one of its name is tried. Node.js gives it up after half a second: too soon
+ * where it is far away, or its first packet is lost, which is sent again after one second (RFC 6298, section 2).
+ */
+const ATTEMPT_MS = 2 * SECOND
 const KEPT_BYTES = 1_024
 // A connection is used again when its answer was read to the end; a longer answer closes it.
 const READ_BYTES = 65_536
@@ -93,7 +98,14 @@ export class HttpWebhookCaller implements WebhookCaller {
     const { Agent } = await import('undici')
     return this.#agents.getOrInsertComputed(
       protocol,
-      () => new Agent({ connect: { timeout: this.#timeoutMs, lookup: this.#lookup(protocol === 'https:') } }),
+      () =>
+        new Agent({
+          connect: {
+            timeout: this.#timeoutMs,
+            lookup: this.#lookup(protocol === 'https:'),
+            autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+          },
+        }),
     )
   }
 
