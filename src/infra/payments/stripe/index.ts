@@ -77,7 +77,7 @@ function refuseReplay(error: unknown): never {
   throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
 }
 
-// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts; where a currency has no row, the provider decides.
+// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
 const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   USD: 50,
   AED: 200,
@@ -100,11 +100,19 @@ const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   SEK: 300,
   SGD: 50,
   THB: 1_000,
+  // Stripe lists no minimum of these, and takes what is worth 0.50 US dollars. Less than this never was.
+  CNY: 300,
+  FKP: 30,
+  GIP: 30,
+  KYD: 30,
+  SHP: 30,
 }
+// Any other currency is worth less than the US dollar, or as much.
+const LEAST_CENTS = 50
 const MAXIMUM_CENTS = 99_999_999
 
 function refusedAmount(currency: string, cents: number): string | undefined {
-  const minimum = MINIMUM_CENTS[currency] ?? 1
+  const minimum = MINIMUM_CENTS[currency] ?? LEAST_CENTS
   if (cents < minimum) return `Stripe takes at least ${minimum} cents of ${currency}`
   return cents > MAXIMUM_CENTS ? `Stripe takes at most ${MAXIMUM_CENTS} cents` : undefined
 }
