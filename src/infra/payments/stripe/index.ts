@@ -57,7 +57,14 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     },
     refund: async (refund) => {
       const intent = await intentOf(api, refund.payment)
-      return toRefund(await api.post('/v1/refunds', refundParameters(refund, intent), refund.number))
+      const parameters = refundParameters(refund, intent)
+      return toRefund(
+        await api.post('/v1/refunds', parameters, refund.number).catch(async (error: unknown) => {
+          // It may have been made before the error.
+          const made = isReplay(error) && (await findRefund(api, intent, refund.number))
+          return made || refuseReplay(error)
+        }),
+      )
     },
     queryRefund: (refund) => queryRefund(api, refund),
     verifyCallback: (headers, body) => {
@@ -71,9 +78,13 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
   }
 }
 
-/** An error that each repetition brings again has decided: no session was made that anybody knows. */
+function isReplay(error: unknown): error is ChannelError {
+  return error instanceof ChannelError && error.code === REPLAYED
+}
+
+/** An error that each repetition brings again has decided: nothing was made that anybody knows. */
 function refuseReplay(error: unknown): never {
-  if (!(error instanceof ChannelError) || error.code !== REPLAYED) throw error
+  if (!isReplay(error)) throw error
   throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
 }
 
