@@ -334,6 +334,10 @@ function metadataOf(form: URLSearchParams, prefix: string): Record<string, strin
 
 const LIFE = { shortestMs: 30 * MINUTE, longestMs: 24 * HOUR }
 
+// Of 0.50 US dollars, in the currencies that are worth more; the others have minimums of their own, which are larger.
+const MINIMUM_CENTS: Readonly<Record<string, number>> = { gbp: 30, fkp: 30, gip: 30, kyd: 30, shp: 30 }
+const LEAST_CENTS = 50
+
 function parseSession(form: URLSearchParams, parameters: string, now: number) {
   const item = 'line_items[0]'
   const need = (name: string) =>
@@ -344,10 +348,11 @@ function parseSession(form: URLSearchParams, parameters: string, now: number) {
   const amountCents = Number(need(`${item}[price_data][unit_amount]`)) * Number(need(`${item}[quantity]`))
   if (!Number.isSafeInteger(amountCents) || amountCents < 0)
     refuse(400, 'parameter_invalid_integer', 'Invalid integer')
-  if (amountCents < 50) refuse(400, 'amount_too_small', 'The amount is below the minimum')
-  if (amountCents > 99_999_999) refuse(400, 'amount_too_large', 'The amount is above the maximum')
   const currency = need(`${item}[price_data][currency]`)
   if (!/^[a-z]{3}$/.test(currency)) refuse(400, undefined, 'Invalid currency')
+  if (amountCents < (MINIMUM_CENTS[currency] ?? LEAST_CENTS))
+    refuse(400, 'amount_too_small', 'The amount is below the minimum')
+  if (amountCents > 99_999_999) refuse(400, 'amount_too_large', 'The amount is above the maximum')
   const number = form.get('client_reference_id') ?? ''
   if (number.length > 200) refuse(400, 'parameter_too_long', 'client_reference_id has at most 200 characters')
   const expiresAt = form.has('expires_at') ? Number(form.get('expires_at')) * SECOND : now + LIFE.longestMs

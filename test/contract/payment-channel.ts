@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import type { MockPayment } from '../../programs/mock-pay/book.ts'
+import { channelProblems, PAYMENT_SETTINGS } from '../../src/config/payments.ts'
 import {
   BadSignature,
   ChannelError,
   type BillRow,
   type Callback,
+  type ChannelKind,
   type NewPayment,
+  type PaymentChannel,
   type PaymentReference,
 } from '../../src/ports/payments.ts'
 import type { PayWorld, ReceivedCallback } from '../support/mock-pay.ts'
@@ -28,6 +31,20 @@ export interface PaymentChannelTraits {
 
 const isError = (outcome: ChannelError['outcome'], code?: string) => (error: unknown) =>
   error instanceof ChannelError && error.outcome === outcome && (code === undefined || error.code === code)
+
+/** The currencies that a channel of this kind may be configured with. */
+const currenciesOf = (kind: ChannelKind) =>
+  Intl.supportedValuesOf('currency').filter((currency) => {
+    const channel = { name: 'shop', kind, secretsFile: '/', apiUrl: '', source: '' }
+    const isTaken = PAYMENT_SETTINGS['payments.currency'].type.parse(currency, '') !== undefined
+    return isTaken && channelProblems([channel], { currency, publicUrl: 'https://example.org' }).length === 0
+  })
+
+function leastCents(channel: PaymentChannel): number {
+  let cents = 1
+  while (channel.refusedAmount(cents) !== undefined) cents++
+  return cents
+}
 
 const rowsOf = async (rows: AsyncIterable<BillRow> | undefined) => (rows ? await Array.fromAsync(rows) : [])
 
@@ -317,10 +334,19 @@ export function describePaymentChannelContract(
       await assert.rejects(w.channel.query(reference), isError('unclear', 'ECONNREFUSED'))
     })
 
-    it('refuses amounts that the provider does not take', async () => {
+    it('refuses amounts that the provider does not take, in each currency', async () => {
       await using w = await open()
-      assert.equal(w.channel.refusedAmount(1_999), undefined)
-      assert.match(w.channel.refusedAmount(0) ?? '', /at least|0\.01/)
+      const currencies = currenciesOf(w.channel.kind)
+      assert.ok(currencies.includes('CNY'))
+      for (const [index, currency] of currencies.entries()) {
+        const channel = w.inCurrency(currency)
+        const number = NUMBER.slice(0, -4) + String(index).padStart(4, '0')
+        const least = leastCents(channel)
+        const payment = newPayment(w, { number, currency, amountCents: least })
+        assert.match(channel.refusedAmount(least - 1) ?? '', /at least|0\.01/, currency)
+        // What is taken here is not too little there.
+        await w.channel.create(number, channel.parametersOf(payment))
+      }
     })
   })
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { NIGHT_ALERTS, type NightEvent } from '../../programs/backup/alerts/events.ts'
 import { readableStateAlert, unreadableStateAlert } from '../../programs/ticket-notify/notices.ts'
-import { canResolve } from '../../src/domains/payments/model.ts'
+import { needsPerson } from '../../src/domains/payments/model.ts'
 import { DECLARED_ALERTS, jobsOf } from '../../src/app/domains.ts'
 import { settingsOf } from '../../src/domains/heartbeats/model.ts'
 import { AddressPool } from '../../src/domains/pool/index.ts'
@@ -143,7 +143,7 @@ const resolvePayments: Step = async ({
 }) => {
   const { items } = await payments.list({}, { limit: 10 })
   for (const payment of items) {
-    if (!canResolve(payment, await payments.history(payment.id))) continue
+    if (!needsPerson(payment)) continue
     await store.write((tx) => payments.resolve(tx, payment.id, `seen: ${payment.attention}`, 'ada'))
   }
 }

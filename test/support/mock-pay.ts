@@ -27,6 +27,8 @@ export interface PayWorld extends AsyncDisposable {
   readonly clock: FakeClock
   readonly channel: PaymentChannel
   readonly settings: ChannelSettings
+  /** The channel of an installation with another currency. */
+  inCurrency(currency: string): PaymentChannel
   /** What the platform was sent. */
   readonly received: ReceivedCallback[]
   /** The lines of the request log. */
@@ -88,6 +90,7 @@ export async function openPayWorld(kind: Channel, env: MockPayEnvironment = {}):
     clock,
     channel,
     settings,
+    inCurrency: (currency) => FACTORIES[kind]({ ...settings, currency }, { clock }),
     received,
     log,
     answerNext: (status) => void statuses.push(status),

@@ -33,6 +33,8 @@ export interface Payment {
   readonly paidCents: number | null
   readonly refundedCents: number
   readonly attention: Attention | null
+  /** A refund has failed, or has no outcome, and nothing has made up for it. */
+  readonly hasFailedRefund: boolean
   readonly createdAt: number
   readonly createdBy: string
   readonly paidAt: number | null
@@ -61,17 +63,13 @@ export function unresolvedAttention(history: readonly PaymentChange[]): Attentio
   return last?.change === 'attention' ? (ATTENTIONS.find((each) => each === last.note) ?? null) : null
 }
 
-/** Whether a person has something to resolve: attention, or a refund that has failed and was not resolved since. */
-export function canResolve(
-  payment: Pick<Payment, 'attention' | 'refundedCents' | 'paidCents' | 'amountCents'>,
-  history: readonly PaymentChange[],
-): boolean {
-  if (payment.attention !== null) return true
-  const last = history.findLast(({ change }) => RESOLVABLE.includes(change) || change === 'resolved')
-  return last !== undefined && last.change !== 'resolved' && !isWhollyRefunded(payment)
+/** Whether a person has something to resolve. */
+export function needsPerson({
+  attention,
+  hasFailedRefund,
+}: Pick<Payment, 'attention' | 'hasFailedRefund'>): boolean {
+  return attention !== null || hasFailedRefund
 }
-
-const RESOLVABLE: readonly string[] = ['refund_failed', 'refund_unclear']
 
 export function isWhollyRefunded({
   refundedCents,

@@ -5,11 +5,13 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { EXPIRY_MS, WANTED } from '../../../test/support/orders.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
-import { PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
+import { needsPerson, PAYMENT_MOVES, PAYMENT_STATUSES } from './model.ts'
 import { restorePayments } from './store.ts'
 import { paymentRunner, runnerScopes } from './worker.ts'
 
 const FIRST_PAGE = { limit: 100 }
+const listed = async ({ payments }: Awaited<ReturnType<typeof paymentWorld>>) =>
+  (await payments.list({}, FIRST_PAGE)).items.map(needsPerson)
 
 onEveryDialect('payments', (dialect) => {
   test('a payment is created at the provider after it is stored, and answers what the payer does', async () => {
@@ -406,7 +408,9 @@ onEveryDialect('payments', (dialect) => {
     await assert.rejects(resolve(), { code: 'nothing_to_resolve' })
     const refund = await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'))
     await w.receive(w.channel.refundCallback(refund.number, 'failed'))
+    assert.deepEqual([needsPerson(await w.payments.get(id)), await listed(w)], [true, [true]])
     await resolve()
+    assert.deepEqual([needsPerson(await w.payments.get(id)), await listed(w)], [false, [false]])
     assert.equal(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
     await assert.rejects(resolve(), { code: 'nothing_to_resolve' })
   })
@@ -424,10 +428,12 @@ onEveryDialect('payments', (dialect) => {
     await w.runRefunds()
     assert.equal((await w.payments.get(id)).refundedCents, 2_000)
     assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+    assert.deepEqual(await listed(w), [true])
     w.clock.advance(SECOND)
     await refund(1_000)
     await w.runRefunds()
     assert.deepEqual(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
+    assert.deepEqual(await listed(w), [false])
   })
 
   test('a pending refund is asked for, and given up after 7 days with an alert', async () => {
@@ -445,6 +451,7 @@ onEveryDialect('payments', (dialect) => {
     w.clock.advance(7 * DAY)
     await w.runRefunds()
     assert.deepEqual(w.alerts, [`payment.refund_failed:${id} ERROR`])
+    assert.ok(needsPerson(await w.payments.get(id)))
     await w.write((tx) => w.payments.resolve(tx, id, 'The provider says it is made.', 'ada'))
     assert.equal(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
   })

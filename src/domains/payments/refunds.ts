@@ -192,6 +192,8 @@ export class Refunds {
   }
 
   async #giveUp(tx: Tx, refund: RefundRow): Promise<void> {
+    const payment = await lockPayment(tx, refund.paymentId)
+    if (payment) await updateRefunded(tx, { ...payment, hasFailedRefund: true, version: payment.version + 1 })
     await appendChange(tx, {
       paymentId: refund.paymentId,
       at: this.#options.clock.now(),
@@ -224,7 +226,7 @@ export class Refunds {
     const payment = await lockPayment(tx, refund.paymentId)
     if (!payment || !(await moveRefund(tx, refund.status, next))) return false
     await setRefundDueAt(tx, refund.id, null)
-    const updated = settled(payment, refund, status)
+    const updated = await settled(tx, payment, refund, status)
     await updateRefunded(tx, updated)
     const change = status === 'succeeded' ? 'refunded' : 'refund_failed'
     const note = failedReason ?? `${refund.amountCents} cents`
@@ -234,7 +236,7 @@ export class Refunds {
       if (refund.status === 'succeeded') await this.#restoreAttention(tx, updated, actor)
     } else {
       await events.append(tx, { type: PAYMENT_EVENTS.refunded, subject: payment.id, data: updated })
-      if (await isMadeUpFor(tx, updated, refund))
+      if (!updated.hasFailedRefund)
         await this.recover(tx, 'refund_failed', payment, 'A refund has succeeded.')
       if (payment.attention && !updated.attention)
         await this.recover(tx, payment.attention, payment, 'The payment is refunded.')
@@ -306,14 +308,21 @@ async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow
 }
 
 /** The payment after a refund has entered a status. */
-function settled(payment: PaymentRow, refund: RefundRow, status: RefundStatus): PaymentRow {
+async function settled(
+  tx: Tx,
+  payment: PaymentRow,
+  refund: RefundRow,
+  status: RefundStatus,
+): Promise<PaymentRow> {
   const cents = refund.amountCents
   const version = payment.version + 1
   if (status === 'succeeded') {
     const refunded = { ...payment, refundedCents: payment.refundedCents + cents, version }
-    return isWhollyRefunded(refunded) ? { ...refunded, attention: null } : refunded
+    const attention = isWhollyRefunded(refunded) ? null : payment.attention
+    const isMadeUp = await isMadeUpFor(tx, refunded, refund)
+    return { ...refunded, attention, hasFailedRefund: payment.hasFailedRefund && !isMadeUp }
   }
   const reservedCents = payment.reservedCents - cents
-  const takenBack = refund.status === 'succeeded' ? cents : 0
-  return { ...payment, reservedCents, refundedCents: payment.refundedCents - takenBack, version }
+  const refundedCents = payment.refundedCents - (refund.status === 'succeeded' ? cents : 0)
+  return { ...payment, reservedCents, refundedCents, hasFailedRefund: true, version }
 }

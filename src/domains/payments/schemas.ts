@@ -11,7 +11,7 @@ import {
   Timestamp,
   Version,
 } from '../../wire/schemas.ts'
-import { ATTENTIONS, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
+import { ATTENTIONS, needsPerson, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
 import type { PaymentFilter, PaymentRow } from './store.ts'
 
 const Status = OneOf(PAYMENT_STATUSES, 'The status of the payment.')
@@ -42,6 +42,10 @@ export const PaymentSchema = Fields(
       type: 'string',
       enum: [...ATTENTIONS, null],
       description: 'Why it needs a person.',
+    }),
+    needs_person: Type.Boolean({
+      description:
+        'Whether somebody has something to resolve: `attention`, or a refund that has failed or has no outcome.',
     }),
     created_at: Timestamp,
     paid_at: NullableTimestamp,
@@ -162,10 +166,11 @@ export const ResolveBody = Fields({
   note: Text({ minLength: 1, maxLength: 1_000, description: 'What was done; it is kept in the history.' }),
 })
 
-export const encodePayment = encoderOf(PaymentSchema)
+export const encodePayment = encoderOf(PaymentSchema, { needs_person: needsPerson })
 
 /** The payment with what the payer does; null while there is nothing to do. */
 export const encodeNewPayment = encoderOf(NewPaymentSchema, {
+  needs_person: needsPerson,
   action: ({
     status,
     actionType: type,

@@ -30,9 +30,9 @@ import {
   FAILING_WITHIN_MS,
   isChannelFailing,
   canMovePayment,
-  canResolve,
   isActionDead,
   isUnfinished,
+  needsPerson,
   nextLookAt,
   numberOf,
   type OrderOutcome,
@@ -49,7 +49,6 @@ import { Refunds } from './refunds.ts'
 import {
   appendChange,
   countAttention,
-  endAttention,
   findPayment,
   findPaymentByNumber,
   findUnfinished,
@@ -64,6 +63,7 @@ import {
   lockPayment,
   markClosing,
   markOrderClosing,
+  markResolved,
   movePayment,
   oldestCreatingAt,
   type PaymentFilter,
@@ -370,14 +370,15 @@ export class Payments implements OrderPayments {
   async resolve(tx: Tx, id: string, note: string, actor: string): Promise<PaymentRow> {
     const payment = requirePayment(await lockPayment(tx, id), id)
     const { attention } = payment
-    if (!canResolve(payment, await listPaymentChanges(tx, id)))
+    if (!needsPerson(payment))
       throw new AppError(
         'conflict',
         'nothing_to_resolve',
         `The payment ${id} needs no person: it has no attention, and no refund of it has failed.`,
       )
-    if (attention && (await endAttention(tx, id))) await this.refunds.recover(tx, attention, payment, note)
-    await this.refunds.recover(tx, 'refund_failed', payment, note)
+    await markResolved(tx, id)
+    for (const kind of [attention, 'refund_failed'] as const)
+      if (kind) await this.refunds.recover(tx, kind, payment, note)
     await appendChange(tx, { paymentId: id, at: this.#options.clock.now(), change: 'resolved', actor, note })
     return requirePayment(await findPayment(tx, id), id)
   }
@@ -705,6 +706,7 @@ function blankPayment(now: number) {
     refundedCents: 0,
     reservedCents: 0,
     attention: null as Attention | null,
+    hasFailedRefund: false,
     createdAt: now,
     paidAt: null as number | null,
     closedAt: null,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { eachStatus, type AnyQuery } from '../../store/pages.ts'
@@ -128,21 +128,20 @@ const reserve = statement<{ id: string; cents: number }>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-type SettledColumn = 'id' | 'reservedCents' | 'refundedCents' | 'attention' | 'version'
+type SettledColumn = 'id' | 'reservedCents' | 'refundedCents' | 'attention' | 'hasFailedRefund' | 'version'
 
 const settleRefunded = statement<Pick<PaymentRow, SettledColumn>>((on, value) =>
   on
     .updateTable('payments')
-    .set(payments.set(value, 'reservedCents', 'refundedCents', 'attention', 'version'))
+    .set(payments.set(value, 'reservedCents', 'refundedCents', 'attention', 'hasFailedRefund', 'version'))
     .where('id', '=', value('id')),
 )
 
-const clearAttention = statement<{ id: string }>((on, value) =>
+const resolve = statement<{ id: string }>((on, value) =>
   on
     .updateTable('payments')
-    .set({ attention: null, version: NEXT_VERSION })
-    .where('id', '=', value('id'))
-    .where('attention', 'is not', null),
+    .set({ attention: null, has_failed_refund: 0, version: NEXT_VERSION })
+    .where('id', '=', value('id')),
 )
 
 const insertChange = statement<NewRowOf<typeof paymentHistory>>((on, value) =>
@@ -242,7 +241,10 @@ const setRefundDue = statement<{ id: string; dueAt: number | null }>((on, value)
     .where('lease_holder', 'is', null),
 )
 
-type StoredPayment = Omit<PaymentRow, 'isClosing'> & { readonly isClosing: number }
+type StoredPayment = Omit<PaymentRow, 'isClosing' | 'hasFailedRefund'> & {
+  readonly isClosing: number
+  readonly hasFailedRefund: number
+}
 type StoredRefund = Omit<RefundRow, 'isSent'> & { readonly isSent: number }
 
 const toPayment = (row: StoredPayment | undefined): PaymentRow | undefined => row && payments.decode(row)
@@ -317,9 +319,9 @@ export async function updateRefunded(tx: Tx, payment: Pick<PaymentRow, SettledCo
   await tx.change(settleRefunded, payment)
 }
 
-/** `false` if it had none. */
-export async function endAttention(tx: Tx, id: string): Promise<boolean> {
-  return (await tx.change(clearAttention, { id })) === 1
+/** Nobody needs to look at the payment any more. */
+export async function markResolved(tx: Tx, id: string): Promise<void> {
+  await tx.change(resolve, { id })
 }
 
 export async function appendChange(tx: Tx, change: NewRowOf<typeof paymentHistory>): Promise<void> {
@@ -480,6 +482,7 @@ export type ListedPayment = Pick<
   | 'paidCents'
   | 'refundedCents'
   | 'attention'
+  | 'hasFailedRefund'
   | 'createdAt'
   | 'paidAt'
   | 'closedAt'
@@ -488,12 +491,12 @@ export type ListedPayment = Pick<
 >
 
 /** Newest first. */
-export function listPayments(
+export async function listPayments(
   reads: Reads,
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<Page<ListedPayment>> {
-  return readPayments(reads, eachStatus(filter), page)
+  return mapPage(await readPayments(reads, eachStatus(filter), page), payments.decode)
 }
 
 const readRefunds = pages(

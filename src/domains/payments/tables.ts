@@ -21,6 +21,8 @@ export const payments = defineColumns({
   /** The sum of the refunds that have not failed. */
   reservedCents: integer(),
   attention: text<Attention>().nullable(),
+  /** Whether a refund has failed, or has no outcome, and nobody and no later refund has made up for it. */
+  hasFailedRefund: flag(),
   createdAt: integer(),
   createdBy: text(),
   paidAt: integer().nullable(),

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localAmount, localTime } from '../../../i18n/local.ts'
@@ -15,7 +14,6 @@ import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
   PAYMENT_TONES,
-  canResolve,
   paymentBadge,
   paymentHistory,
   paymentRefunds,
@@ -53,7 +51,7 @@ export function PaymentDrawer({ id, onClose }: PaymentDrawerProps) {
         const version = `${changes.value} ${payment.status} ${payment.refunded_cents} ${payment.attention}`
         return (
           <>
-            <PaymentActions payment={payment} version={version} onChange={refresh} />
+            <PaymentActions payment={payment} onChange={refresh} />
             {payment.attention !== null && <p role="alert">{words.whatToDo[payment.attention]}</p>}
             <PaymentFacts payment={payment} />
             <ResourceTimeline
@@ -80,12 +78,10 @@ export function PaymentDrawer({ id, onClose }: PaymentDrawerProps) {
 
 interface PaymentActionsProps {
   readonly payment: Payment
-  /** With another one the history is read again. */
-  readonly version: string
   readonly onChange: () => void
 }
 
-function PaymentActions({ payment, version, onChange }: PaymentActionsProps) {
+function PaymentActions({ payment, onChange }: PaymentActionsProps) {
   const words = paymentWords()
   const { id, status } = payment
   const dialog = useSignal<'refund' | 'resolve' | null>(null)
@@ -101,9 +97,6 @@ function PaymentActions({ payment, version, onChange }: PaymentActionsProps) {
       onDone: onChange,
     })
   const left = leftCents(payment)
-  const history = useResource(paymentHistory, id)
-  useEffect(() => void history.refresh(), [version])
-  const isResolvable = canResolve(payment, history.value.value?.items ?? [])
   return (
     <ObjectActions
       status={paymentBadge(payment)}
@@ -113,7 +106,7 @@ function PaymentActions({ payment, version, onChange }: PaymentActionsProps) {
         status === 'paid' &&
           left > 0 &&
           session.may('createRefund') && { title: words.refund, run: () => void (dialog.value = 'refund') },
-        isResolvable &&
+        payment.needs_person &&
           session.may('resolvePayment') && {
             title: words.resolve,
             run: () => void (dialog.value = 'resolve'),

@@ -90,16 +90,6 @@ export const paymentHistory: ResourceSource<AnswerOf<'getPaymentHistory'>> = {
   read: (id, signal) => call('getPaymentHistory', { path: { id } }, signal),
 }
 
-/** Whether a person has something to resolve, as the API decides it. */
-export function canResolve(payment: Payment, history: readonly PaymentChange[]): boolean {
-  const { attention, amount_cents, paid_cents, refunded_cents } = payment
-  if (attention !== null) return true
-  const last = history.findLast(({ change }) => RESOLVING.has(change) || change === 'resolved')
-  return last !== undefined && last.change !== 'resolved' && refunded_cents !== (paid_cents ?? amount_cents)
-}
-
-const RESOLVING: ReadonlySet<string> = new Set(['refund_failed', 'refund_unclear'])
-
 export const paymentRefunds: ResourceSource<AnswerOf<'listRefunds'>> = {
   ...paymentResource,
   read: (id, signal) => call('listRefunds', { path: { id }, query: { limit: PAGE_LENGTH } }, signal),

@@ -57,7 +57,14 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     },
     refund: async (refund) => {
       const intent = await intentOf(api, refund.payment)
-      return toRefund(await api.post('/v1/refunds', refundParameters(refund, intent), refund.number))
+      const parameters = refundParameters(refund, intent)
+      return toRefund(
+        await api.post('/v1/refunds', parameters, refund.number).catch(async (error: unknown) => {
+          // It may have been made before the error.
+          const made = isReplay(error) && (await findRefund(api, intent, refund.number))
+          return made || refuseReplay(error)
+        }),
+      )
     },
     queryRefund: (refund) => queryRefund(api, refund),
     verifyCallback: (headers, body) => {
@@ -71,13 +78,17 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
   }
 }
 
-/** An error that each repetition brings again has decided: no session was made that anybody knows. */
+function isReplay(error: unknown): error is ChannelError {
+  return error instanceof ChannelError && error.code === REPLAYED
+}
+
+/** An error that each repetition brings again has decided: nothing was made that anybody knows. */
 function refuseReplay(error: unknown): never {
-  if (!(error instanceof ChannelError) || error.code !== REPLAYED) throw error
+  if (!isReplay(error)) throw error
   throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
 }
 
-// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts; where a currency has no row, the provider decides.
+// https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
 const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   USD: 50,
   AED: 200,
@@ -100,11 +111,19 @@ const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   SEK: 300,
   SGD: 50,
   THB: 1_000,
+  // Stripe lists no minimum of these, and takes what is worth 0.50 US dollars. Less than this never was.
+  CNY: 300,
+  FKP: 30,
+  GIP: 30,
+  KYD: 30,
+  SHP: 30,
 }
+// Any other currency is worth less than the US dollar, or as much.
+const LEAST_CENTS = 50
 const MAXIMUM_CENTS = 99_999_999
 
 function refusedAmount(currency: string, cents: number): string | undefined {
-  const minimum = MINIMUM_CENTS[currency] ?? 1
+  const minimum = MINIMUM_CENTS[currency] ?? LEAST_CENTS
   if (cents < minimum) return `Stripe takes at least ${minimum} cents of ${currency}`
   return cents > MAXIMUM_CENTS ? `Stripe takes at most ${MAXIMUM_CENTS} cents` : undefined
 }

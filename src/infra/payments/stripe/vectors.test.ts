@@ -71,6 +71,38 @@ test('a 500 that Stripe repeats for its key is a refusal', async () => {
     )
 })
 
+test('a refund whose error is repeated is refused, unless Stripe has made it', async () => {
+  await using w = await openPayWorld('stripe')
+  const number = '0'.repeat(32)
+  const { providerId } = await w.channel.create(number, w.channel.parametersOf(payment(w.clock.now())))
+  const [booked] = w.mock.book.payments()
+  assert.ok(booked)
+  w.mock.book.act(booked, 'pay')
+  const refund = {
+    number: '1'.repeat(32),
+    payment: { number, providerId, amountCents: booked.amountCents, currency: 'CNY' },
+    amountCents: 100,
+    reason: 'broken',
+  }
+  w.script('refund', '500')
+  for (const outcome of ['unclear', 'refused'])
+    await assert.rejects(
+      w.channel.refund(refund),
+      (error: unknown) => error instanceof ChannelError && error.outcome === outcome,
+    )
+  const marks = { platform_refund: refund.number }
+  const made = {
+    ...refund,
+    id: 're_1',
+    marks,
+    parameters: '',
+    callbackName: 'stripe',
+    status: 'succeeded',
+  } as const
+  w.mock.book.addRefund(booked, made)
+  assert.equal((await w.channel.refund(refund)).status, 'succeeded')
+})
+
 test('an event about something else, or without our mark, changes nothing', async () => {
   await using w = await openPayWorld('stripe')
   const now = w.clock.now()

@@ -1,0 +1,22 @@
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+
+/** Whether a payment needs a person because a refund of it has failed; until now its history said so. */
+export const failedRefunds: Migration = {
+  name: '0045-failed-refunds',
+  breaking: false,
+  async up({ db, capabilities: { integer } }) {
+    await db.schema
+      .alterTable('payments')
+      .addColumn('has_failed_refund', integer, (column) => column.notNull().defaultTo(sql.lit(0)))
+      .execute()
+    await sql`update payments set has_failed_refund = 1
+      where refunded_cents <> coalesce(paid_cents, amount_cents) and id in (
+        select failed.payment_id from payment_history failed
+        where failed.change in ('refund_failed', 'refund_unclear') and not exists (
+          select 1 from payment_history resolved
+          where resolved.payment_id = failed.payment_id and resolved.change = 'resolved' and resolved.seq > failed.seq))`.execute(
+      db,
+    )
+  },
+}
