@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import os from 'node:os'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { startDns } from '../../../test/support/dns.ts'
@@ -82,6 +83,15 @@ for (const [family, isIpv6Only] of [
     )
   })
 }
+
+test('a name is resolved where a unit forbids to ask for the addresses of the host', async (t) => {
+  t.mock.method(os, 'networkInterfaces', () => {
+    throw new Error('uv_interface_addresses returned Unknown system error 97')
+  })
+  using dns = await dnsDouble()
+  const resolve = createHostResolver({ servers: dns.servers, lookUp: unknown })
+  assert.deepEqual(await resolve('known.example'), [{ address: IPV4, family: 4 }])
+})
 
 test('the hosts file is asked first, and the system for what DNS does not have', async () => {
   using dns = await dnsDouble()

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import PQueue from 'p-queue'
 import { SECOND } from '../../kernel/time.ts'
@@ -58,12 +58,19 @@ function lookUpHost(name: string): Promise<readonly ResolvedAddress[]> {
 }
 
 function hostIsIpv6Only(): boolean {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
-  // Every interface has an address of its link (RFC 4291, section 2.5.6).
-  const families = addresses.flatMap(({ internal, address, family }) =>
-    internal || address.startsWith('fe80:') ? [] : [family],
-  )
-  return families.length > 0 && !families.includes('IPv4')
+  const addresses = networkAddresses()
+  return addresses.length > 0 && addresses.every(({ family }) => family === 'IPv6')
+}
+
+/** The addresses of this host in networks; none where a unit forbids to ask for them (AF_NETLINK). */
+function networkAddresses(): os.NetworkInterfaceInfo[] {
+  try {
+    const addresses = Object.values(os.networkInterfaces()).flatMap((each) => each ?? [])
+    // Every interface has an address of its link (RFC 4291, section 2.5.6).
+    return addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+  } catch {
+    return []
+  }
 }
 
 /**
