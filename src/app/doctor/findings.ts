@@ -213,7 +213,7 @@ export const FINDINGS = {
     remedy: 'see {document}; platform db copy moves the data to PostgreSQL',
   },
   worker_missing: {
-    detail: 'none of those that serve this database is a worker',
+    detail: 'no process that serves this database is a worker',
     remedy: WORKER_REMEDY,
   },
   orders_overdue: {
