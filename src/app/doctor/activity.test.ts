@@ -314,5 +314,8 @@ test('alerts of orders hide none of the platform, and those that are not shown a
   alerts(12, 'webhook.disabled:', 'platform.webhooks', 4)
   const found = (await examine()).of('alerts')
   assert.equal(found.length, 11)
-  assert.equal(texts(found).at(-1), 'skipped of the platform: 2 more need a person: GET /alerts?status=firing')
+  assert.equal(
+    texts(found).at(-1),
+    'skipped of the platform: 2 more need a person: GET /alerts?status=firing',
+  )
 })

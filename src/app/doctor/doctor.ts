@@ -25,12 +25,13 @@ import { alertsCheck } from './checks/alerts.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
 import { commandsCheck } from './checks/commands.ts'
 import { engineCheck } from './checks/engine.ts'
+import { gatewayCheck } from './checks/gateway.ts'
 import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
 import { signInCheck } from './checks/sign-in.ts'
 import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { webhooksCheck } from './checks/webhooks.ts'
-import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
+import { busCheck, clockCheck, portsCheck, tlsCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
