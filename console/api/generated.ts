@@ -163,6 +163,7 @@ export type FindingCode =
   | 'provider_unusable'
   | 'api_unreachable'
   | 'api_is_other_program'
+  | 'api_other_protocol'
   | 'api_answer'
   | 'api_is_gateway'
   | 'gateway_unknown'

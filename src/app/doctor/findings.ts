@@ -13,7 +13,8 @@ const TIME_REMEDY =
 const NIGHT_REMEDY = 'see {part} in {document}, then run: platform backup run --no-reboot'
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 const REGISTERED = '{registered} registered, {expiring} end soon, {expired} have ended'
-const ADDRESS_REMEDY = 'check that gateway.api_url is the address of the api'
+const ADDRESS_REMEDY =
+  'set gateway.api_url to the address of the api (api.listen of its configuration), and restart the gateway'
 const WORKER_REMEDY =
   'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause, and one that hangs needs a restart'
 const RECEIVER_REMEDY =
@@ -130,7 +131,11 @@ export const FINDINGS = {
     detail: 'its certificate ends at {at}',
     remedy: 'replace {file} ({module}.tls.cert_file) and its key; they are read again by themselves',
   },
-  tls_unusable: { detail: '{reason}', remedy: 'put a certificate and its key there' },
+  tls_unusable: {
+    detail: '{reason}',
+    remedy:
+      'put the certificate into {cert} ({module}.tls.cert_file) and its key into {key} ({module}.tls.key_file); a platform that runs reads them again by itself. These print the same line twice if they belong together: {command}',
+  },
 
   clock_before_migration: {
     detail: '{now} is before the last migration, {migratedAt}',
@@ -317,8 +322,18 @@ export const FINDINGS = {
     detail: 'does not answer: {reason}',
     remedy: 'start the api, or change gateway.api_url',
   },
-  api_is_other_program: { detail: 'is another program, not the api', remedy: ADDRESS_REMEDY },
-  api_answer: { detail: 'answered with {status}', remedy: ADDRESS_REMEDY },
+  api_is_other_program: {
+    detail: "something other than the platform's api answers there ({said})",
+    remedy: ADDRESS_REMEDY,
+  },
+  api_other_protocol: {
+    detail: 'does not speak this protocol: {reason}',
+    remedy: `if it is the api, gateway.api_url begins with https:// where the api has a certificate (api.tls.cert_file), else with http://; if not, ${ADDRESS_REMEDY}`,
+  },
+  api_answer: {
+    detail: 'answered with {status}: {message}',
+    remedy: 'run the doctor where the api runs: it names the cause',
+  },
   api_is_gateway: { detail: 'is a gateway, not the api', remedy: ADDRESS_REMEDY },
   gateway_unknown: {
     detail: 'does not recognise this gateway, so it refuses every request of a session',

@@ -17,7 +17,7 @@ const TIME_REMEDY =
 const NIGHT_REMEDY = '参阅 {document} 中的 {part}，然后运行：platform backup run --no-reboot'
 const CERTIFICATE_REMEDY = '在“证书”页面查看并更换它们'
 const REGISTERED = '已登记 {registered} 个，{expiring} 个即将到期，{expired} 个已到期'
-const ADDRESS_REMEDY = '检查 gateway.api_url 是否为 api 的地址'
+const ADDRESS_REMEDY = '将 gateway.api_url 设为 api 的地址（其配置中的 api.listen），并重启网关'
 const WORKER_REMEDY =
   '启动 worker（platform serve，或 platform serve --module worker）；若已有 worker 运行，请查看其日志，停止响应的需要重启'
 const RECEIVER_REMEDY =
@@ -109,7 +109,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '其证书的到期时间：{at}',
     remedy: '更换 {file}（{module}.tls.cert_file）及其密钥；平台会自动重新读取',
   },
-  tls_unusable: { detail: '无法使用：{reason}', remedy: '在该处放置证书及其密钥' },
+  tls_unusable: {
+    detail: '无法使用：{reason}',
+    remedy:
+      '将证书放入 {cert}（{module}.tls.cert_file），将其密钥放入 {key}（{module}.tls.key_file）；运行中的平台会自动重新读取。若二者配对，以下命令会输出两行相同的内容：{command}',
+  },
 
   clock_before_migration: {
     subject: '本机时钟',
@@ -264,8 +268,15 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   provider_unusable: { detail: '无法使用：{reason}', remedy: '将 auth.oidc.issuer 与提供方自称的名称核对' },
 
   api_unreachable: { detail: '没有响应：{reason}', remedy: '启动 api，或更改 gateway.api_url' },
-  api_is_other_program: { detail: '是另一个程序，而不是 api', remedy: ADDRESS_REMEDY },
-  api_answer: { detail: '响应状态为 {status}', remedy: ADDRESS_REMEDY },
+  api_is_other_program: { detail: '该地址上应答的不是平台的 api（{said}）', remedy: ADDRESS_REMEDY },
+  api_other_protocol: {
+    detail: '不使用此协议：{reason}',
+    remedy: `若它是 api：api 有证书（api.tls.cert_file）时 gateway.api_url 以 https:// 开头，否则以 http:// 开头；若不是：${ADDRESS_REMEDY}`,
+  },
+  api_answer: {
+    detail: '响应状态为 {status}：{message}',
+    remedy: '在 api 所在的主机上运行 platform doctor，它会指出原因',
+  },
   api_is_gateway: { detail: '是网关，而不是 api', remedy: ADDRESS_REMEDY },
   gateway_unknown: {
     detail: '不认识此网关，因此拒绝所有会话的请求',

@@ -5,6 +5,7 @@ import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
+import { printable } from '../../../kernel/text.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
@@ -33,8 +34,7 @@ export const gatewayCheck: Check = {
     try {
       return [await recognition(apiUrl, ask)]
     } catch (error) {
-      const reason = errorMessage(error instanceof AppError ? (error.cause ?? error) : error)
-      return [warning(apiUrl, 'api_unreachable', { reason })]
+      return [withoutAnswer(apiUrl, error instanceof AppError ? (error.cause ?? error) : error)]
     } finally {
       api.close()
     }
@@ -42,20 +42,54 @@ export const gatewayCheck: Check = {
 }
 
 async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {
-  const { status, text } = await ask('/auth/me')
-  if (status === 200 && isDoctor(text)) return fine(url, 'recognises this gateway')
-  if (status === 200) return fault(url, 'api_is_other_program')
-  if (status !== 401) return warning(url, 'api_answer', { status })
+  const { status, text, headers } = await ask('/auth/me')
+  const { id, code, message } = fieldsOf(text)
+  if (status === 200 && id === IDENTITY.id) return fine(url, 'recognises this gateway')
+  // Every error of an api has both.
+  if (typeof code !== 'string' || typeof message !== 'string') {
+    const said = `HTTP ${status}, ${headers['content-type'] ?? 'without a type'}${excerptOf(text)}`
+    return fault(url, 'api_is_other_program', { said })
+  }
+  if (status !== 401) return warning(url, 'api_answer', { status, message })
   // A gateway passes nobody's identity on; an api has no such page.
   if ((await ask('/tunnels')).status !== 404) return fault(url, 'api_is_gateway')
   return fault(url, 'gateway_unknown')
 }
 
-/** Whether the answer names the sender, as that of the api does. */
-function isDoctor(text: string): boolean {
+/** What does not speak HTTP closes the connection, or answers with something else. */
+function withoutAnswer(url: string, error: unknown): CheckFinding {
+  const reason = errorMessage(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (error instanceof Error && error.name === 'HTTPParserError')
+    return fault(url, 'api_is_other_program', { said: reason })
+  return OTHER_PROTOCOL.has(code)
+    ? fault(url, 'api_other_protocol', { reason })
+    : warning(url, 'api_unreachable', { reason })
+}
+
+/** An api with a certificate that is asked without TLS, and one without that is asked with TLS. */
+const OTHER_PROTOCOL: ReadonlySet<string> = new Set([
+  'UND_ERR_SOCKET',
+  'ECONNRESET',
+  'EPROTO',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+])
+
+/** The members of an object in JSON; none of anything else. */
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    return (JSON.parse(text) as { readonly id?: unknown } | null)?.id === IDENTITY.id
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
   } catch {
-    return false
+    return {}
   }
 }
+
+/** Enough to recognise a program by. */
+function excerptOf(text: string): string {
+  const line = printable(text.replaceAll(/\s+/g, ' ').trim())
+  return line === '' ? '' : `: ${line.slice(0, EXCERPT_CHARACTERS)}`
+}
+
+const EXCERPT_CHARACTERS = 60

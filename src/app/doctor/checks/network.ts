@@ -213,8 +213,17 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
     const found = end <= now ? fault : warning
     return found(subject, 'tls_ends', { at, file: String(files.certFile), module })
   } catch (error) {
-    return fault(subject, 'tls_unusable', { reason: errorMessage(error) })
+    return fault(subject, 'tls_unusable', { reason: errorMessage(error), module, ...pairOf(files) })
   }
+}
+
+/** Both files, and a command that prints the same line twice if they belong together. */
+function pairOf({
+  certFile = '',
+  keyFile = '',
+}: Config['api']['tls']): Record<'cert' | 'key' | 'command', string> {
+  const commands = [`openssl x509 -in ${certFile} -noout -pubkey`, `openssl pkey -in ${keyFile} -pubout`]
+  return { cert: certFile, key: keyFile, command: commands.map((each) => `${each} | sha256sum`).join('; ') }
 }
 
 /** Without the setting the clients of a proxy share the limits of its address (docs/guide/operating.md). */
