@@ -71,7 +71,7 @@ export interface DoctorParts {
   readonly clock: Clock
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
-  /** Read once; undefined where neither a unit nor a data directory names one. */
+  /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
   database(): Promise<InspectedDatabase | undefined>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -16,6 +17,7 @@ import {
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -134,7 +136,42 @@ test(
     assert.equal(finding?.result, 'error')
     assert.match(
       `${finding?.detail} ${finding?.remedy}`,
-      /belongs to the user 65534, the directory to the user 0 run: chown .*platform\.db$/,
+      /^belongs to the user 0, and 1 in it to the user 65534: \S+platform\.db run as root: chown -R 0:0 \S+data$/,
+    )
+  },
+)
+
+test(
+  'a directory that root has copied is compared with the one above it, and with the user of the running program',
+  { skip: process.getuid?.() !== 0 && 'only root can give files away' },
+  async (t) => {
+    const { dataDir, migrate, examine } = doctorWorld(t)
+    await migrate()
+    const found = async (check: string) =>
+      (await examine())
+        .of(check)
+        .map(({ result, detail, remedy }) => `${result} ${detail} ${remedy}`)
+        .join('\n')
+    assert.match(await found('files'), /^ok 1 file, all of the user 0, as the directory/)
+    assert.match(
+      await found('access'),
+      /^skipped is not known: .* belongs to root\. .* chown -R USER: \S+data/,
+    )
+    chownSync(dirname(dataDir), 65_534, 65_534)
+    assert.match(
+      await found('files'),
+      /^warning belongs to root, .* to the user 65534 if .* run as root: chown -R 65534:65534 \S+data$/,
+    )
+    const program = spawn('sleep', ['60'], { uid: 65_534, gid: 65_534 })
+    t.after(() => program.kill())
+    await once(program, 'spawn')
+    const facts = { host: hostname(), processId: program.pid, modules: ['worker'], receivers: {}, bus: '' }
+    using database = new DatabaseSync(join(dataDir, 'platform.db'))
+    database.exec(`insert into leases (name, holder, expires_at)
+      values ('serving:1', '${JSON.stringify(facts)}', ${Date.now() + 60_000})`)
+    assert.match(
+      await found('access'),
+      /error belongs to 0:0, mode 7\d\d: the user 65534 of the service cannot use it run: chown -R 65534:65534 \S+data/,
     )
   },
 )

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
@@ -86,15 +87,25 @@ async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFindi
 export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts {
   const { bus, dataDir } = loaded.config
   const configFile = loaded.file && resolve(loaded.file)
+  const database = once(() => readDatabase(loaded))
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
-    serviceUser: once(() => readServiceUser({ configFile, dataDir })),
-    database: once(() => readDatabase(loaded)),
+    serviceUser: once(async () =>
+      readServiceUser({ configFile, dataDir, processIds: await ownProcesses(database) }),
+    ),
+    database,
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
   }
+}
+
+/** Those of this host that serve the database. */
+async function ownProcesses(database: DoctorParts['database']): Promise<number[]> {
+  const facts = await database().catch(() => undefined)
+  const processes = facts?.activity?.processes ?? []
+  return processes.filter(({ host }) => host === hostname()).map(({ processId }) => processId)
 }
 
 async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['database']> {

@@ -66,9 +66,13 @@ export const FINDINGS = {
     remedy: 'run the platform and this command as the user {owner}, or run as root: {command}',
   },
   data_dir_open: { detail: 'mode {mode}: every user can look into it', remedy: 'run: {command}' },
-  file_of_other: {
-    detail: 'belongs to the user {user}, the directory to the user {owner}',
-    remedy: 'run: {command}',
+  data_dir_copied: {
+    detail: 'belongs to root, as a copy that root has made, and {above} to the user {owner}',
+    remedy: 'if the platform runs as the user {owner}, run as root: {command}',
+  },
+  files_of_other: {
+    detail: 'belongs to the user {owner}, and {count} in it to the user {user}: {files}',
+    remedy: 'run as root: {command}',
   },
   file_unreadable: { detail: 'mode {mode}: its owner cannot read it', remedy: 'run: {command}' },
   file_writable: { detail: 'mode {mode}: every user can write to it', remedy: 'run: {command}' },

@@ -60,7 +60,14 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
   },
   data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
-  file_of_other: { detail: '属于用户 {user}，而目录属于用户 {owner}', remedy: RUN },
+  data_dir_copied: {
+    detail: '属于 root，如同由 root 复制而来；而 {above} 属于用户 {owner}',
+    remedy: '若平台以用户 {owner} 的身份运行，请以 root 身份运行：{command}',
+  },
+  files_of_other: {
+    detail: '目录属于用户 {owner}，而其中 {count} 个文件属于用户 {user}：{files}',
+    remedy: RUN_AS_ROOT,
+  },
   file_unreadable: { detail: '权限 {mode}：其所有者无法读取', remedy: RUN },
   file_writable: { detail: '权限 {mode}：任何用户都能写入', remedy: RUN },
   key_readable: { detail: '权限 {mode}：密钥只能由其所有者读取', remedy: RUN },

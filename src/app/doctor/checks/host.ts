@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, existsSync, statfsSync, statSync, type Stats } from 'node:fs'
-import { basename, join, dirname } from 'node:path'
+import { basename, join, dirname, resolve } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { Config, LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
 import { isEmptyFile } from '../../../config/toml-file.ts'
@@ -9,6 +9,7 @@ import { formatSeal } from '../../../domains/audit/index.ts'
 import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
+import { counted } from '../../../kernel/text.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
@@ -17,6 +18,8 @@ import { examineUnitEnvironment } from '../unit-environment.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
+// More would be no sentence.
+const NAMED = 5
 const OWNER_READS = 0o400
 const OTHERS_WRITE = 0o002
 const GROUP_OR_OTHERS = 0o077
@@ -40,8 +43,8 @@ export const filesCheck: Check = {
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
     if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
     const entries = [...entriesBelow(dataDir)]
-    const faults = entries.flatMap((entry) => faultsOf(entry, root))
-    const findings = [modeOfRoot(dataDir, root), ...faults]
+    const faults = [...ofOthers(dataDir, root, entries), ...entries.flatMap(faultsOf)]
+    const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
       findings.push(
@@ -53,7 +56,12 @@ export const filesCheck: Check = {
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
       ? problems
-      : [fine(dataDir, `${entries.length} files, each with the owner of the directory`)]
+      : [
+          fine(
+            dataDir,
+            `${counted(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
+          ),
+        ]
   },
 }
 
@@ -84,13 +92,34 @@ function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
   return warning(path, 'data_dir_open', { mode: text(mode), command: `chmod o= ${path}` })
 }
 
-function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
-  const { mode, uid } = stats
+/** Of a program that runs, its user is known; else the owner of the directory above is a hint. */
+async function copiedByRoot(
+  dataDir: string,
+  { uid }: Stats,
+  { serviceUser }: DoctorParts,
+): Promise<CheckFinding | undefined> {
+  const above = dirname(resolve(dataDir))
+  const { uid: owner, gid } = statSync(above)
+  if (uid !== 0 || owner === 0 || (await serviceUser()) !== undefined) return undefined
+  const command = `chown -R ${owner}:${gid} ${dataDir}`
+  return warning(dataDir, 'data_dir_copied', { above, owner: idOf(owner), command })
+}
+
+/** Such as those of a copy, or of a command that root has run. */
+function ofOthers(dataDir: string, root: Stats, entries: readonly Entry[]): CheckFinding[] {
+  const owners = Map.groupBy(entries, ({ stats }) => stats.uid)
+  owners.delete(root.uid)
+  return [...owners].map(([uid, those]) => {
+    const files = those.slice(0, NAMED).map(({ path }) => path)
+    const owner = { user: idOf(uid), owner: idOf(root.uid) }
+    const command = `chown -R ${root.uid}:${root.gid} ${dataDir}`
+    return fault(dataDir, 'files_of_other', { count: those.length, files, ...owner, command })
+  })
+}
+
+function faultsOf({ path, stats }: Entry): CheckFinding[] {
+  const { mode } = stats
   const findings: CheckFinding[] = []
-  if (uid !== root.uid) {
-    const command = `chown --no-dereference ${root.uid}:${root.gid} ${path}`
-    findings.push(fault(path, 'file_of_other', { user: idOf(uid), owner: idOf(root.uid), command }))
-  }
   if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
     findings.push(fault(path, 'file_unreadable', { mode: text(mode), command: `chmod u+rw ${path}` }))
   if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
@@ -237,8 +266,7 @@ export const accessCheck: Check = {
   name: 'access',
   run: async ({ loaded, serviceUser }) => {
     const user = await serviceUser()
-    if (user === undefined)
-      return [skipped('user of the service', 'there is neither a unit nor a data directory')]
+    if (user === undefined) return [unknownUser(loaded.config)]
     const faults = [
       ...configuration(user, loaded),
       ...privateFiles(user, loaded),
@@ -246,6 +274,17 @@ export const accessCheck: Check = {
     ]
     return faults.length > 0 ? faults : [fine(`user ${user.uid}`, 'can use configuration and data')]
   },
+}
+
+/** Root can use all, so nothing can be said for it unless the program runs as root. */
+function unknownUser({ dataDir }: Config): CheckFinding {
+  const root = statSync(dataDir, { throwIfNoEntry: false })
+  if (!root) return skipped('user of the service', 'there is neither a unit nor a data directory')
+  const command = `chown -R USER: ${dataDir}`
+  return skipped(
+    'user of the service',
+    `is not known: no unit has this configuration, no process runs, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
+  )
 }
 
 /** The remedy lets the group of the service read the file; only its owner may change it. */
