@@ -79,6 +79,9 @@ export interface DoctorParts {
   bus(): Promise<BusFacts>
 }
 
+/** What the first start makes is no fault before it (docs/specification.md, Health). */
+export const NOT_MADE_YET = 'is not made yet: the first `platform serve` makes it'
+
 /** The registered certificates by their status. */
 export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]
 

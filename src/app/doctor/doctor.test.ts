@@ -62,6 +62,30 @@ test('on a new server every check but that of the bus is fine or skipped, and no
   assert.throws(() => statSync(dataDir), { code: 'ENOENT' })
 })
 
+test('before the first start nothing that it makes is a fault, and the exit code is 0', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const bus = await startNats({ jetstream: true })
+  t.after(() => bus.stop())
+  const api = 'http://127.0.0.1:1'
+  const made = /^is not made yet: the first `platform serve` makes it/
+  const findings = async (env: Record<string, string>) => {
+    const { exitCode, report } = await examine({ BUS_SERVER: bus.url, ...env })
+    assert.deepEqual([exitCode, report.status], [0, 'ok'], JSON.stringify(report))
+    return report.findings.filter(({ detail }) => made.test(detail)).map(({ subject }) => subject)
+  }
+  const path = join(dataDir, 'platform.db')
+  assert.deepEqual(await findings({}), [dataDir, path, path])
+  assert.deepEqual(await findings({ MODULE: 'gateway', GATEWAY_API_URL: api }), [
+    dataDir,
+    path,
+    'signing key',
+  ])
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  assert.deepEqual(await findings({ DATABASE_URL: address.url.reveal() }), [dataDir, 'schema'])
+})
+
 test('of a database it checks integrity, schema and journal, and does not change it', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   const bus = await startNats({ jetstream: true })

@@ -32,6 +32,7 @@ import {
 import {
   fault,
   fine,
+  NOT_MADE_YET,
   skipped,
   warning,
   type Check,
@@ -121,7 +122,7 @@ function missing(name: string, { loaded }: DoctorParts): CheckFinding {
     return fault(name, 'database_gone', { remains, remedy: lostDatabaseRemedy(placesOf(loaded)) })
   if (loneKeyNotice(config) !== undefined)
     return warning(name, 'database_absent', { remedy: lostDatabaseRemedy(placesOf(loaded)) })
-  return skipped(name, 'does not exist yet: `platform serve` creates it')
+  return skipped(name, NOT_MADE_YET)
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
@@ -143,7 +144,8 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
 }
 
 function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {
-  const newest = applied.at(-1)?.name ?? 'none'
+  const newest = applied.at(-1)?.name
+  if (newest === undefined) return skipped('schema', NOT_MADE_YET)
   if (pending.length > 0) return warning('schema', 'schema_pending', { newest, pending })
   if (unknown.length === 0) return fine('schema', newest)
   return warning('schema', 'schema_newer', { steps: unknown.map(({ name }) => name) })

@@ -1,3 +1,4 @@
+import type { Config } from '../../../config/config.ts'
 import type { ApiAnswer } from '../../../infra/http/api-client/answer-reader.ts'
 import { ApiConnection } from '../../../infra/http/api-client/api-connection.ts'
 import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
@@ -8,7 +9,16 @@ import { silentLogger } from '../../../kernel/logger.ts'
 import { printable } from '../../../kernel/text.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import {
+  fault,
+  fine,
+  NOT_MADE_YET,
+  skipped,
+  warning,
+  type Check,
+  type CheckFinding,
+  type DoctorParts,
+} from '../check.ts'
 
 const TIMEOUT_MS = 5 * SECOND
 const IDENTITY = { id: 'doctor', name: 'doctor', roles: [], via: 'headers' } as const
@@ -17,11 +27,12 @@ const IDENTITY = { id: 'doctor', name: 'doctor', roles: [], via: 'headers' } as 
 export const gatewayCheck: Check = {
   name: 'gateway',
   modules: ['gateway'],
-  async run({ loaded: { config }, clock }) {
+  async run({ loaded: { config }, clock, database }) {
     const { apiUrl } = config.gateway
     if (!config.modules.includes('gateway')) return [skipped('gateway.api_url', 'this process is no gateway')]
     if (apiUrl === undefined)
       return [skipped('gateway.api_url', 'is not set: the api is in the same process')]
+    if (!hasKey(config)) return [await withoutKey(database)]
     trustCertificates(config.gateway)
     const signature = new IdentitySignature(jwtSecrets(config), clock)
     const api = new ApiConnection({ url: apiUrl, logger: silentLogger, signature, timeoutMs: TIMEOUT_MS })
@@ -39,6 +50,26 @@ export const gatewayCheck: Check = {
       api.close()
     }
   },
+}
+
+/** The check of the files names one that cannot be used. */
+function hasKey(config: Config): boolean {
+  try {
+    jwtSecrets(config)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function withoutKey(database: DoctorParts['database']): Promise<CheckFinding> {
+  const isLost = (await database().catch(() => undefined))?.hasSigningKey === true
+  return skipped(
+    'signing key',
+    isLost
+      ? 'is needed: see the finding of the files'
+      : `${NOT_MADE_YET}; a gateway on another host than the api needs auth.jwt_secret of the api`,
+  )
 }
 
 async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {

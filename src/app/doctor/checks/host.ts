@@ -10,7 +10,16 @@ import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { counted } from '../../../kernel/text.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+import {
+  fault,
+  fine,
+  NOT_MADE_YET,
+  skipped,
+  warning,
+  type Check,
+  type CheckFinding,
+  type DoctorParts,
+} from '../check.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 import { roomRemedy } from '../removable-files.ts'
@@ -68,7 +77,7 @@ export const filesCheck: Check = {
 /** A database of PostgreSQL that was served before needs the key that was in the directory. */
 async function missingDirectory({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
   const lost = config.auth.jwtSecrets ? undefined : await secretFinding(config.dataDir, database)
-  return lost ?? skipped(config.dataDir, 'does not exist yet: `platform serve` creates it')
+  return lost ?? skipped(config.dataDir, NOT_MADE_YET)
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
