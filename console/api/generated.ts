@@ -116,6 +116,8 @@ export type FindingCode =
   | 'disk_full'
   | 'disk_low'
   | 'disk_too_small'
+  | 'log_disk_low'
+  | 'log_deleted'
   | 'inodes_low'
   | 'disk_of_network'
   | 'server_unreachable'

@@ -71,6 +71,8 @@ export interface DoctorParts {
   readonly clock: Clock
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
+  /** The processes of this host that serve the database, as far as it can be used. */
+  ownProcesses(): Promise<readonly number[]>
   /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */

@@ -89,21 +89,21 @@ export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts
   const { bus, dataDir } = loaded.config
   const configFile = loaded.file && resolve(loaded.file)
   const database = once(() => readDatabase(loaded))
+  const ownProcesses = () => processesOfHost(database)
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
-    serviceUser: once(async () =>
-      readServiceUser({ configFile, dataDir, processIds: await ownProcesses(database) }),
-    ),
+    serviceUser: once(async () => readServiceUser({ configFile, dataDir, processIds: await ownProcesses() })),
     database,
+    ownProcesses,
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
   }
 }
 
 /** Those of this host that serve the database. */
-async function ownProcesses(database: DoctorParts['database']): Promise<number[]> {
+async function processesOfHost(database: DoctorParts['database']): Promise<number[]> {
   const facts = await database().catch(() => undefined)
   const processes = facts?.activity?.processes ?? []
   return processes.filter(({ host }) => host === hostname()).map(({ processId }) => processId)

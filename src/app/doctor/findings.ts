@@ -157,6 +157,15 @@ export const FINDINGS = {
     detail: '{freeMib} of {allMib} MiB are free; a data backup needs {neededMib}',
     remedy: '{remedy}',
   },
+  log_disk_low: {
+    detail: '{freeMib} of {allMib} MiB are free: lines of the log are lost when the disk is full',
+    remedy: '{remedy}',
+  },
+  log_deleted: {
+    detail:
+      'was removed, and process {process} still writes to it: nobody sees these lines, and they take space',
+    remedy: 'restart that process',
+  },
   inodes_low: { detail: '{free} of {all} inodes are free', remedy: 'remove files that nobody needs' },
   disk_of_network: {
     detail: 'is on {fileSystem}',

@@ -139,6 +139,14 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '可用空间 {freeMib} MiB，共 {allMib} MiB；数据备份需要 {neededMib} MiB',
     remedy: '{remedy}',
   },
+  log_disk_low: {
+    detail: '剩余 {freeMib} MiB，共 {allMib} MiB：磁盘写满后日志会丢失',
+    remedy: '{remedy}',
+  },
+  log_deleted: {
+    detail: '已被删除，而进程 {process} 仍在写入：这些日志无人可见，且占用空间',
+    remedy: '重启该进程',
+  },
   inodes_low: { detail: '可用 inode {free} 个，共 {all} 个', remedy: '删除不再需要的文件' },
   disk_of_network: { detail: '位于 {fileSystem}', remedy: '将 data_dir 移到本地磁盘：SQLite 需要本地磁盘' },
 
