@@ -183,6 +183,7 @@ export type FindingCode =
   | 'night_failed'
   | 'night_in_future'
   | 'night_state_lost'
+  | 'night_timer_elsewhere'
   | 'night_refused'
   | 'night_unheard'
   | 'drive_shared'

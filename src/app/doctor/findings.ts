@@ -378,6 +378,10 @@ export const FINDINGS = {
     detail: 'is gone with the state of the routine and the alerts that waited in it; its units are installed',
     remedy: 'run as root: platform backup install, then platform backup run --no-reboot',
   },
+  night_timer_elsewhere: {
+    detail: 'elapses at {calendar}, and by the configuration at {expected}',
+    remedy: '{remedy}',
+  },
   night_refused: { detail: '{reason}, so it gets no alerts of the night', remedy: '{remedy}' },
   night_unheard: { detail: '{reason}', remedy: '{remedy}' },
   drive_shared: {

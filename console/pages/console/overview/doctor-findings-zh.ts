@@ -334,6 +334,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '已丢失，夜间备份的状态和待发送的告警也一并丢失；其服务单元仍然存在',
     remedy: '以 root 身份运行：platform backup install，然后 platform backup run --no-reboot',
   },
+  night_timer_elsewhere: { detail: '触发时间为 {calendar}，而配置中为 {expected}', remedy: '{remedy}' },
   night_refused: { detail: '{reason}；因此收不到夜间备份的告警', remedy: '{remedy}' },
   night_unheard: { detail: '夜间备份的告警可能无法送达：{reason}', remedy: '{remedy}' },
   drive_shared: {

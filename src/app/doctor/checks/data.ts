@@ -6,7 +6,9 @@ import {
   recognitionOf,
   recognitionRemedy,
   secretFilesOf,
+  timersElsewhere,
   type SecretFile,
+  type TimerFault,
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config, LoadedConfig } from '../../../config/config.ts'
@@ -251,6 +253,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
+    ...timersElsewhere(config).map(timerFinding),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -263,6 +266,10 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
   const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
+}
+
+function timerFinding({ name, calendar, expected, remedy }: TimerFault): CheckFinding {
+  return warning(name, 'night_timer_elsewhere', { calendar, expected, remedy })
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
