@@ -82,7 +82,7 @@ export type FindingCode =
   | 'configuration_empty'
   | 'configuration_writable'
   | 'configuration_readable'
-  | 'receiver_unusable'
+  | 'secrets_unusable'
   | 'environment_not_loaded'
   | 'variable_unknown'
   | 'data_dir_broken'

@@ -216,6 +216,14 @@ test(
     assert.deepEqual(await found(), [['error', `run: chgrp 65534 ${file} && chmod u=rw,g=r,o= ${file}`]])
     chownSync(file, 0, 65_534)
     assert.deepEqual(await found(), [['ok', null]])
+    // As a renewal by root leaves them.
+    const [cert, key] = [`${dataDir}.crt`, `${dataDir}.key`]
+    for (const path of [cert, key]) writeFileSync(path, '', { mode: path === key ? 0o600 : 0o644 })
+    const tls = { API_TLS_CERT_FILE: cert, API_TLS_KEY_FILE: key, PLATFORM_CONFIG: file }
+    assert.deepEqual(
+      (await examine(tls)).of('access').map(({ result, remedy }) => [result, remedy]),
+      [['error', `run: chgrp 65534 ${key} && chmod u+r,g+r ${key}`]],
+    )
   },
 )
 
@@ -275,6 +283,11 @@ test('a payment channel whose provider opens none of the last payments is a warn
         reserved_cents, parameters, is_closing, attempts, queued_at)
       values ('${name}', 'o-${name}', 'card', 'failed', 1, 'CNY', '${name}', ${Date.now()}, 'ada', 0, 0, '', 0, 0, 0)`)
   const { of } = await examine({ PLATFORM_CONFIG: toml })
+  writeFileSync(secrets, 'STRIPE_SECRET_KEY=sk_test\n')
+  assert.match(
+    JSON.stringify((await examine({ PLATFORM_CONFIG: toml })).of('configuration')),
+    /"error","detail":"payments\.channels\.card\.secrets_file: none","remedy":"it has to be a line STRIPE_WEBHOOK_SECRET/,
+  )
   assert.deepEqual(
     of('payments').map(({ subject, result, detail }) => [subject, result, detail]),
     [

@@ -45,7 +45,7 @@ export const FINDINGS = {
     remedy: 'run: {command}',
   },
   configuration_readable: { detail: 'mode {mode}: every user can read {settings}', remedy: 'run: {command}' },
-  receiver_unusable: {
+  secrets_unusable: {
     detail: '{setting}: {reason}',
     remedy: 'it has to be {expected}; the platform does not start without it',
   },

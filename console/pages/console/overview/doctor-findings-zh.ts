@@ -42,7 +42,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   configuration_writable: { detail: '权限 {mode}：任何用户都能更改它，从而决定平台运行什么', remedy: RUN },
   configuration_readable: { detail: '权限 {mode}：任何用户都能读取 {settings}', remedy: RUN },
-  receiver_unusable: {
+  secrets_unusable: {
     detail: '{setting}：{reason}',
     remedy: '必须是 {expected}；否则平台无法启动',
   },

@@ -4,6 +4,7 @@ import { ConfigError } from '../../../config/config-error.ts'
 import type { Config, LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
 import { isEmptyFile } from '../../../config/toml-file.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
+import { readChannelSecrets } from '../../../config/payments.ts'
 import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
 import { formatSeal } from '../../../domains/audit/index.ts'
 import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
@@ -220,6 +221,7 @@ export const accessCheck: Check = {
     const faults = [
       ...configuration(user, loaded),
       ...privateFiles(user, loaded),
+      ...tlsFiles(user, loaded),
       ...dataDirectory(user, loaded),
     ]
     return faults.length > 0 ? faults : [fine(`user ${user.uid}`, 'can use configuration and data')]
@@ -246,10 +248,12 @@ function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[
 }
 
 /** Nobody but their owner may read them. */
-function privateFiles(user: ServiceUser, { config: { gateway, receivers } }: LoadedConfig): CheckFinding[] {
+function privateFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding[] {
+  const { gateway, receivers } = config
   const paths = [
     gateway.mirrorTokenFile,
     ...receivers.flatMap(({ urlFile, secretFile }) => [urlFile, secretFile]),
+    ...ownChannels(config).map(({ secretsFile }) => secretsFile),
   ]
   return paths
     .filter((path) => path !== undefined)
@@ -257,6 +261,19 @@ function privateFiles(user: ServiceUser, { config: { gateway, receivers } }: Loa
       ...unreachable(user, path),
       ...lacking(user, path, READ, `chown ${owner(user)} ${path}`),
     ])
+}
+
+/** Often root renews them. Their group may read them. */
+function tlsFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding[] {
+  const files = (['api', 'gateway'] as const)
+    .filter((module) => config.modules.includes(module))
+    .flatMap((module) => [config[module].tls.certFile, config[module].tls.keyFile])
+    .filter((path) => path !== undefined)
+  return [...new Set(files)].flatMap((path) => {
+    const [group] = user.gids
+    const give = group === undefined ? `chown ${user.uid} ${path}` : `chgrp ${group} ${path}`
+    return [...unreachable(user, path), ...lacking(user, path, READ, `${give} && chmod u+r,g+r ${path}`)]
+  })
 }
 
 function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig): CheckFinding[] {
@@ -297,7 +314,8 @@ export const configurationCheck: Check = {
     summary(loaded),
     ...emptyFile(loaded),
     ...privacyOf(loaded),
-    ...receiverFaults(loaded.config),
+    ...unusableFiles(() => openReceivers(loaded.config)),
+    ...channelFaults(loaded.config),
     ...(loaded.file === undefined ? [] : examineUnitEnvironment(loaded.file, env)),
   ],
 }
@@ -310,17 +328,26 @@ function summary({ config, file, settings }: LoadedConfig): CheckFinding {
   )
 }
 
-/** What is in the files of receivers is read after the configuration itself, at each start. */
-function receiverFaults(config: Config): CheckFinding[] {
+/** What is in the files of receivers and of payment channels is read after the configuration itself, at each start. */
+function unusableFiles(read: () => unknown): CheckFinding[] {
   try {
-    openReceivers(config)
+    read()
     return []
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map(({ source, key, expected, got }) =>
-      fault(source, 'receiver_unusable', { setting: key, reason: got ?? 'cannot be used', expected }),
+      fault(source, 'secrets_unusable', { setting: key, reason: got ?? 'cannot be used', expected }),
     )
   }
+}
+
+/** A gateway opens no payments. */
+function ownChannels({ modules, payments }: Config): Config['payments']['channels'] {
+  return modules.some((module) => module !== 'gateway') ? payments.channels : []
+}
+
+function channelFaults(config: Config): CheckFinding[] {
+  return ownChannels(config).flatMap((channel) => unusableFiles(() => readChannelSecrets(channel)))
 }
 
 /** A full disk leaves such a file, and with the defaults the platform uses another database. */
