@@ -83,7 +83,9 @@ test('before the first start nothing that it makes is a fault, and the exit code
   const { address, drop } = await emptyDatabase('postgres')
   t.after(drop)
   assert.ok(address.kind === 'postgres')
-  assert.deepEqual(await findings({ DATABASE_URL: address.url.reveal() }), [dataDir, 'schema'])
+  const [directory, database, ...others] = await findings({ DATABASE_URL: address.url.reveal() })
+  assert.deepEqual([directory, others], [dataDir, []])
+  assert.match(String(database), /^postgres/)
 })
 
 test('of a database it checks integrity, schema and journal, and does not change it', async (t) => {
@@ -494,8 +496,10 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [lost] = (await examine()).of('database')
   assert.match(
     `${lost?.result} ${lost?.detail} ${lost?.remedy}`,
-    /^warning does not exist, but jwt-secret does .*data restore FILE/,
+    /^warning does not exist, or is empty, but jwt-secret is there .*data restore FILE/,
   )
+  writeFileSync(path, '')
+  assert.deepEqual((await examine()).of('database'), [lost], 'an empty file is no database')
   mkdirSync(join(dataDir, 'backups'))
   writeFileSync(join(dataDir, 'backups', 'one.db'), 'a backup')
   const [grave] = (await examine()).of('database')

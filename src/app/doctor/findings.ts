@@ -188,9 +188,9 @@ export const FINDINGS = {
     detail: 'process {process} ({name}) has held it for 2 s, and changes are answered 503 meanwhile',
     remedy: 'look what it does (ps {process}); if it is no migration, end it: kill {process}',
   },
-  database_gone: { detail: 'is gone, but not {remains}', remedy: '{remedy}' },
+  database_gone: { detail: 'is gone, or empty, but not {remains}', remedy: '{remedy}' },
   database_absent: {
-    detail: 'does not exist, but jwt-secret does',
+    detail: 'does not exist, or is empty, but jwt-secret is there',
     remedy: 'if there was one: {remedy}',
   },
   database_newer: {

@@ -165,7 +165,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '查看它在做什么（ps {process}）；若不是迁移，请结束它：kill {process}',
   },
   database_gone: { detail: '已丢失，但 {remains} 仍在', remedy: '{remedy}' },
-  database_absent: { detail: '不存在，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
+  database_absent: { detail: '不存在或为空，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
   database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },
   database_unusable: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '已损坏：{reason}', remedy: '停止平台，然后运行：{command}' },

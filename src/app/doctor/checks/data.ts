@@ -71,12 +71,11 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   const name = databaseLocation.format(parts.loaded.config.database)
   try {
     const facts = await parts.database()
-    if (!facts) return [missing(name, parts)]
+    if (!facts || facts.schema.applied.length === 0) return [missing(name, parts)]
     return [
       await integrity(name, parts),
       schemaFinding(facts.schema),
-      // The first start sets them.
-      ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ...settingFindings(facts.settings),
       ...leftFileFinding(facts),
       ...(await heldLock(parts)),
     ]
@@ -146,8 +145,7 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
 }
 
 function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {
-  const newest = applied.at(-1)?.name
-  if (newest === undefined) return skipped('schema', NOT_MADE_YET)
+  const newest = applied.at(-1)?.name ?? 'none'
   if (pending.length > 0) return warning('schema', 'schema_pending', { newest, pending })
   if (unknown.length === 0) return fine('schema', newest)
   return warning('schema', 'schema_newer', { steps: unknown.map(({ name }) => name) })
