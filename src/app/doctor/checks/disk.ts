@@ -62,7 +62,8 @@ export function logFindings(
     if (statSync(path).dev === device) return []
     const { free, all } = spaceAt(path)
     const [freeMib, allMib] = [mib(free), mib(all)] as const
-    if (free >= Math.max(ERROR_BYTES, WARNING_SHARE * all))
+    // A disk for logs alone may be small.
+    if (free >= Math.max(Math.min(ERROR_BYTES, all / 2), WARNING_SHARE * all))
       return [fine(subject, `${freeMib} of ${allMib} MiB are free`)]
     return [warning(subject, 'log_disk_low', { freeMib, allMib, remedy: roomRemedy(config, path, logs) })]
   })
