@@ -12,7 +12,7 @@ import {
   type CommandContext,
   type ConfigOptions,
 } from './context.ts'
-import { listUsers, withUsers } from './user.ts'
+import { listAllUsers, withUsers } from './user.ts'
 
 // A user has 100 valid ones, and those that have ended in the last 30 days.
 const PAGE = 1_000
@@ -55,7 +55,7 @@ export async function listApiTokens(
   options: ConfigOptions,
 ): Promise<void> {
   const rows = await withUsers(context, configOf(context, options), async ({ users, apiTokens }) => {
-    const owners = userName === undefined ? await listUsers(users) : [await users.getByName(userName)]
+    const owners = userName === undefined ? await listAllUsers(users) : [await users.getByName(userName)]
     const found: string[][] = []
     for (const owner of owners) found.push(...(await tokenRows(apiTokens, owner)))
     return found

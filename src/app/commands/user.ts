@@ -44,7 +44,7 @@ export async function addUser(
 
 /** `platform user list` */
 export async function printUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const found = await withUsers(context, configOf(context, options), ({ users }) => listUsers(users))
+  const found = await withUsers(context, configOf(context, options), ({ users }) => listAllUsers(users))
   const rows = found.map(({ name, roles, enabled, lastLoginAt }) => {
     const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
     return [name, roles.join(',') || 'none', enabled ? 'enabled' : 'disabled', login]
@@ -53,7 +53,7 @@ export async function printUsers(context: CommandContext, options: ConfigOptions
 }
 
 /** All users, oldest first. */
-export async function listUsers(users: Users): Promise<User[]> {
+export async function listAllUsers(users: Users): Promise<User[]> {
   const found: User[] = []
   let after: PagePosition | null = null
   do {
