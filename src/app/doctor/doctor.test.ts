@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -145,10 +145,12 @@ test('files that others can write or read are named, with the command that mends
   chmodSync(join(dataDir, 'platform.db'), 0o666)
   const { of } = await examine()
   const remedies = of('files').map(({ remedy }) => remedy)
-  assert.deepEqual(
-    remedies.toSorted((a = '', b = '') => a.localeCompare(b)),
-    [`run: chmod 600 ${secret}`, `run: chmod o= ${join(dataDir, 'platform.db')}`],
-  )
+  assert.deepEqual(remedies, [`run: chmod -R o= ${join(dataDir, 'platform.db')}`, `run: chmod 600 ${secret}`])
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writeFileSync(join(dataDir, name), '', { mode: 0o600 })
+  execFileSync('chmod', ['-R', '777', dataDir])
+  for (const { remedy } of (await examine()).of('files'))
+    execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
 })
 
 test(

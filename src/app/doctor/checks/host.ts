@@ -52,7 +52,7 @@ export const filesCheck: Check = {
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
     if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
     const entries = [...entriesBelow(dataDir)]
-    const faults = [...ofOthers(dataDir, root, entries), ...entries.flatMap(faultsOf)]
+    const faults = [...ofOthers(dataDir, root, entries), ...wrongModes(dataDir, entries)]
     const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
@@ -126,16 +126,33 @@ function ofOthers(dataDir: string, root: Stats, entries: readonly Entry[]): Chec
   })
 }
 
-function faultsOf({ path, stats }: Entry): CheckFinding[] {
-  const { mode } = stats
-  const findings: CheckFinding[] = []
-  if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
-    findings.push(fault(path, 'file_unreadable', { mode: text(mode), command: `chmod u+rw ${path}` }))
-  if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
-    findings.push(fault(path, 'file_writable', { mode: text(mode), command: `chmod o= ${path}` }))
-  if (isKey(path) && (mode & GROUP_OR_OTHERS) !== 0)
-    findings.push(fault(path, 'key_readable', { mode: text(mode), command: `chmod 600 ${path}` }))
-  return findings
+/** After a command such as `chmod -R` all files have the same fault. */
+function wrongModes(dataDir: string, entries: readonly Entry[]): CheckFinding[] {
+  // The mode of a link means nothing.
+  const files = entries.filter(({ stats }) => !stats.isSymbolicLink())
+  const unreadable = files.filter(({ stats }) => (stats.mode & OWNER_READS) === 0)
+  const writable = files.filter(({ stats }) => (stats.mode & OTHERS_WRITE) !== 0)
+  const keys = files.filter(({ path, stats }) => isKey(path) && (stats.mode & GROUP_OR_OTHERS) !== 0)
+  return [
+    ...together(dataDir, 'files_unreadable', 'chmod -R u+rwX', unreadable),
+    ...together(dataDir, 'files_writable', 'chmod -R o=', writable),
+    ...keys.map(({ path, stats }) =>
+      fault(path, 'key_readable', { mode: text(stats.mode), command: `chmod 600 ${path}` }),
+    ),
+  ]
+}
+
+/** The command is for the files, or for the whole directory if there are many. */
+function together(
+  dataDir: string,
+  code: FindingCode,
+  program: string,
+  found: readonly Entry[],
+): CheckFinding[] {
+  if (found.length === 0) return []
+  const files = found.slice(0, NAMED).map(({ path }) => path)
+  const command = `${program} ${found.length > NAMED ? dataDir : files.join(' ')}`
+  return [fault(dataDir, code, { count: found.length, files, command })]
 }
 
 function isKey(path: string): boolean {
