@@ -3,6 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
+import type { LogFile } from './log-files.ts'
 import { roomRemedy } from './removable-files.ts'
 
 const MIB = 1_024 ** 2
@@ -11,7 +12,8 @@ test('what may be removed is named with its size, the largest first; the newest 
   using directory = temporaryDirectory()
   const dataDir = directory.path
   const path = join(dataDir, 'platform.db')
-  const remedy = () => roomRemedy({ database: { kind: 'sqlite', path }, dataDir }, dataDir)
+  const remedy = (logs: readonly LogFile[] = []) =>
+    roomRemedy({ database: { kind: 'sqlite', path }, dataDir }, dataDir, logs)
   const write = (name: string, mib: number, at: number) => {
     writeFileSync(join(dataDir, name), Buffer.alloc(mib * MIB, 1))
     utimesSync(join(dataDir, name), at, at)
@@ -27,4 +29,7 @@ test('what may be removed is named with its size, the largest first; the newest 
     [join(dataDir, 'backups/old.db'), '18'],
     [join(dataDir, 'platform.db.before-migration'), '17'],
   ])
+  write('platform.log', 30, 1)
+  const log = { path: join(dataDir, 'platform.log'), processId: 7, isDeleted: false }
+  assert.match(remedy([log]), /these: truncate -s 0 \S+platform\.log \(30 MiB\); rm /)
 })

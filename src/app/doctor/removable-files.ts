@@ -2,6 +2,7 @@ import { globSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { backupFiles } from '../backup-files.ts'
+import { JOURNAL, type LogFile } from './log-files.ts'
 
 /** What takes space and is not needed for the platform to run, and the command that removes it. */
 interface Removable {
@@ -11,7 +12,6 @@ interface Removable {
 
 type Places = Pick<Config, 'database' | 'dataDir'>
 
-const JOURNAL = '/var/log/journal'
 const PACKAGES = '/var/cache/apt/archives'
 const MIB = 1_024 ** 2
 /** Less is not worth a line. */
@@ -19,9 +19,9 @@ const LEAST_BYTES = 16 * MIB
 const MOST_FILES = 10_000
 const SHOWN = 4
 
-/** What may be removed from the disk of the data directory, as a remedy without a full stop. */
-export function roomRemedy(config: Places, place: string): string {
-  const found = removable(config).filter(({ bytes }) => bytes >= LEAST_BYTES)
+/** What may be removed from the disk of a directory or file, as a remedy without a full stop. */
+export function roomRemedy(config: Places, place: string, logs: readonly LogFile[] = []): string {
+  const found = removable(config, place, logs).filter(({ bytes }) => bytes >= LEAST_BYTES)
   if (found.length === 0)
     return `make room; du -xh ${mountPointOf(place)} | sort -h | tail shows what is large`
   const commands = found
@@ -31,21 +31,23 @@ export function roomRemedy(config: Places, place: string): string {
 }
 
 /** The largest first. Of the data backups the newest stays. */
-function removable({ database, dataDir }: Places): Removable[] {
-  const remove = (path: string) => ({ bytes: sizeOf(path), command: `rm ${path}` })
+function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]): Removable[] {
+  const file = (program: string) => (path: string) => {
+    return { path, bytes: sizeOf(path), command: `${program} ${path}` }
+  }
   const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
   const [, ...older] = backupFiles({ database, dataDir })
-  const device = deviceOf(dataDir)
-  const elsewhere = [
-    { path: JOURNAL, command: 'journalctl --vacuum-size=200M' },
-    { path: PACKAGES, command: 'apt-get clean' },
-  ]
+  // A process goes on writing to a file that was removed.
+  const written = logs.filter(({ isDeleted }) => !isDeleted).map(({ path }) => path)
+  const device = deviceOf(place)
   return [
-    ...[...former, ...older.map(({ path }) => path)].map(remove),
-    ...elsewhere
-      .filter(({ path }) => deviceOf(path) === device)
-      .map(({ path, command }) => ({ bytes: sizeBelow(path), command })),
-  ].toSorted((a, b) => b.bytes - a.bytes)
+    ...[...former, ...older.map(({ path }) => path)].map(file('rm')),
+    ...written.map(file('truncate -s 0')),
+    { path: JOURNAL, bytes: sizeBelow(JOURNAL), command: 'journalctl --vacuum-size=200M' },
+    { path: PACKAGES, bytes: sizeBelow(PACKAGES), command: 'apt-get clean' },
+  ]
+    .filter(({ path }) => deviceOf(path) === device)
+    .toSorted((a, b) => b.bytes - a.bytes)
 }
 
 function sizeBelow(directory: string): number {

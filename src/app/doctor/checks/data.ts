@@ -6,7 +6,9 @@ import {
   recognitionOf,
   recognitionRemedy,
   secretFilesOf,
+  timersElsewhere,
   type SecretFile,
+  type TimerFault,
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config, LoadedConfig } from '../../../config/config.ts'
@@ -32,6 +34,7 @@ import {
 import {
   fault,
   fine,
+  NOT_MADE_YET,
   skipped,
   warning,
   type Check,
@@ -68,12 +71,11 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   const name = databaseLocation.format(parts.loaded.config.database)
   try {
     const facts = await parts.database()
-    if (!facts) return [missing(name, parts)]
+    if (!facts || facts.schema.applied.length === 0) return [missing(name, parts)]
     return [
       await integrity(name, parts),
       schemaFinding(facts.schema),
-      // The first start sets them.
-      ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ...settingFindings(facts.settings),
       ...leftFileFinding(facts),
       ...(await heldLock(parts)),
     ]
@@ -121,7 +123,7 @@ function missing(name: string, { loaded }: DoctorParts): CheckFinding {
     return fault(name, 'database_gone', { remains, remedy: lostDatabaseRemedy(placesOf(loaded)) })
   if (loneKeyNotice(config) !== undefined)
     return warning(name, 'database_absent', { remedy: lostDatabaseRemedy(placesOf(loaded)) })
-  return skipped(name, 'does not exist yet: `platform serve` creates it')
+  return skipped(name, NOT_MADE_YET)
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
@@ -249,6 +251,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
+    ...timersElsewhere(config).map(timerFinding),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -261,6 +264,10 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
   const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
+}
+
+function timerFinding({ name, calendar, expected, remedy }: TimerFault): CheckFinding {
+  return warning(name, 'night_timer_elsewhere', { calendar, expected, remedy })
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
