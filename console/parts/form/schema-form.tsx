@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useId, useMemo, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
@@ -54,6 +54,11 @@ export function SchemaForm(props: SchemaFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
+  const isJustRefused = useRef(false)
+  useLayoutEffect(() => {
+    if (isJustRefused.current) focusFirstFault(form.current)
+    isJustRefused.current = false
+  })
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
   const { values, enter, forget, reset } = useValues(fields, props, (path) => {
     failure.value = withoutFault(failure.peek(), path)
@@ -73,8 +78,7 @@ export function SchemaForm(props: SchemaFormProps) {
     if (isSending.value) return
     const refusal = incompleteFields(form.current, id) ?? (await sendBody(send))
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
-    // After the faults are drawn.
-    if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
+    isJustRefused.current = failure.value !== null
   }
   return (
     <form
