@@ -12,7 +12,7 @@ import { keyFault, lostKey } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
-import { roomRemedy } from '../removable-files.ts'
+import { roomCommands } from '../removable-files.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
@@ -220,7 +220,7 @@ function space(config: Config, place: string, { free, all, databaseBytes }: Spac
   const detail = `${mib(free)} of ${mib(all)} MiB are free`
   const needed = BACKUP_FACTOR * databaseBytes
   if (free >= Math.max(ERROR_BYTES, needed, WARNING_SHARE * all)) return fine(place, detail)
-  const values = { freeMib: mib(free), allMib: mib(all), remedy: roomRemedy(config, place) }
+  const values = { freeMib: mib(free), allMib: mib(all), commands: roomCommands(config, place) }
   if (free < ERROR_BYTES) return fault(place, 'disk_full', values)
   if (free < needed) return warning(place, 'disk_too_small', { ...values, neededMib: mib(needed) })
   return warning(place, 'disk_low', values)
