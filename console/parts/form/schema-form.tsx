@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useId, useMemo, useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
@@ -10,6 +11,7 @@ import {
   defaultsOf,
   formFields,
   longestField,
+  partsOf,
   placeFaults,
   type FormField,
   type FormSchema,
@@ -32,6 +34,8 @@ export interface SchemaFormProps {
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
   /** By the paths of the texts: what the browser offers while one is typed. */
   readonly suggestions?: Readonly<Record<string, readonly string[]>>
+  /** By the names of objects in the body: the title below which their fields are folded while none has a value. */
+  readonly folds?: Readonly<Record<string, string>>
   readonly initial?: FormValues
   /** Called with the body at each change of a field. */
   readonly onChange?: (body: object) => void
@@ -54,6 +58,11 @@ export function SchemaForm(props: SchemaFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
+  const isJustRefused = useRef(false)
+  useLayoutEffect(() => {
+    if (isJustRefused.current) focusFirstFault(form.current)
+    isJustRefused.current = false
+  })
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
   const { values, enter, forget, reset } = useValues(fields, props, (path) => {
     failure.value = withoutFault(failure.peek(), path)
@@ -73,9 +82,19 @@ export function SchemaForm(props: SchemaFormProps) {
     if (isSending.value) return
     const refusal = incompleteFields(form.current, id) ?? (await sendBody(send))
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
-    // After the faults are drawn.
-    if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
+    isJustRefused.current = failure.value !== null
   }
+  const inputOf = (field: FormField) => (
+    <FieldInput
+      key={field.path}
+      {...fieldProps(field, props)}
+      id={`${id}-${field.path}`}
+      fault={faultText(field, byPath.get(field.path))}
+      value={values.value[field.path] ?? ''}
+      onInput={(value) => enter(field.path, value)}
+    />
+  )
+  const isUsed = ({ path }: FormField) => byPath.has(path) || (values.value[path] ?? '') !== ''
   return (
     <form
       class="form"
@@ -93,18 +112,33 @@ export function SchemaForm(props: SchemaFormProps) {
       {failure.value && (byPath.size === 0 || others.length > 0) && (
         <FormFailure failure={failure.value} others={others} />
       )}
-      {fields.map((field: FormField) => (
-        <FieldInput
-          key={field.path}
-          {...fieldProps(field, props)}
-          id={`${id}-${field.path}`}
-          fault={faultText(field, byPath.get(field.path))}
-          value={values.value[field.path] ?? ''}
-          onInput={(value) => enter(field.path, value)}
-        />
+      {partsOf(fields, props.folds).map(({ title, fields: part }) => (
+        <FormPart key={part[0]?.path} title={title} isOpen={part.some(isUsed)}>
+          {part.map(inputOf)}
+        </FormPart>
       ))}
       <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
+  )
+}
+
+interface FormPartProps {
+  /** Without one the fields are always in sight. */
+  readonly title: string | undefined
+  /** Once it was true the fields stay in sight, until the user folds them. */
+  readonly isOpen: boolean
+  readonly children: ComponentChildren
+}
+
+function FormPart({ title, isOpen, children }: FormPartProps) {
+  const isOpened = useRef(isOpen)
+  isOpened.current ||= isOpen
+  if (title === undefined) return <>{children}</>
+  return (
+    <details class="form-fold" open={isOpened.current}>
+      <summary>{title}</summary>
+      {children}
+    </details>
   )
 }
 

@@ -8,6 +8,7 @@ import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Choices, Popover, type ChoicesProps } from '../popover.tsx'
+import { useFocusReturn } from '../use-focus-return.ts'
 import { FindBox } from './find-box.tsx'
 import {
   addressOf,
@@ -40,7 +41,7 @@ export interface FilterBarProps {
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
 export function FilterBar({ path, filters, query, words: own, labelOf, children }: FilterBarProps) {
-  const { route } = useLocation()
+  const { route, url } = useLocation()
   const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
   /** The name of the filter that the user edits. */
@@ -51,15 +52,20 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const isShown = (filter: ListFilter) =>
     edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
   const others = chips.filter((filter) => !isShown(filter))
+  // A chip may be gone after the change; then the focus goes to the first of the others.
+  const returnFocus = useFocusReturn(({ address, name }: ChipPlace) =>
+    url === address ? (chipIn(bar.current, name) ?? firstIn(bar.current)) : undefined,
+  )
   const go = (address: string, name = '') => {
     edited.value = null
+    returnFocus({ address, name })
     route(address)
-    keepFocus(bar.current, name)
   }
   const clear = () => go(addressOf(path, withoutFilters(query)))
   const close = (name: string) => {
     if (edited.peek() === name) edited.value = null
-    keepFocus(bar.current, name)
+    // Not where the user goes on elsewhere.
+    if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
     <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
@@ -141,14 +147,18 @@ function isElsewhere(filter: ListFilter): boolean {
   return filter.kind === 'text' && filter.isElsewhere === true
 }
 
-/** A chip may be gone after the change; then the focus goes to the first of the others. */
-function keepFocus(bar: HTMLElement | null, name: string): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement !== document.body) return
-    const own = bar?.querySelector<HTMLElement>(`[data-filter="${name}"] button`)
-    const next = own ?? bar?.querySelector<HTMLElement>('.add-filter, button')
-    next?.focus()
-  })
+/** The chip of a filter, and the address at which it shows the value that was chosen. */
+interface ChipPlace {
+  readonly address: string
+  readonly name: string
+}
+
+function chipIn(bar: HTMLElement | null, name: string): HTMLElement | null {
+  return bar?.querySelector<HTMLElement>(`[data-filter="${name}"] button`) ?? null
+}
+
+function firstIn(bar: HTMLElement | null): HTMLElement | null {
+  return bar?.querySelector<HTMLElement>('.add-filter, button') ?? null
 }
 
 interface FilterChipProps {

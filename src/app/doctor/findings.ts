@@ -23,6 +23,8 @@ const PROGRAM_REMEDY =
   'install the program, make it executable for that user (chmod), or correct the setting and restart the worker'
 const ONE_EACH =
   'if they are two installations, give one of them a database of its own (data_dir, or database.url)'
+const ROOM_REMEDY = 'make room; what can be removed, or what is large: {commands}'
+const BUS_DETAIL = '{reason}; events wait'
 const COPY_DETAIL = 'was current {seconds} s ago, at {at}'
 
 /**
@@ -150,16 +152,16 @@ export const FINDINGS = {
 
   disk_full: {
     detail: '{freeMib} of {allMib} MiB are free: writes fail when the disk is full',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
-  disk_low: { detail: '{freeMib} of {allMib} MiB are free', remedy: '{remedy}' },
+  disk_low: { detail: '{freeMib} of {allMib} MiB are free', remedy: ROOM_REMEDY },
   disk_too_small: {
     detail: '{freeMib} of {allMib} MiB are free; a data backup needs {neededMib}',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
   log_disk_low: {
     detail: '{freeMib} of {allMib} MiB are free: lines of the log are lost when the disk is full',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
   log_deleted: {
     detail:
@@ -244,7 +246,22 @@ export const FINDINGS = {
       'compare the keys in its secrets_file with those of the provider; the log has the answers of the provider',
   },
 
-  bus_unreachable: { detail: '{reason}; events wait', remedy: '{remedy}' },
+  bus_unreachable: { detail: BUS_DETAIL, remedy: 'start it, or change bus.server' },
+  bus_stopped: { detail: BUS_DETAIL, remedy: 'start it ({command}), or change bus.server' },
+  bus_certificate_refused: {
+    detail: BUS_DETAIL,
+    remedy:
+      'renew the certificate of the bus; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
+  },
+  bus_login_refused: { detail: BUS_DETAIL, remedy: 'correct the login in bus.server' },
+  bus_is_other_program: {
+    detail: BUS_DETAIL,
+    remedy: 'correct the port in bus.server: what listens there does not greet as NATS does',
+  },
+  bus_host_unknown: {
+    detail: BUS_DETAIL,
+    remedy: 'correct the host name in bus.server, or the name service of this host',
+  },
   bus_lost: {
     detail: 'the stream was made anew at {at}, and has lost what it had confirmed before',
     remedy: 'look whether its store_dir lasts, then run: {command}',
@@ -268,7 +285,11 @@ export const FINDINGS = {
   messages_wait: {
     detail: '{subject} waits since {since}: {reason}',
     remedy:
-      'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream; if no process has sent it, start an api or a worker. What waits is sent by itself',
+      'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream. What waits is sent by itself',
+  },
+  messages_unsent: {
+    detail: '{subject} waits since {since}: no process has sent it',
+    remedy: 'start an api or a worker; it sends what waits',
   },
   messages_dead: {
     detail: '{count} refused for good',

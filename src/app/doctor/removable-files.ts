@@ -19,15 +19,15 @@ const LEAST_BYTES = 16 * MIB
 const MOST_FILES = 10_000
 const SHOWN = 4
 
-/** What may be removed from the disk of a directory or file, as a remedy without a full stop. */
-export function roomRemedy(config: Places, place: string, logs: readonly LogFile[] = []): string {
+/** The commands that remove something from the disk of a directory or file; with nothing to remove, the one that shows what is large. */
+export function roomCommands(
+  config: Places,
+  place: string,
+  logs: readonly LogFile[] = [],
+): readonly string[] {
   const found = removable(config, place, logs).filter(({ bytes }) => bytes >= LEAST_BYTES)
-  if (found.length === 0)
-    return `make room; du -xh ${mountPointOf(place)} | sort -h | tail shows what is large`
-  const commands = found
-    .slice(0, SHOWN)
-    .map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
-  return `make room, for example by one of these: ${commands.join('; ')}`
+  if (found.length === 0) return [`du -xh ${mountPointOf(place)} | sort -h | tail`]
+  return found.slice(0, SHOWN).map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
 }
 
 /** The largest first. Of the data backups the newest stays. */

@@ -25,6 +25,8 @@ const RECEIVER_REMEDY =
 const PROGRAM_REMEDY = '安装该程序、使其可由该用户执行（chmod），或更正设置并重启 worker'
 const ONE_EACH = '若是两套安装，请让其中一套使用自己的数据库（data_dir 或 database.url）'
 const BACKUP_REMEDY = '运行：platform data backup，并设置 data.backup_every，由 worker 定期备份'
+const ROOM_REMEDY = '腾出空间；可删除的文件，或占用较大者：{commands}'
+const BUS_DETAIL = '无法使用，事件正在等待：{reason}'
 const CANNOT_USE = '属于 {uid}:{gid}，权限 {mode}：服务的用户 {user} 无法使用它'
 
 /** What `platform doctor` warns of, in Chinese; `{name}` stands for a value. The English sentences are those of the platform. */
@@ -132,16 +134,16 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
 
   disk_full: {
     detail: '可用空间 {freeMib} MiB，共 {allMib} MiB：磁盘写满后无法保存数据',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
-  disk_low: { detail: '可用空间 {freeMib} MiB，共 {allMib} MiB', remedy: '{remedy}' },
+  disk_low: { detail: '可用空间 {freeMib} MiB，共 {allMib} MiB', remedy: ROOM_REMEDY },
   disk_too_small: {
     detail: '可用空间 {freeMib} MiB，共 {allMib} MiB；数据备份需要 {neededMib} MiB',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
   log_disk_low: {
     detail: '剩余 {freeMib} MiB，共 {allMib} MiB：磁盘写满后日志会丢失',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
   log_deleted: {
     detail: '已被删除，而进程 {process} 仍在写入：这些日志无人可见，且占用空间',
@@ -211,7 +213,18 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '将 secrets_file 中的密钥与支付渠道的密钥核对；支付渠道的响应见日志',
   },
 
-  bus_unreachable: { detail: '{reason}；事件正在等待', remedy: '{remedy}' },
+  bus_unreachable: { detail: BUS_DETAIL, remedy: '启动它，或更改 bus.server' },
+  bus_stopped: { detail: BUS_DETAIL, remedy: '启动它（{command}），或更改 bus.server' },
+  bus_certificate_refused: {
+    detail: BUS_DETAIL,
+    remedy: '更换总线的证书；若由自己的机构签发，请将 NODE_EXTRA_CA_CERTS 设为该机构的证书文件',
+  },
+  bus_login_refused: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的登录信息' },
+  bus_is_other_program: {
+    detail: BUS_DETAIL,
+    remedy: '更正 bus.server 中的端口：在那里监听的程序没有像 NATS 那样应答',
+  },
+  bus_host_unknown: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的主机名，或修复本机的域名解析' },
   bus_lost: {
     subject: '消息',
     detail: '消息流于 {at} 重建，此前已确认的消息丢失',
@@ -224,8 +237,12 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   messages_wait: {
     subject: '等待的消息',
     detail: '{subject} 自 {since} 起等待：{reason}',
-    remedy:
-      '消除原因：JetStream 已满时需增大 max_file_store、磁盘或消息流的 max_bytes；若没有进程发送，请启动 api 或 worker。等待的消息会自动发送',
+    remedy: '消除原因：JetStream 已满时需增大 max_file_store、磁盘或消息流的 max_bytes。等待的消息会自动发送',
+  },
+  messages_unsent: {
+    subject: '等待的消息',
+    detail: '{subject} 自 {since} 起等待：没有进程发送它',
+    remedy: '启动 api 或 worker：它会发送等待的消息',
   },
   messages_dead: {
     subject: '无法投递的消息',

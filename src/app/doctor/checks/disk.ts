@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import { fault, fine, warning, type Check, type CheckFinding } from '../check.ts'
 import { findLogFiles, type LogFile } from '../log-files.ts'
-import { roomRemedy } from '../removable-files.ts'
+import { roomCommands } from '../removable-files.ts'
 
 const MIB = 1_024 ** 2
 // Below this the write-ahead log may not fit.
@@ -65,7 +65,7 @@ export function logFindings(
     // A disk for logs alone may be small.
     if (free >= Math.max(Math.min(ERROR_BYTES, all / 2), WARNING_SHARE * all))
       return [fine(subject, `${freeMib} of ${allMib} MiB are free`)]
-    return [warning(subject, 'log_disk_low', { freeMib, allMib, remedy: roomRemedy(config, path, logs) })]
+    return [warning(subject, 'log_disk_low', { freeMib, allMib, commands: roomCommands(config, path, logs) })]
   })
 }
 
@@ -87,7 +87,7 @@ function space(config: Config, place: string, { free, all, databaseBytes, logs }
   const detail = `${mib(free)} of ${mib(all)} MiB are free`
   const needed = BACKUP_FACTOR * databaseBytes
   if (free >= Math.max(ERROR_BYTES, needed, WARNING_SHARE * all)) return fine(place, detail)
-  const values = { freeMib: mib(free), allMib: mib(all), remedy: roomRemedy(config, place, logs) }
+  const values = { freeMib: mib(free), allMib: mib(all), commands: roomCommands(config, place, logs) }
   if (free < ERROR_BYTES) return fault(place, 'disk_full', values)
   if (free < needed) return warning(place, 'disk_too_small', { ...values, neededMib: mib(needed) })
   return warning(place, 'disk_low', values)

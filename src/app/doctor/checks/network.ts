@@ -6,7 +6,7 @@ import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
 import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
-import { busRemedy } from '../../commands/bus-hint.ts'
+import { busFault } from '../../commands/bus-hint.ts'
 import { replayCommand } from '../../../domains/messages/index.ts'
 import type { BusStreamMark } from '../../../store/bus-stream-mark.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
@@ -34,8 +34,7 @@ export const busCheck: Check = {
       return [...ofServer, ...undelivered(activity, clock.now())]
     } catch (error) {
       const { urls, text } = config.bus.server
-      const reason = errorMessage(error)
-      return [fault(text, 'bus_unreachable', { reason, remedy: busRemedy(urls.reveal(), reason) })]
+      return [fault(text, ...busFault(urls.reveal(), errorMessage(error)))]
     }
   },
 }
@@ -59,9 +58,13 @@ function undelivered(activity: Activity | undefined, now: number): CheckFinding[
   const { oldestPending: oldest, deadMessages = 0 } = activity ?? {}
   const found: CheckFinding[] = []
   if (oldest && now - oldest.createdAt > LATE_MS) {
-    const reason = oldest.lastError ?? 'no process has sent it'
-    const since = toRfc3339(oldest.createdAt)
-    found.push(fault('waiting messages', 'messages_wait', { subject: oldest.subject, since, reason }))
+    const { subject, lastError: reason } = oldest
+    const values = { subject, since: toRfc3339(oldest.createdAt) }
+    found.push(
+      reason === null
+        ? fault('waiting messages', 'messages_unsent', values)
+        : fault('waiting messages', 'messages_wait', { ...values, reason }),
+    )
   }
   if (deadMessages > 0) found.push(warning('dead messages', 'messages_dead', { count: deadMessages }))
   return found
