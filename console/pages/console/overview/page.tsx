@@ -1,8 +1,9 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
+import { language } from '../../../i18n/language.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CourseMark, TimeChart } from '../../../parts/chart/time-chart.tsx'
@@ -21,6 +22,7 @@ import { LISTED_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
+import { loadUntilThere } from '../lazy-page.ts'
 import { decidable } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
@@ -41,7 +43,7 @@ import {
   type StatusCourse,
 } from './model.ts'
 import { doctorChecks } from './doctor-checks.ts'
-import { doctorSentences } from './doctor-words.ts'
+import { doctorSentences, loadChineseFindings } from './doctor-words.ts'
 import { partStats, partAddress, partTone } from './part-stats.tsx'
 import { overviewWords } from './words.ts'
 
@@ -52,6 +54,9 @@ export function OverviewPage() {
   const words = overviewWords()
   const period = periodOf(useLocation().query['hours'])
   const readings = useReadings(period)
+  useSignalEffect(() => {
+    if (language.value === 'zh') void loadUntilThere(loadChineseFindings)
+  })
   const isAnswered = useAnswered(Object.values(readings))
   return (
     <>
