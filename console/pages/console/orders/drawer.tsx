@@ -15,7 +15,7 @@ import { pathOf } from '../view.ts'
 import { userLabel } from '../user-names.ts'
 import {
   isFinal,
-  movesFrom,
+  orderMovesFrom,
   ORDER_TONES,
   type FinalStatus,
   type Order,
@@ -83,10 +83,10 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
       compare: (current) => [
         { name: words.fields.status, yours: words.statuses[to], theirs: words.statuses[current.status] },
       ],
-      isPossible: ({ status: current }) => movesFrom(current).includes(to),
+      isPossible: ({ status: current }) => orderMovesFrom(current).includes(to),
     })
   }
-  const moves = session.may('moveOrder') ? movesFrom(status) : []
+  const moves = session.may('moveOrder') ? orderMovesFrom(status) : []
   return (
     <ObjectActions
       status={{ tone: ORDER_TONES[status], label: words.statuses[status] }}

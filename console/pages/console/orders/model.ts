@@ -15,10 +15,10 @@ export type FinalStatus = {
 }[OrderStatus]
 
 export function isFinal(status: OrderStatus): status is FinalStatus {
-  return movesFrom(status).length === 0
+  return orderMovesFrom(status).length === 0
 }
 
-export function movesFrom(status: OrderStatus): readonly OrderStatus[] {
+export function orderMovesFrom(status: OrderStatus): readonly OrderStatus[] {
   return ORDER_MOVES[status]
 }
 

@@ -15,7 +15,7 @@ import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { OrderDrawer } from './drawer.tsx'
 import { foundAddress } from './find-order.ts'
-import { isFinal, movesFrom, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
+import { isFinal, orderMovesFrom, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
 import { orderList, platformsSeen } from './source.ts'
 import { orderWords } from './words.ts'
 
@@ -62,7 +62,7 @@ function orderBulk(): Bulk<Order> | false {
       actions: BULK_MOVES.map((to) => ({
         title: moves[to],
         isDestructive: to === 'expired',
-        mayBe: ({ status }) => movesFrom(status).includes(to),
+        mayBe: ({ status }) => orderMovesFrom(status).includes(to),
         send: ({ order_id }) => call('moveOrder', { path: { order_id }, body: { status: to } }),
       })),
     }

@@ -19,7 +19,7 @@ export type TicketStatus = Ticket['status']
 
 export const TICKET_STATUSES = VALUES.listTickets.status.filter((each) => each !== 'unclosed')
 
-export function movesFrom(status: TicketStatus): readonly TicketStatus[] {
+export function ticketMovesFrom(status: TicketStatus): readonly TicketStatus[] {
   return TICKET_MOVES[status]
 }
 

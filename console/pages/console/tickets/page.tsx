@@ -22,7 +22,7 @@ import { TicketDrawer } from './drawer.tsx'
 import { assigneeLabel, filterLabel, levelLabel, valueLabel } from './labels.ts'
 import {
   LEVEL_TONES,
-  movesFrom,
+  ticketMovesFrom,
   TICKET_STATUSES,
   TICKET_TONES,
   boardList,
@@ -141,7 +141,7 @@ function ticketBulk(): Bulk<Ticket> | false {
     titleOf: ({ title }) => title,
     actions: TICKET_STATUSES.map((status) => ({
       title: moves[status],
-      mayBe: (ticket) => movesFrom(ticket.status).includes(status),
+      mayBe: (ticket) => ticketMovesFrom(ticket.status).includes(status),
       send: edit({ status }),
     })),
     menus: [
