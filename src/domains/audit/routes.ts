@@ -141,8 +141,8 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
         const page = { ...timesOf(query), limit: EXPORT_PART, order: OLDEST_FIRST }
         const parts = audit.all(filterOf(query), page)
         // Read before the response begins, so that an error is its status.
-        const { value: first = [] } = await parts.next()
-        return linesOf(first, parts)
+        const first = await parts.next()
+        return linesOf(first.done === true ? [] : first.value, parts)
       },
     }),
   ]

@@ -59,24 +59,12 @@ export class HttpWebhookCaller implements WebhookCaller {
     return isEncrypted || this.#rules.allowsPrivate ? undefined : refused(addressReason(false))
   }
 
-  async call(
-    { url, headers, body }: WebhookCall,
-    stop: AbortSignal,
-  ): Promise<WebhookReply | { failure: WebhookFailure }> {
+  async call(call: WebhookCall, stop: AbortSignal): Promise<WebhookReply | { failure: WebhookFailure }> {
     // The rules may have changed since the address was taken.
-    if (this.refusal(url)) return { failure: 'address_refused' }
+    if (this.refusal(call.url)) return { failure: 'address_refused' }
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)])
     try {
-      const { request } = await import('undici')
-      const answer = await request(url, {
-        method: 'POST',
-        headers,
-        body,
-        signal,
-        dispatcher: await this.#agent(new URL(url).protocol),
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
+      const answer = await endedBy(signal, this.#request(call, signal))
       const names = Object.keys(answer.headers).slice(0, KEPT_HEADERS)
       const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#clock.now())
       return {
@@ -88,6 +76,19 @@ export class HttpWebhookCaller implements WebhookCaller {
     } catch (error) {
       return { failure: failureOf(error) }
     }
+  }
+
+  async #request({ url, headers, body }: WebhookCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { request } = await import('undici')
+    return request(url, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      dispatcher: await this.#agent(new URL(url).protocol),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
   }
 
   async close(): Promise<void> {
@@ -132,6 +133,19 @@ export class HttpWebhookCaller implements WebhookCaller {
       null,
       resolved.filter(({ address }) => this.#rules.allows(address, isEncrypted)),
     )
+  }
+}
+
+/** Rejects when the signal is aborted: the request by itself waits for its connection first, however long that takes. */
+async function endedBy<T>(signal: AbortSignal, request: Promise<T>): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = () => reject(signal.reason)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  try {
+    return await Promise.race([request, ended])
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 

@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { eventually } from '../../../test/support/eventually.ts'
+import { HOUR } from '../../kernel/time.ts'
 import { AddressRules } from './address-rules.ts'
 import type { Resolve } from './resolve-host.ts'
 import { HttpWebhookCaller } from './webhook-caller.ts'
@@ -167,6 +168,20 @@ test('an endpoint that is away, and one that hangs, are failures', async () => {
   const caller = new HttpWebhookCaller(LOOPBACK, undefined, 50)
   assert.deepEqual(await caller.call(callOf(gone.url), never), { failure: 'connection_refused' })
   assert.deepEqual(await caller.call(callOf(hangs.url), never), { failure: 'timeout' })
+  await caller.close()
+})
+
+test('a call that waits for its connection ends when the process stops', { timeout: 10_000 }, async () => {
+  const [asked, stop] = [Promise.withResolvers<void>(), new AbortController()]
+  const resolve: Resolve = () => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  const caller = new HttpWebhookCaller(LOOPBACK, resolve, HOUR)
+  const called = caller.call(callOf('http://hangs.example/'), stop.signal)
+  await asked.promise
+  stop.abort()
+  assert.ok('failure' in (await called))
   await caller.close()
 })
 
