@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
@@ -58,11 +58,7 @@ export function SchemaForm(props: SchemaFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
-  const isJustRefused = useRef(false)
-  useLayoutEffect(() => {
-    if (isJustRefused.current) focusFirstFault(form.current)
-    isJustRefused.current = false
-  })
+  const focusFault = useFaultFocus(form)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
   const { values, enter, forget, reset } = useValues(fields, props, (path) => {
     failure.value = withoutFault(failure.peek(), path)
@@ -82,19 +78,8 @@ export function SchemaForm(props: SchemaFormProps) {
     if (isSending.value) return
     const refusal = incompleteFields(form.current, id) ?? (await sendBody(send))
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
-    isJustRefused.current = failure.value !== null
+    if (failure.value) focusFault()
   }
-  const inputOf = (field: FormField) => (
-    <FieldInput
-      key={field.path}
-      {...fieldProps(field, props)}
-      id={`${id}-${field.path}`}
-      fault={faultText(field, byPath.get(field.path))}
-      value={values.value[field.path] ?? ''}
-      onInput={(value) => enter(field.path, value)}
-    />
-  )
-  const isUsed = ({ path }: FormField) => byPath.has(path) || (values.value[path] ?? '') !== ''
   return (
     <form
       class="form"
@@ -112,14 +97,37 @@ export function SchemaForm(props: SchemaFormProps) {
       {failure.value && (byPath.size === 0 || others.length > 0) && (
         <FormFailure failure={failure.value} others={others} />
       )}
-      {partsOf(fields, props.folds).map(({ title, fields: part }) => (
-        <FormPart key={part[0]?.path} title={title} isOpen={part.some(isUsed)}>
-          {part.map(inputOf)}
-        </FormPart>
-      ))}
+      <FormParts form={props} id={id} fields={fields} values={values.value} faults={byPath} enter={enter} />
       <FormActions {...props} isSending={isSending.value} submit={submit} />
     </form>
   )
+}
+
+interface FormPartsProps {
+  readonly form: SchemaFormProps
+  readonly id: string
+  readonly fields: readonly FormField[]
+  readonly values: FormValues
+  readonly faults: ReadonlyMap<string, FieldFault>
+  readonly enter: (path: string, value: string) => void
+}
+
+function FormParts({ form, id, fields, values, faults, enter }: FormPartsProps) {
+  const isUsed = ({ path }: FormField) => faults.has(path) || (values[path] ?? '') !== ''
+  return partsOf(fields, form.folds).map(({ title, fields: part }) => (
+    <FormPart key={part[0]?.path} title={title} isOpen={part.some(isUsed)}>
+      {part.map((field) => (
+        <FieldInput
+          key={field.path}
+          {...fieldProps(field, form)}
+          id={`${id}-${field.path}`}
+          fault={faultText(field, faults.get(field.path))}
+          value={values[field.path] ?? ''}
+          onInput={(value) => enter(field.path, value)}
+        />
+      ))}
+    </FormPart>
+  ))
 }
 
 interface FormPartProps {
@@ -291,6 +299,15 @@ function FormFailure({ failure, others }: FormFailureProps) {
   )
 }
 
-function focusFirstFault(form: HTMLFormElement | null): void {
-  form?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus()
+/** Returns what gives the focus to the first fault after the faults are drawn. */
+function useFaultFocus(form: RefObject<HTMLFormElement | null>): () => void {
+  const isWanted = useRef(false)
+  useLayoutEffect(() => {
+    if (!isWanted.current) return
+    isWanted.current = false
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus()
+  })
+  return () => {
+    isWanted.current = true
+  }
 }

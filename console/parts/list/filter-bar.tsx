@@ -1,5 +1,5 @@
 import { batch, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
@@ -52,10 +52,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const isShown = (filter: ListFilter) =>
     edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
   const others = chips.filter((filter) => !isShown(filter))
-  // A chip may be gone after the change; then the focus goes to the first of the others.
-  const returnFocus = useFocusReturn(({ address, name }: ChipPlace) =>
-    url === address ? (chipIn(bar.current, name) ?? firstIn(bar.current)) : undefined,
-  )
+  const returnFocus = useChipFocus(bar, url)
   const go = (address: string, name = '') => {
     edited.value = null
     returnFocus({ address, name })
@@ -153,12 +150,13 @@ interface ChipPlace {
   readonly name: string
 }
 
-function chipIn(bar: HTMLElement | null, name: string): HTMLElement | null {
-  return bar?.querySelector<HTMLElement>(`[data-filter="${name}"] button`) ?? null
-}
-
-function firstIn(bar: HTMLElement | null): HTMLElement | null {
-  return bar?.querySelector<HTMLElement>('.add-filter, button') ?? null
+/** A chip may be gone after a change; then the focus goes to the first of the others. */
+function useChipFocus(bar: RefObject<HTMLElement | null>, url: string): (place: ChipPlace) => void {
+  return useFocusReturn(({ address, name }: ChipPlace) => {
+    if (url !== address) return undefined
+    const find = (selector: string) => bar.current?.querySelector<HTMLElement>(selector)
+    return find(`[data-filter="${name}"] button`) ?? find('.add-filter, button') ?? null
+  })
 }
 
 interface FilterChipProps {

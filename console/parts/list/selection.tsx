@@ -105,20 +105,25 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
     returnFocus()
   }
   const isPossible = ({ mayBe = () => true }: BulkAction<Item>) => chosen.some(mayBe)
+  const possible = bulk.actions.filter(isPossible)
+  const harmless = possible.filter(({ isDestructive }) => !isDestructive)
+  // What cannot be taken back is not beside what is pressed often.
+  const destructive = possible.filter(({ isDestructive }) => isDestructive)
   const count = words.selected(localNumber(chosen.length))
+  const buttonOf = (action: BulkAction<Item>) => (
+    <button
+      key={action.title}
+      class={action.isDestructive ? 'button button-danger' : 'button'}
+      type="button"
+      onClick={() => void run(action, chosen)}
+    >
+      {action.title}
+    </button>
+  )
   return (
     <div class="selection-bar" role="group" aria-label={count}>
       <span role="status">{sent ?? count}</span>
-      {bulk.actions.filter(isPossible).map((action) => (
-        <button
-          key={action.title}
-          class={action.isDestructive ? 'button button-danger' : 'button'}
-          type="button"
-          onClick={() => void run(action, chosen)}
-        >
-          {action.title}
-        </button>
-      ))}
+      {harmless.map(buttonOf)}
       {bulk.menus?.map((menu) => (
         <BulkMenuButton key={menu.title} menu={menu} onChoose={(action) => void run(action, chosen)} />
       ))}
@@ -126,6 +131,7 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
       <button class="button button-quiet" type="button" onClick={() => choose([])}>
         {words.selectNone}
       </button>
+      {destructive.map(buttonOf)}
       {refused.length > 0 && (
         <ul class="notes">
           {refused.map(({ item, failure }) => (

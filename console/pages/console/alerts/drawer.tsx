@@ -184,7 +184,8 @@ function AlertRoute({ id }: { readonly id: string }) {
         {({ matched, receivers }) => (
           <>
             <p class="muted">
-              {words.routes} <bdi>{matched.join(', ')}</bdi>
+              {words.routes}
+              <bdi>{matched.join(', ')}</bdi>
             </p>
             {receivers.length === 0 && <p>{words.outcomes.disabled}</p>}
             <ul aria-label={words.route}>
