@@ -132,7 +132,7 @@ const openPayment = async ({ store, domains, channel }: World, orderId = 'o-1') 
   return payments.complete(payment.id)
 }
 const receive = ({ store, domains, channel }: World, callback: Callback) =>
-  store.write((tx) => domains.payments.payments.receive(tx, channel.name, callback))
+  store.write((tx) => domains.payments.payments.callbacks.receive(tx, channel.name, callback))
 const moveOrder = ({ store, domains }: World, status: 'paid' | 'expired') =>
   store.write((tx) => domains.orders.orders.move(tx, 'o-1', status, 'shop'))
 const resolvePayments: Step = async ({
@@ -209,7 +209,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'payment.bad_signature:*': {
     async raise({ domains: { payments }, channel }) {
-      const verified = payments.payments.verify(channel.name, { 'x-signature': 'bad' }, Buffer.from('{}'))
+      const verified = payments.payments.callbacks.verify(
+        channel.name,
+        { 'x-signature': 'bad' },
+        Buffer.from('{}'),
+      )
       await assert.rejects(verified, { code: 'bad_signature' })
     },
     end: (w) => w.pass(3 * HOUR + MINUTE),

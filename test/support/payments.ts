@@ -116,7 +116,7 @@ export function paymentProcess(parts: ProcessParts) {
       const { payment } = await write((tx) => payments.create(tx, { orderId, channel: name }, 'shop'))
       return payments.complete(payment.id)
     },
-    receive: (callback: Callback) => write((tx) => payments.receive(tx, channel.name, callback)),
+    receive: (callback: Callback) => write((tx) => payments.callbacks.receive(tx, channel.name, callback)),
     /** What the runner does with payments that are due now. */
     async runDue() {
       for (const payment of await store.write((tx) => paymentQueue.claim(tx, claimOf()))) {

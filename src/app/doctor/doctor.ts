@@ -132,7 +132,7 @@ async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['d
     const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
     const activity = isCurrent ? await readActivity(opened, domains, systemClock) : undefined
     const names = config.payments.channels.map(({ name }) => name)
-    const failingChannels = isCurrent ? await domains.payments.payments.failingChannels(names) : []
+    const failingChannels = isCurrent ? await domains.payments.payments.health.failingChannels(names) : []
     const keyMarks = { hasSigningKey, keys, lostAuditKeys, missingSeal }
     const marks = { ...keyMarks, activity, overdueOrderMs, failingChannels, leftFile }
     return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }

@@ -80,7 +80,7 @@ const isPaidThere = async (w: World, orderId: string) => {
   callbacks.set(orderId, w.channel.pay(number))
 }
 const receive = ({ store, payments }: Process, orderId: string) =>
-  store.write((tx) => payments.receive(tx, 'memory', callbacks.get(orderId) as Callback))
+  store.write((tx) => payments.callbacks.receive(tx, 'memory', callbacks.get(orderId) as Callback))
 const paid = async (w: World, orderId: string) => {
   await isPaidThere(w, orderId)
   await receive(w, orderId)

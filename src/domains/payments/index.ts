@@ -62,15 +62,17 @@ export const paymentsDomain = defineDomain({
     const isUsed = channels.length > 0
     const runners = [...paymentWork, ...refundWork, ...reconciliationWork]
     // Their metrics exist without channels, too.
-    const paymentAge = paymentAgeJob(payments, deps.metrics)
-    const channelCheck = channelCheckJob(payments, { metrics: deps.metrics, channels })
+    const paymentAge = paymentAgeJob(payments.health, deps.metrics)
+    const channelCheck = channelCheckJob(payments.health, { metrics: deps.metrics, channels })
     return {
       payments,
       reconciliations,
       routes: [...paymentRoutes(payments), ...reconciliationRoutes(reconciliations, RECONCILIATION_ERRORS)],
       jobs: {
         api: isUsed ? [paymentAge] : [],
-        worker: isUsed ? [callbackPruneJob(payments), channelCheck, reconciliationJob(reconciliations)] : [],
+        worker: isUsed
+          ? [callbackPruneJob(payments.callbacks), channelCheck, reconciliationJob(reconciliations)]
+          : [],
       },
       // Also in the api: a payment must not wait for a worker that does not run.
       runners: { api: runners, worker: runners },

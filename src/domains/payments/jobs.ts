@@ -1,22 +1,23 @@
 import { runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
-import type { Payments } from './service.ts'
+import type { Callbacks } from './callbacks.ts'
+import type { ChannelHealth } from './channel-health.ts'
 
 const PRUNE_BATCH = 500
 const COUNT_EVERY_MS = 30 * SECOND
 
 /** Forgets callbacks that no provider repeats any more. */
-export function callbackPruneJob(payments: Pick<Payments, 'prune'>): Job {
+export function callbackPruneJob(callbacks: Pick<Callbacks, 'prune'>): Job {
   return {
     name: 'payment-callback-prune',
     everyMs: HOUR,
-    run: (signal) => runBatches(signal, async () => (await payments.prune(PRUNE_BATCH)) === PRUNE_BATCH),
+    run: (signal) => runBatches(signal, async () => (await callbacks.prune(PRUNE_BATCH)) === PRUNE_BATCH),
   }
 }
 
 /** Updates the gauge of payments whose creation is unclear. */
-export function paymentAgeJob(payments: Pick<Payments, 'oldestCreatingMs'>, metrics: Metrics): Job {
+export function paymentAgeJob(health: Pick<ChannelHealth, 'oldestCreatingMs'>, metrics: Metrics): Job {
   const oldest = metrics.gauge({
     name: 'payment_oldest_creating_seconds',
     help: 'Age of the oldest payment that a provider has not clearly created, read every 30 s; 0 if there is none.',
@@ -27,14 +28,14 @@ export function paymentAgeJob(payments: Pick<Payments, 'oldestCreatingMs'>, metr
     everyMs: COUNT_EVERY_MS,
     gauges: [oldest],
     async run() {
-      oldest.set((await payments.oldestCreatingMs()) / SECOND)
+      oldest.set((await health.oldestCreatingMs()) / SECOND)
     },
   }
 }
 
 /** Looks for channels by which no payment works. */
 export function channelCheckJob(
-  payments: Pick<Payments, 'reportFailing'>,
+  health: Pick<ChannelHealth, 'reportFailing'>,
   { metrics, channels }: { readonly metrics: Metrics; readonly channels: readonly string[] },
 ): Job {
   const failing = metrics.gauge({
@@ -47,7 +48,7 @@ export function channelCheckJob(
     everyMs: MINUTE,
     gauges: [failing],
     async run() {
-      const names = await payments.reportFailing()
+      const names = await health.reportFailing()
       for (const channel of channels) failing.set(names.has(channel) ? 1 : 0, { channel })
     },
   }

@@ -107,11 +107,11 @@ onEveryDialect('payments', (dialect) => {
 
   test('a callback with a wrong signature stores nothing, and raises one alert an hour', async () => {
     await using w = await paymentWorld(dialect)
-    await assert.rejects(w.payments.verify('nobody', {}, Buffer.from('')), {
+    await assert.rejects(w.payments.callbacks.verify('nobody', {}, Buffer.from('')), {
       code: 'channel_not_found',
       message: 'There is no payment channel "nobody".',
     })
-    const verify = () => w.payments.verify('memory', { 'x-signature': 'bad' }, Buffer.from('{"'))
+    const verify = () => w.payments.callbacks.verify('memory', { 'x-signature': 'bad' }, Buffer.from('{"'))
     await assert.rejects(verify(), { code: 'bad_signature', kind: 'unauthenticated' })
     await assert.rejects(verify(), { code: 'bad_signature' })
     assert.deepEqual(w.alerts, ['payment.bad_signature:memory WARNING'])
@@ -125,7 +125,8 @@ onEveryDialect('payments', (dialect) => {
     const [dear, cheap] = [await w.open('o-1'), await w.open('o-2', w.other)]
     const callback = { ...w.other.pay(cheap.number), orderId: 'o-1' }
     const swapped = { ...callback, number: dear.number, eventId: 'e-swapped' }
-    for (const each of [swapped, callback]) await w.write((tx) => w.payments.receive(tx, 'other', each))
+    for (const each of [swapped, callback])
+      await w.write((tx) => w.payments.callbacks.receive(tx, 'other', each))
     const statuses = await Promise.all(['o-1', 'o-2'].map(async (id) => (await w.orders.get(id)).status))
     assert.deepEqual(statuses, ['pending', 'paid'])
     assert.equal((await w.payments.get(dear.id)).status, 'open')
@@ -338,7 +339,7 @@ onEveryDialect('payments', (dialect) => {
 
   test('a channel fails while none of its last five payments is opened', async () => {
     await using w = await paymentWorld(dialect)
-    const failing = async () => [...(await w.payments.reportFailing())]
+    const failing = async () => [...(await w.payments.health.reportFailing())]
     const raised = () => w.alerts.filter((each) => each.startsWith('payment.channel_failing:memory'))
     const refuse = async (count: number, from: number) => {
       for (let n = 0; n < count; n++) {

@@ -250,9 +250,10 @@ export function paymentRoutes(payments: Payments): Route[] {
         200: { description: 'It is recorded; in the language of the provider.', contentType: 'text/plain' },
       },
       errors: { channel_not_found, bad_signature },
-      prepare: ({ params, headers, body }) => payments.verify(params.channel, headers, body as Buffer),
+      prepare: ({ params, headers, body }) =>
+        payments.callbacks.verify(params.channel, headers, body as Buffer),
       change: async (tx, { params }, callback) => {
-        const { status, contentType, body } = await payments.receive(tx, params.channel, callback)
+        const { status, contentType, body } = await payments.callbacks.receive(tx, params.channel, callback)
         return body === ''
           ? { status }
           : { status, body, headers: { 'content-type': contentType ?? 'text/plain; charset=utf-8' } }

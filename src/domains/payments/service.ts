@@ -1,18 +1,13 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import { declaredAlarmId } from '../../kernel/alerts.ts'
 import { AppError, errorMessage, invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
+import { SECOND } from '../../kernel/time.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import {
-  BadSignature,
-  type Callback,
-  type CallbackAnswer,
-  type CallbackHeaders,
   ChannelError,
   type OrderPayments,
   type PaymentChannel,
@@ -20,15 +15,13 @@ import {
 } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
-import { PAYMENT_ALERTS } from './alerts.ts'
 import { raiseAttention } from './attention.ts'
+import { Callbacks, type CallbackOutcome, noChannel } from './callbacks.ts'
+import { ChannelHealth } from './channel-health.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import {
   type Attention,
   attentionOf,
-  FAILED_IN_A_ROW,
-  FAILING_WITHIN_MS,
-  isChannelFailing,
   canMovePayment,
   isActionDead,
   isUnfinished,
@@ -50,13 +43,10 @@ import {
   appendChange,
   countAttention,
   findPayment,
-  findPaymentByNumber,
   findUnfinished,
-  forgetCallbacks,
   insertPayment,
   isPaidByAnother,
   type ListedPayment,
-  listLatest,
   listPaymentChanges,
   listPayments,
   listOfOrders,
@@ -65,10 +55,8 @@ import {
   markOrderClosing,
   markResolved,
   movePayment,
-  oldestCreatingAt,
   type PaymentFilter,
   type PaymentRow,
-  recordCallback,
   setPaymentDue,
 } from './store.ts'
 
@@ -120,16 +108,8 @@ export type CallOutcome =
   | { readonly type: 'unclear' }
 
 const WORKER = 'worker'
-const CALLBACK_OUTCOMES = ['applied', 'repeated', 'unchanged', 'foreign', 'bad_signature'] as const
-type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number]
 
 const ASK_FOR_MS = 5 * SECOND
-const SIGNATURE_ALERT_EVERY_MS = HOUR
-const FAILING_AGAIN_MS = HOUR
-// Payments that say nothing may lie between those that do.
-const EXAMINED_PAYMENTS = 20
-// The providers repeat a callback for some days at most.
-const KEEP_CALLBACKS_MS = 30 * DAY
 const LONGEST_REASON = 200
 const NUMBER = /^[0-9a-f]{32}$/
 
@@ -137,31 +117,30 @@ const NUMBER = /^[0-9a-f]{32}$/
 export class Payments implements OrderPayments {
   readonly #options: ServiceOptions
   readonly refunds: Refunds
+  readonly callbacks: Callbacks
+  readonly health: ChannelHealth
   readonly #changes: Counter
-  readonly #callbacks: Counter
   /** The calls of this process that create a payment, by its id. */
   readonly #creating = new Map<string, Promise<void>>()
-  readonly #signatureAlertAt = new Map<string, number>()
-  /** What this process has reported of each channel, and when. */
-  readonly #reported = new Map<string, { readonly isFailing: boolean; readonly at: number }>()
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.refunds = new Refunds({ ...options, wake: options.wakeRefunds })
+    this.health = new ChannelHealth(options)
+    this.callbacks = new Callbacks({
+      ...options,
+      refunds: this.refunds,
+      applyState: (...change) => this.#applyState(...change),
+      takeUnknown: (...change) => this.#takeUnknown(...change),
+    })
     const { metrics, channels } = options
     this.#changes = metrics.counter({
       name: 'payments_total',
       help: 'Payments that entered a status.',
       labels: ['channel', 'status'],
     })
-    this.#callbacks = metrics.counter({
-      name: 'payment_callbacks_total',
-      help: 'Callbacks of payment providers.',
-      labels: ['channel', 'outcome'],
-    })
     for (const channel of channels.keys()) {
       for (const status of PAYMENT_STATUSES) this.#changes.increment({ channel, status }, 0)
-      for (const outcome of CALLBACK_OUTCOMES) this.#callbacks.increment({ channel, outcome }, 0)
     }
   }
 
@@ -393,74 +372,14 @@ export class Payments implements OrderPayments {
     throw noChannel(name, `; ${hint}`)
   }
 
-  /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
-  async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
-    const channel = this.#options.channels.get(name)
-    // Strangers are not told which there are.
-    if (!channel) throw noChannel(name)
-    try {
-      return channel.verifyCallback(headers, body)
-    } catch (error) {
-      if (!(error instanceof BadSignature)) throw error
-      await this.#refuseSignature(name)
-      throw new AppError(
-        'unauthenticated',
-        'bad_signature',
-        'The callback has no valid signature of the provider.',
-        { cause: error },
-      )
-    }
-  }
-
-  async #refuseSignature(channel: string): Promise<void> {
-    const { clock, store, alerts } = this.#options
-    this.#callbacks.increment({ channel, outcome: 'bad_signature' })
-    const now = clock.monotonic()
-    if (now - (this.#signatureAlertAt.get(channel) ?? -Infinity) < SIGNATURE_ALERT_EVERY_MS) return
-    await store.write((tx) =>
-      alerts.raise(tx, {
-        alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.bad_signature:*', channel),
-        source: 'platform.payments',
-        title: `A callback of the payment channel ${channel} has a wrong signature`,
-        body: 'It was refused. Either the keys of the channel are not those of the provider, or somebody forges callbacks.',
-        severity: 'WARNING',
-      }),
-    )
-    this.#signatureAlertAt.set(channel, now)
-  }
-
-  /** Records a verified callback, once, and applies it. */
-  async receive(tx: Tx, name: string, callback: Callback): Promise<CallbackAnswer> {
-    const { acknowledgement } = this.channel(name)
-    const outcome = await this.#receive(tx, name, callback)
-    tx.afterCommit(() => this.#callbacks.increment({ channel: name, outcome }))
-    return acknowledgement
-  }
-
-  async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
-    if (callback.type === 'other') return 'foreign'
-    const { clock } = this.#options
-    // Without an id it cannot be recognized; the state of the row decides then.
-    const { eventId } = callback
-    if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
-    const actor = `payment:${name}`
-    if (callback.type === 'refund')
-      return (await this.refunds.apply(tx, callback.number, callback.state, actor, name))
-        ? 'applied'
-        : 'unchanged'
-    const payment = await findPaymentByNumber(tx, callback.number)
-    if (!payment) return this.#receiveUnknown(tx, name, callback.number, callback.state, actor)
-    // The number of a payment on another channel says nothing about this one.
-    if (payment.channel !== name) return 'foreign'
-    return (await this.#applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
-  }
-
   /** Money with our mark for a payment that is not here, such as after a restore. */
-  async #receiveUnknown(
+  async #takeUnknown(
     tx: Tx,
-    channel: string,
-    number: string,
-    state: ProviderPayment,
+    {
+      channel,
+      number,
+      state,
+    }: { readonly channel: string; readonly number: string; readonly state: ProviderPayment },
     actor: string,
   ): Promise<CallbackOutcome> {
     const { clock, currency } = this.#options
@@ -627,56 +546,12 @@ export class Payments implements OrderPayments {
     over.abort()
   }
 
-  /** Forgets callbacks that no provider repeats any more; returns how many. */
-  prune(limit: number): Promise<number> {
-    const { clock, store } = this.#options
-    return store.write((tx) => forgetCallbacks(tx, clock.now() - KEEP_CALLBACKS_MS, limit))
-  }
-
   /** What the overview says; null without a channel. */
   async summary() {
     const { channels, store } = this.#options
     return channels.size === 0
       ? null
       : { channels: [...channels.keys()], ...(await countAttention(store.read)) }
-  }
-
-  /** Those of the channels whose provider has opened none of the last payments. */
-  async failingChannels(names: readonly string[] = [...this.#options.channels.keys()]): Promise<string[]> {
-    const { clock, store } = this.#options
-    const now = clock.now()
-    const failing: string[] = []
-    for (const channel of names) {
-      const latest = { channel, since: now - FAILING_WITHIN_MS, limit: EXAMINED_PAYMENTS }
-      if (isChannelFailing(await listLatest(store.read, latest), now)) failing.push(channel)
-    }
-    return failing
-  }
-
-  /** Raises or ends the alert about each channel; returns those that fail. What is known already is reported once an hour. */
-  async reportFailing(): Promise<ReadonlySet<string>> {
-    const { alerts, channels, clock, store } = this.#options
-    const failing = new Set(await this.failingChannels())
-    const now = clock.monotonic()
-    for (const channel of channels.keys()) {
-      const isFailing = failing.has(channel)
-      const last = this.#reported.get(channel)
-      const isFresh = last?.isFailing === isFailing && (!isFailing || now - last.at < FAILING_AGAIN_MS)
-      if (isFresh) continue
-      await store.write((tx) =>
-        isFailing
-          ? alerts.raise(tx, failingAlert(channel))
-          : alerts.recoverIfRaised(tx, workingAlert(channel)),
-      )
-      this.#reported.set(channel, { isFailing, at: now })
-    }
-    return failing
-  }
-
-  /** How long the creation of the oldest unclear payment has been unclear, in milliseconds; 0 if there is none. */
-  async oldestCreatingMs(): Promise<number> {
-    const at = await oldestCreatingAt(this.#options.store.read)
-    return at === undefined ? 0 : Math.max(0, this.#options.clock.now() - at)
   }
 }
 
@@ -721,31 +596,7 @@ function blankPayment(now: number) {
   }
 }
 
-function noChannel(name: string, hint = ''): AppError {
-  const message = `There is no payment channel ${JSON.stringify(name)}${hint}.`
-  return new AppError('not_found', 'channel_not_found', message)
-}
-
 function requirePayment(payment: PaymentRow | undefined, id: string): PaymentRow {
   if (!payment) throw notFound('payment', id)
   return payment
-}
-
-function failingAlert(channel: string) {
-  return {
-    alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.channel_failing:*', channel),
-    source: 'platform.payments',
-    title: `No payment by the channel ${channel} works`,
-    body: `The provider has opened none of the last ${FAILED_IN_A_ROW} payments. GET /payments?channel=${channel}&status=failed,creating shows their failed_reason, and the log the answers of the provider. Correct the keys of the channel, or wait until the provider can be reached; meanwhile offer another channel.`,
-    severity: 'HIGH',
-  } as const
-}
-
-function workingAlert(channel: string) {
-  return {
-    alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.channel_failing:*', channel),
-    source: 'platform.payments',
-    title: `Payments by the channel ${channel} work again`,
-    body: 'The provider has opened one.',
-  }
 }

@@ -1,0 +1,139 @@
+import { declaredAlarmId } from '../../kernel/alerts.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import { DAY, HOUR } from '../../kernel/time.ts'
+import type { RecoverableAlerts } from '../../ports/alerts.ts'
+import {
+  BadSignature,
+  type Callback,
+  type CallbackAnswer,
+  type CallbackHeaders,
+  type PaymentChannel,
+  type ProviderPayment,
+} from '../../ports/payments.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { PAYMENT_ALERTS } from './alerts.ts'
+import type { Refunds } from './refunds.ts'
+import { findPaymentByNumber, forgetCallbacks, type PaymentRow, recordCallback } from './store.ts'
+
+interface CallbackOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly alerts: RecoverableAlerts
+  readonly channels: ReadonlyMap<string, PaymentChannel>
+  readonly refunds: Refunds
+  /** Applies the state to a payment; `false` if it changes nothing. */
+  readonly applyState: (
+    tx: Tx,
+    payment: PaymentRow,
+    state: ProviderPayment,
+    actor: string,
+  ) => Promise<boolean>
+  /** Takes money with our mark for a payment that is not here. */
+  readonly takeUnknown: (
+    tx: Tx,
+    money: { readonly channel: string; readonly number: string; readonly state: ProviderPayment },
+    actor: string,
+  ) => Promise<CallbackOutcome>
+}
+
+const CALLBACK_OUTCOMES = ['applied', 'repeated', 'unchanged', 'foreign', 'bad_signature'] as const
+export type CallbackOutcome = (typeof CALLBACK_OUTCOMES)[number]
+
+const SIGNATURE_ALERT_EVERY_MS = HOUR
+// The providers repeat a callback for some days at most.
+const KEEP_CALLBACKS_MS = 30 * DAY
+
+/** The callbacks of providers: each is verified on its raw bytes, recorded once and applied. */
+export class Callbacks {
+  readonly #options: CallbackOptions
+  readonly #received: Counter
+  readonly #signatureAlertAt = new Map<string, number>()
+
+  constructor(options: CallbackOptions) {
+    this.#options = options
+    this.#received = options.metrics.counter({
+      name: 'payment_callbacks_total',
+      help: 'Callbacks of payment providers.',
+      labels: ['channel', 'outcome'],
+    })
+    for (const channel of options.channels.keys())
+      for (const outcome of CALLBACK_OUTCOMES) this.#received.increment({ channel, outcome }, 0)
+  }
+
+  /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
+  async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
+    const channel = this.#options.channels.get(name)
+    // Strangers are not told which there are.
+    if (!channel) throw noChannel(name)
+    try {
+      return channel.verifyCallback(headers, body)
+    } catch (error) {
+      if (!(error instanceof BadSignature)) throw error
+      await this.#refuseSignature(name)
+      throw new AppError(
+        'unauthenticated',
+        'bad_signature',
+        'The callback has no valid signature of the provider.',
+        { cause: error },
+      )
+    }
+  }
+
+  async #refuseSignature(channel: string): Promise<void> {
+    const { clock, store, alerts } = this.#options
+    this.#received.increment({ channel, outcome: 'bad_signature' })
+    const now = clock.monotonic()
+    if (now - (this.#signatureAlertAt.get(channel) ?? -Infinity) < SIGNATURE_ALERT_EVERY_MS) return
+    await store.write((tx) =>
+      alerts.raise(tx, {
+        alarmId: declaredAlarmId(PAYMENT_ALERTS, 'payment.bad_signature:*', channel),
+        source: 'platform.payments',
+        title: `A callback of the payment channel ${channel} has a wrong signature`,
+        body: 'It was refused. Either the keys of the channel are not those of the provider, or somebody forges callbacks.',
+        severity: 'WARNING',
+      }),
+    )
+    this.#signatureAlertAt.set(channel, now)
+  }
+
+  /** Records a verified callback, once, and applies it. */
+  async receive(tx: Tx, name: string, callback: Callback): Promise<CallbackAnswer> {
+    const channel = this.#options.channels.get(name)
+    if (!channel) throw noChannel(name)
+    const outcome = await this.#receive(tx, name, callback)
+    tx.afterCommit(() => this.#received.increment({ channel: name, outcome }))
+    return channel.acknowledgement
+  }
+
+  async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
+    if (callback.type === 'other') return 'foreign'
+    const { applyState, clock, refunds, takeUnknown } = this.#options
+    // Without an id it cannot be recognized; the state of the row decides then.
+    const { eventId } = callback
+    if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
+    const actor = `payment:${name}`
+    if (callback.type === 'refund')
+      return (await refunds.apply(tx, callback.number, callback.state, actor, name)) ? 'applied' : 'unchanged'
+    const payment = await findPaymentByNumber(tx, callback.number)
+    if (!payment)
+      return takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
+    // The number of a payment on another channel says nothing about this one.
+    if (payment.channel !== name) return 'foreign'
+    return (await applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
+  }
+
+  /** Forgets callbacks that no provider repeats any more; returns how many. */
+  prune(limit: number): Promise<number> {
+    const { clock, store } = this.#options
+    return store.write((tx) => forgetCallbacks(tx, clock.now() - KEEP_CALLBACKS_MS, limit))
+  }
+}
+
+/** An error that names no other channel; with a hint for callers who may know them. */
+export function noChannel(name: string, hint = ''): AppError {
+  const message = `There is no payment channel ${JSON.stringify(name)}${hint}.`
+  return new AppError('not_found', 'channel_not_found', message)
+}
