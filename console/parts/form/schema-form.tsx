@@ -113,9 +113,9 @@ interface FormPartsProps {
 }
 
 function FormParts({ form, id, fields, values, faults, enter }: FormPartsProps) {
-  const isUsed = ({ path }: FormField) => faults.has(path) || (values[path] ?? '') !== ''
+  const isUsed = ({ path }: FormField) => (values[path] ?? '') !== ''
   return partsOf(fields, form.folds).map(({ title, fields: part }) => (
-    <FormPart key={part[0]?.path} title={title} isOpen={part.some(isUsed)}>
+    <FormPart key={part[0]?.path} title={title} isUsed={part.some(isUsed)}>
       {part.map((field) => (
         <FieldInput
           key={field.path}
@@ -133,14 +133,14 @@ function FormParts({ form, id, fields, values, faults, enter }: FormPartsProps) 
 interface FormPartProps {
   /** Without one the fields are always in sight. */
   readonly title: string | undefined
-  /** Once it was true the fields stay in sight, until the user folds them. */
-  readonly isOpen: boolean
+  /** Once a field has a value all stay in sight, until the user folds them. */
+  readonly isUsed: boolean
   readonly children: ComponentChildren
 }
 
-function FormPart({ title, isOpen, children }: FormPartProps) {
-  const isOpened = useRef(isOpen)
-  isOpened.current ||= isOpen
+function FormPart({ title, isUsed, children }: FormPartProps) {
+  const isOpened = useRef(isUsed)
+  isOpened.current ||= isUsed
   if (title === undefined) return <>{children}</>
   return (
     <details class="form-fold" open={isOpened.current}>
@@ -305,7 +305,10 @@ function useFaultFocus(form: RefObject<HTMLFormElement | null>): () => void {
   useLayoutEffect(() => {
     if (!isWanted.current) return
     isWanted.current = false
-    form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus()
+    const fault = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')
+    const fold = fault?.closest('details')
+    if (fold) fold.open = true
+    fault?.focus()
   })
   return () => {
     isWanted.current = true
