@@ -46,7 +46,7 @@ import {
 import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
-import { findRunning } from './network.ts'
+import { findOwnListener } from './network.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -119,7 +119,7 @@ function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
 
 async function missing(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
   const { config } = loaded
-  const running = await findRunning(config)
+  const running = await findOwnListener(config)
   if (running) return fault(name, 'database_elsewhere', { listener: running.setting, path: config.dataDir })
   const remains = lostDatabaseRemains(config)
   if (remains.length > 0)

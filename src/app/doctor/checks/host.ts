@@ -25,7 +25,7 @@ import {
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
-import { findRunning } from './network.ts'
+import { findOwnListener } from './network.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
@@ -80,7 +80,7 @@ export const filesCheck: Check = {
 async function missingDirectory({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
   const lost = config.auth.jwtSecrets ? undefined : await secretFinding(config.dataDir, database)
   if (lost) return lost
-  const isNew = (await findRunning(config)) === undefined
+  const isNew = (await findOwnListener(config)) === undefined
   return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 

@@ -183,7 +183,7 @@ async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefin
 }
 
 /** A listener of this configuration at which a platform answers. */
-export async function findRunning(config: Config): Promise<OwnListener | undefined> {
+export async function findOwnListener(config: Config): Promise<OwnListener | undefined> {
   const listeners = listenersOf(config).filter(({ address }) => address.port !== 0)
   const answers = await Promise.all(listeners.map(platformAt))
   return listeners.find((_, index) => answers[index] !== undefined)
