@@ -124,6 +124,7 @@ export type FindingCode =
   | 'server_former_primary'
   | 'file_left'
   | 'lock_held'
+  | 'database_elsewhere'
   | 'database_gone'
   | 'database_absent'
   | 'database_newer'

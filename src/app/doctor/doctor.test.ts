@@ -329,6 +329,26 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
 })
 
+test('a database that is not there while a platform answers is not taken for one that is not made yet', async (t) => {
+  const { examine } = doctorWorld(t)
+  const health = JSON.stringify({ status: 'failing', version: '9.9.9', modules: ['worker'] })
+  const server = createHttpServer((_request, response) => response.writeHead(503).end(health))
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { of } = await examine({ WORKER_LISTEN_ADDR: address })
+  const [database] = of('database')
+  assert.match(
+    `${database?.result} ${database?.detail} ${database?.remedy}`,
+    /^error is not there, .* a platform answers at worker\.listen: it has lost .* put it back and restart/,
+  )
+  assert.deepEqual(
+    of('files').map(({ detail }) => detail),
+    ['does not exist: see the finding of the database'],
+  )
+})
+
 test('a platform that was started before its configuration was changed is to be restarted', async (t) => {
   const { dataDir, examine } = doctorWorld(t)
   const file = `${dataDir}.toml`
@@ -616,6 +636,18 @@ test('a configuration with a secret that every user can read stays readable for 
   assert.match(finding?.detail ?? '', /every user can read auth\.jwt_secret$/)
   const { gid } = statSync(dataDir)
   assert.equal(finding?.remedy, `run: chgrp ${gid} ${file} && chmod u=rw,g=r,o= ${file}`)
+})
+
+test('a configuration that every user can read is fine while no address in it has a login', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  const results = async (bus: string) => {
+    writeFileSync(file, `[bus]\nserver = "nats://${bus}127.0.0.1:1"\n`, { mode: 0o644 })
+    // The variable of the test would count before the file.
+    const findings = (await examine({ PLATFORM_CONFIG: file, BUS_SERVER: '' })).of('configuration')
+    return findings.map(({ result }) => result)
+  }
+  assert.deepEqual([await results(''), await results('ada:secret@')], [['ok'], ['ok', 'warning']])
 })
 
 test('a configuration that every user can change is an error', async (t) => {

@@ -190,6 +190,12 @@ export const FINDINGS = {
     detail: 'process {process} ({name}) has held it for 2 s, and changes are answered 503 meanwhile',
     remedy: 'look what it does (ps {process}); if it is no migration, end it: kill {process}',
   },
+  database_elsewhere: {
+    detail:
+      'is not there, or is empty, and a platform answers at {listener}: it has lost this database, or has another one',
+    remedy:
+      'if {path} was moved, or its disk is not mounted (findmnt), put it back and restart the platform; if the service has other settings, run this command with them (--config, DATA_DIR, DATABASE_URL)',
+  },
   database_gone: { detail: 'is gone, or empty, but not {remains}', remedy: '{remedy}' },
   database_absent: {
     detail: 'does not exist, or is empty, but jwt-secret is there',

@@ -166,6 +166,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '进程 {process}（{name}）占用它已 2 秒，期间的更改均以 503 拒绝',
     remedy: '查看它在做什么（ps {process}）；若不是迁移，请结束它：kill {process}',
   },
+  database_elsewhere: {
+    detail: '不存在或为空，而 {listener} 上有平台应答：它已丢失此数据库，或使用另一个数据库',
+    remedy:
+      '若 {path} 被移走或其磁盘未挂载（findmnt），请将其放回并重启平台；若服务使用其他设置，请以相同的设置运行此命令（--config、DATA_DIR、DATABASE_URL）',
+  },
   database_gone: { detail: '已丢失，但 {remains} 仍在', remedy: '{remedy}' },
   database_absent: { detail: '不存在或为空，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
   database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },

@@ -46,6 +46,7 @@ import {
 import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
+import { findOwnListener } from './network.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -71,7 +72,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   const name = databaseLocation.format(parts.loaded.config.database)
   try {
     const facts = await parts.database()
-    if (!facts || facts.schema.applied.length === 0) return [missing(name, parts)]
+    if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
     return [
       await integrity(name, parts),
       schemaFinding(facts.schema),
@@ -116,8 +117,10 @@ function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
   return { database, dataDir, configFile: file }
 }
 
-function missing(name: string, { loaded }: DoctorParts): CheckFinding {
+async function missing(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
   const { config } = loaded
+  const running = await findOwnListener(config)
+  if (running) return fault(name, 'database_elsewhere', { listener: running.setting, path: config.dataDir })
   const remains = lostDatabaseRemains(config)
   if (remains.length > 0)
     return fault(name, 'database_gone', { remains, remedy: lostDatabaseRemedy(placesOf(loaded)) })

@@ -10,6 +10,7 @@ import { formatSeal } from '../../../domains/audit/index.ts'
 import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
+import { REDACTED } from '../../../kernel/secret.ts'
 import { counted } from '../../../kernel/text.ts'
 import {
   fault,
@@ -24,6 +25,7 @@ import {
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
+import { findOwnListener } from './network.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
@@ -77,7 +79,9 @@ export const filesCheck: Check = {
 /** A database of PostgreSQL that was served before needs the key that was in the directory. */
 async function missingDirectory({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
   const lost = config.auth.jwtSecrets ? undefined : await secretFinding(config.dataDir, database)
-  return lost ?? skipped(config.dataDir, NOT_MADE_YET)
+  if (lost) return lost
+  const isNew = (await findOwnListener(config)) === undefined
+  return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
@@ -389,6 +393,10 @@ function privacyOf({ config, file, settings: all }: LoadedConfig): CheckFinding[
     : [warning(file, 'configuration_readable', { mode: text(mode), settings, command })]
 }
 
-function isSecret({ key }: EffectiveSetting): boolean {
-  return Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+/** An address without a login is none. */
+function isSecret({ key, text: shown }: EffectiveSetting): boolean {
+  return (
+    shown.includes(REDACTED) &&
+    Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+  )
 }

@@ -185,6 +185,13 @@ async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefin
   }
 }
 
+/** A listener of this configuration at which a platform answers. */
+export async function findOwnListener(config: Config): Promise<OwnListener | undefined> {
+  const listeners = listenersOf(config).filter(({ address }) => address.port !== 0)
+  const answers = await Promise.all(listeners.map(platformAt))
+  return listeners.find((_, index) => answers[index] !== undefined)
+}
+
 /** Listens for a moment; resolves with the code of the error, undefined if there is none. */
 function listenFailure({ host, port }: ListenAddress): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
