@@ -80,6 +80,20 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.open('o-2')).failedReason, 'FAULT')
   })
 
+  test('a creation that is refused because it is paid already has paid the order', async () => {
+    await using w = await paymentWorld(dialect)
+    w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: true })
+    const { id, number } = await w.open()
+    w.channel.pay(number)
+    w.channel.faults.push({ call: 'create', outcome: 'refused', isDone: false })
+    w.clock.advance(40 * SECOND)
+    await w.runDue()
+    assert.deepEqual(
+      [(await w.payments.get(id)).status, (await w.orders.get('o-1')).status],
+      ['paid', 'paid'],
+    )
+  })
+
   test('a callback pays the order once, however often it comes', async () => {
     await using w = await paymentWorld(dialect)
     const { id, number } = await w.open()
