@@ -136,6 +136,8 @@ async function outcomeOf(
       // Carried out; only the answer is lost.
       answer(NO_CHANGES)
       return 'reset'
+    case 'reset_before':
+      return 'reset'
     case 'delay': {
       const regular = answer(NO_CHANGES)
       await clock.wait(scripted.delayMs, abortSignal)

@@ -19,6 +19,7 @@ export const SCENARIOS = {
   delay: { on: OPERATIONS, delayMs: 2 * SECOND },
   slow: { on: CALLS, delayMs: 12 * SECOND },
   reset: { on: CALLS },
+  reset_before: { on: CALLS },
   fail: { on: CALLS },
   early: { on: ['create'] },
   late: { on: ['close'] },
@@ -97,6 +98,11 @@ export class Script {
   /** Also while the server runs. */
   add(item: ScriptedScenario): void {
     this.#items.push(item)
+  }
+
+  /** Forgets those that have not run: the providers are well again. */
+  clear(): void {
+    this.#items.length = 0
   }
 
   take(channel: Channel, on: Operation): ScriptedScenario | undefined {

@@ -1,4 +1,4 @@
-import { paymentKills } from './payment-kills.ts'
+import { paymentStorm } from './payment-storm.ts'
 import { shortForm } from './support/short-form.ts'
 
-shortForm(paymentKills)
+shortForm(paymentStorm)

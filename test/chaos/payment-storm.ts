@@ -1,193 +1,183 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { MockPayment } from '../../programs/mock-pay/book.ts'
-import { readMockPayConfig } from '../../programs/mock-pay/env.ts'
-import { startMockPay, type MockPay } from '../../programs/mock-pay/server.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import type { Operation } from '../../programs/mock-pay/provider.ts'
+import type { ScenarioKind } from '../../programs/mock-pay/scenarios.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/loopback.ts'
-import { servePlatform, temporaryDirectory, type ServedPlatform } from '../support/platform.ts'
-import { openEngine, type Engine, type EngineName } from './support/engine.ts'
+import { missingFaketime } from '../support/jumping-clock.ts'
+import type { EngineName } from './support/engine.ts'
+import { daysOf, requireBooks, settle } from './support/payment-books.ts'
+import { PLANS, serveCustomer } from './support/payment-customers.ts'
+import { CHANNELS, openPaymentShop, type PaymentShop } from './support/payment-shop.ts'
 import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
-const ORDERS_EACH_ROUND = 6
-const CENTS = 4_990
+const ORDERS_EACH_ROUND = 60
 const MAX_RUN_MS = 600
-const PATIENCE = { timeoutMs: 180_000 }
-const CHANNELS = [
-  ['stripe', 'stripe', ''],
-  ['wechat', 'wechatpay', ''],
-  ['ali', 'alipay', '/gateway.do'],
-] as const
-const FAULTS = ['twice', 'out_of_order', 'early', 'bad_signature'] as const
+const HASTEN_EVERY_MS = 1_000
+const NEW_FOR_MS = 15_000
+const CALL_FAULTS_EACH_ROUND = 36
+const CALLBACK_FAULTS_EACH_ROUND = 36
+const KILLS_OF_RECONCILIATION = 3
+const PATIENCE = { timeoutMs: 120_000 }
+// One answer in ten is slower than the platform waits for it.
+const DELAYS_MS = [5, 5, 5, 50, 50, 50, 500, 500, 500, 11_000]
+const DELAYS_OF_SHORT_FORM_MS = [5, 50, 500]
+const SHORT_FORM = 2
 
-export const paymentKills: Scenario = {
-  name: 'payment-kills',
+/** What a provider does wrong with a call: before its effect, after it, or slowly. */
+const CALL_FAULTS: Readonly<Record<Exclude<Operation, 'bill' | 'callback'>, readonly ScenarioKind[]>> = {
+  create: ['429', '500', 'reset', 'reset_before', 'slow', 'early'],
+  query: ['429', '500', 'reset', 'reset_before', 'slow'],
+  close: ['429', '500', 'reset', 'reset_before', 'slow', 'late'],
+  refund: ['429', '500', 'reset', 'reset_before', 'slow'],
+}
+const OPERATIONS = Object.keys(CALL_FAULTS) as (keyof typeof CALL_FAULTS)[]
+/** Most are lost: a call whose answer is lost, too, must be asked for. */
+const CALLBACK_FAULTS: readonly ScenarioKind[] = [
+  'lost',
+  'lost',
+  'lost',
+  'delay',
+  'twice',
+  'out_of_order',
+  'bad_signature',
+  'old_timestamp',
+]
+
+export const paymentStorm: Scenario = {
+  name: 'payment-storm',
   row: 'R-33',
-  promise: 'kill -9 of two apis loses no payment, pays no order twice and refunds nothing twice',
+  promise:
+    'whatever providers do, kill -9 of two apis loses no payment, takes none twice, and makes each refund once',
   unit: 'kills of an api',
-  // A thousand payments on each engine.
-  rounds: { short: 3, brief: 20, full: 334 },
+  // A thousand orders for each channel on each engine.
+  rounds: { short: 2 * SHORT_FORM, brief: 20, full: 100 },
   parts: [
-    { title: 'on SQLite', share: 0.5, run: (trial) => killApis(trial, 'sqlite') },
-    { title: 'on PostgreSQL', share: 0.5, run: (trial) => killApis(trial, 'postgres') },
+    { title: 'on SQLite', share: 0.5, run: (trial) => storm(trial, 'sqlite') },
+    { title: 'on PostgreSQL', share: 0.5, run: (trial) => storm(trial, 'postgres') },
   ],
+  unsupported: missingFaketime,
 }
 
-interface Shop {
-  readonly mock: MockPay
-  readonly serve: (index: number) => Promise<ServedPlatform>
-  readonly engine: Engine
-}
-
-/** Two apis on one database; the callbacks come to the first. */
-async function openShop({ scope }: Trial, engineName: EngineName): Promise<Shop> {
-  const dataDir = scope.use(temporaryDirectory()).path
-  const engine = await openEngine(engineName, dataDir, scope)
-  const ports = [await freePort(), await freePort()]
-  const publicUrl = `http://127.0.0.1:${ports[0]}`
-  const secrets = join(dataDir, 'secrets')
-  const config = readMockPayConfig({
-    MOCK_PAY_PORT: '0',
-    MOCK_PAY_SECRETS_DIR: secrets,
-    MOCK_PAY_CALLBACK_URL: `${publicUrl}/payments/callbacks`,
-  })
-  const mock = await startMockPay(config, { clock: systemClock, write: () => undefined })
-  scope.defer(() => mock.close(0))
-  const tables = CHANNELS.map(
-    ([name, kind, path]) =>
-      `[payments.channels.${name}]\nkind = "${kind}"\nsecrets_file = "${join(secrets, `pay-${kind}.env`)}"\napi_url = "http://127.0.0.1:${mock.port}${path}"\n`,
-  )
-  writeFileSync(join(dataDir, 'platform.toml'), `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`)
-  const serve = async (index: number) =>
-    scope.use(
-      await servePlatform({
-        dataDir,
-        modules: 'api',
-        env: { ...engine.env, LISTEN_ADDR: `127.0.0.1:${ports[index]}` },
-      }),
-    )
-  return { mock, serve, engine }
-}
-
-async function killApis(trial: Trial, engineName: EngineName): Promise<Figures> {
-  const { rounds, wantsMore, signal, show, chance } = trial
-  const { mock, serve, engine } = await openShop(trial, engineName)
-  const apis = [await serve(0), await serve(1)]
+async function storm(trial: Trial, engineName: EngineName): Promise<Figures> {
+  const { rounds, wantsMore, scope, signal, show, chance } = trial
+  const shop = await openPaymentShop(scope, engineName)
+  const customers: Promise<number>[] = []
+  const stopHastening = keepHastening(shop)
+  scope.defer(stopHastening)
   let kills = 0
-  const work: Promise<void>[] = []
-  for (let round = 0; wantsMore(round); round++) {
+  for (; wantsMore(kills); kills++) {
     signal.throwIfAborted()
-    show(`kill ${round + 1} of ${rounds}`)
-    for (let each = 0; each < ORDERS_EACH_ROUND; each++) {
-      const [, kind] = chance.pick(CHANNELS)
-      if (chance.between(0, 1) === 0)
-        mock.script.add({ channel: kind, on: 'callback', kind: chance.pick(FAULTS), delayMs: 5 })
-      work.push(serveCustomer(apis, mock, `o-${round}-${each}`, each))
-    }
+    show(`kill ${kills + 1} of ${rounds}`)
+    addFaults(shop, trial)
+    for (let each = 0; each < ORDERS_EACH_ROUND; each++)
+      customers.push(
+        serveCustomer(shop, {
+          orderId: `o-${kills}-${each}`,
+          channel: chance.pick(CHANNELS),
+          plan: chance.pick(PLANS),
+        }),
+      )
     await pause(chance.between(0, MAX_RUN_MS))
-    const index = chance.between(0, 1)
-    await apis[index]?.kill()
-    kills++
-    apis[index] = await serve(index)
+    await shop.restart(chance.between(0, 1))
   }
-  await Promise.all(work)
-  return requireOutcome(engine, mock, kills)
+  show('the last customers')
+  shop.mock.script.clear()
+  const refunds = (await Promise.all(customers)).reduce((sum, each) => sum + each, 0)
+  await stopHastening()
+  // A callback that is held back comes after the next one of its provider.
+  for (const channel of CHANNELS)
+    await serveCustomer(shop, { orderId: `last-${channel[0]}`, channel, plan: 'pay' })
+  await hasten(shop)
+  await settle(shop)
+  const figures = await requireBooks(shop, refunds)
+  show('reconciliation')
+  return { kills: kills + KILLS_OF_RECONCILIATION, ...figures, ...(await reconcile(shop, trial)) }
 }
 
-/** An order with its payment; two of three are paid, and every third of them is refunded. */
-async function serveCustomer(
-  apis: readonly ServedPlatform[],
-  mock: MockPay,
-  orderId: string,
-  index: number,
-): Promise<void> {
-  const [channel] = CHANNELS[index % CHANNELS.length] ?? CHANNELS[0]
-  const send = (path: string, body: unknown) => sendUntilAnswered(apis, path, body, `${orderId} ${path}`)
-  await send('/orders', { order_id: orderId, platform: 'live', amount_cents: CENTS })
-  const { id, number } = (await send(`/orders/${orderId}/payments`, { channel })) as {
-    id: string
-    number: string
+function addFaults({ mock }: PaymentShop, { chance, rounds }: Trial): void {
+  const delays = rounds > SHORT_FORM ? DELAYS_MS : DELAYS_OF_SHORT_FORM_MS
+  const add = (on: Operation, kinds: readonly ScenarioKind[]) => {
+    const [, channel] = chance.pick(CHANNELS)
+    mock.script.add({ channel, on, kind: chance.pick(kinds), delayMs: chance.pick(delays) })
   }
-  if (index % 3 === 2) return
-  const booked = await eventually(
-    `the payment of ${orderId} at the provider`,
-    () => mock.book.payments().find((each) => each.number === number),
-    PATIENCE,
-  )
-  mock.book.act(booked, 'pay')
-  if (index % 3 !== 0) return
-  await eventually(
-    `${orderId} is paid`,
-    async () =>
-      ((await readJson(apis, `/payments/${id}`)) as { status?: string } | undefined)?.status === 'paid',
-    PATIENCE,
-  )
-  await send(`/payments/${id}/refunds`, { reason: 'broken' })
+  for (let each = 0; each < CALL_FAULTS_EACH_ROUND; each++) {
+    const on = chance.pick(OPERATIONS)
+    add(on, CALL_FAULTS[on])
+  }
+  for (let each = 0; each < CALLBACK_FAULTS_EACH_ROUND; each++) add('callback', CALLBACK_FAULTS)
 }
 
-/** A caller repeats its request under one key until there is an answer, at either api. */
-async function sendUntilAnswered(apis: readonly ServedPlatform[], path: string, body: unknown, key: string) {
-  let tries = 0
+/** What is asked for later is asked for now: the pauses have tests of their own. */
+async function hasten({ engine }: PaymentShop, sinceMs = 0): Promise<void> {
+  const set = `set due_at = ${Date.now()} where due_at is not null and lease_holder is null`
+  await engine.change(`update payment_refunds ${set}`)
+  await engine.change(`update payments ${set} and created_at > ${sinceMs}`)
+}
+
+/** Every second, what is new: customers wait for a callback that is lost. Returns what stops it. */
+function keepHastening(shop: PaymentShop): () => Promise<void> {
+  const over = new AbortController()
+  const { signal } = over
+  const run = async () => {
+    while (!signal.aborted) {
+      await hasten(shop, Date.now() - NEW_FOR_MS)
+      await pause(HASTEN_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return () => {
+    over.abort()
+    return running
+  }
+}
+
+/** A day later each day of each channel matches, although the bills come with faults and the apis are killed meanwhile. */
+async function reconcile(shop: PaymentShop, { chance }: Trial): Promise<Figures> {
+  const days = daysOf(shop.mock)
+  await shop.passDay()
+  const runs = days.flatMap((date) => CHANNELS.map(([channel, kind]) => ({ channel, kind, date })))
+  for (const { kind: channel } of runs)
+    shop.mock.script.add({ channel, on: 'bill', kind: chance.pick(CALL_FAULTS.query), delayMs: 500 })
+  const matching = untilAllMatch(shop, runs)
+  await pause(chance.between(0, MAX_RUN_MS))
+  await shop.restart(chance.between(0, 1))
+  const matched = await matching
+  const rows = await shop.engine.count(
+    `select (select count(*) from payments where status = 'paid') +
+      (select count(*) from payment_refunds where status = 'succeeded')`,
+  )
+  assert.equal(matched, rows, 'each payment and refund matches once')
+  return { reconciled: matched, differences: 0 }
+}
+
+interface Day {
+  readonly channel: string
+  readonly date: string
+}
+
+async function untilAllMatch(shop: PaymentShop, days: readonly Day[]): Promise<number> {
+  let matched = 0
+  for (const day of days) matched += await untilMatched(shop, day)
+  return matched
+}
+
+/** Asks for a reconciliation until one has matched; returns how many rows of it matched. */
+async function untilMatched({ apis, engine }: PaymentShop, { channel, date }: Day): Promise<number> {
+  const newest = `select status, matched from payment_reconciliations
+    where channel = '${channel}' and date = '${date}' order by seq desc limit 1`
   return eventually(
-    `an answer to ${key}`,
+    `${channel} matches on ${date}`,
     async () => {
-      const api = apis[tries++ % apis.length]
-      const headers = { 'idempotency-key': key }
-      const answer = await api?.call('POST', path, { body, headers }).catch(() => undefined)
-      if (!answer || answer.status >= 500) return undefined
-      const text = await answer.text().catch(() => undefined)
-      if (text === undefined) return undefined
-      assert.ok(answer.status < 300, `${path}: ${answer.status} ${text}`)
-      return JSON.parse(text) as unknown
+      const [row] = await engine.rows(newest)
+      assert.notEqual(row?.['status'], 'differs')
+      if (row?.['status'] === 'matched') return Number(row['matched'])
+      if (row?.['status'] !== 'running')
+        for (const api of apis)
+          await api
+            .call('POST', '/payments/reconciliations', { body: { channel, date } })
+            .catch(() => undefined)
+      return undefined
     },
     PATIENCE,
   )
-}
-
-async function readJson(apis: readonly ServedPlatform[], path: string): Promise<unknown> {
-  for (const api of apis) {
-    const answer = await api.call('GET', path).catch(() => undefined)
-    if (answer?.status === 200) return answer.json().catch(() => undefined)
-  }
-  return undefined
-}
-
-async function requireOutcome(engine: Engine, mock: MockPay, kills: number): Promise<Figures> {
-  const unsettled = () =>
-    engine.count(
-      `select (select count(*) from payments where status = 'creating') + (select count(*) from payment_refunds where status = 'pending')`,
-    )
-  await eventually('everything to be settled', async () => (await unsettled()) === 0, PATIENCE)
-  const there = mock.book.payments()
-  const paidThere = there.filter(({ paidAt }) => paidAt !== undefined)
-  const paidHere = `select count(*) from payments p join orders o on o.order_id = p.order_id
-    where p.status = 'paid' and o.status = 'paid' and p.attention is null`
-  await eventually(
-    'each payment to be paid here',
-    async () => (await engine.count(paidHere)) === paidThere.length,
-    PATIENCE,
-  )
-  const rows = await engine.rows('select number, status from payments')
-  const statusOf = new Map(rows.map(({ number, status }) => [number, status]))
-  assert.equal(rows.length, there.length, 'one payment there for each here')
-  for (const { number, paidAt } of there)
-    assert.equal(statusOf.get(number) === 'paid', paidAt !== undefined, number)
-  assert.equal(await engine.count(`select count(*) from orders where status = 'paid'`), paidThere.length)
-  const refundedTwice = there.filter(({ refunds }: MockPayment) => refunds.length > 1).length
-  assert.equal(refundedTwice, 0, 'nothing is refunded twice')
-  const refunds = there.filter((each) => each.refunds.length > 0).length
-  assert.equal(await engine.count(`select count(*) from payment_refunds where status = 'succeeded'`), refunds)
-  const events = `select count(*) from messages where subject = 'payment.paid'`
-  assert.equal(await engine.count(events), paidThere.length, 'one event for each')
-  return {
-    kills,
-    payments: there.length,
-    paid: paidThere.length,
-    refunds,
-    lost: 0,
-    'paid or refunded twice': 0,
-  }
 }

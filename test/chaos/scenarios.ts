@@ -12,7 +12,7 @@ import { lockContention } from './lock-contention.ts'
 import { massExpiry } from './mass-expiry.ts'
 import { migration } from './migration.ts'
 import { night } from './night.ts'
-import { paymentKills } from './payment-kills.ts'
+import { paymentStorm } from './payment-storm.ts'
 import { powerLoss } from './power-loss.ts'
 import { robotStorm } from './robot-storm.ts'
 import { supervision } from './supervision.ts'
@@ -43,7 +43,7 @@ export const SCENARIOS: readonly Scenario[] = [
   flood,
   robotStorm,
   commandKills,
-  paymentKills,
+  paymentStorm,
   webhookStorm,
   night,
 ]

@@ -300,13 +300,11 @@ export function describePaymentChannelContract(
 
     it('an answer that says nothing about the outcome is unclear, a decision is refused', async () => {
       await using w = await open()
-      for (const kind of ['429', '500', 'reset'] as const) {
+      for (const [index, kind] of (['429', '500', 'reset', 'reset_before'] as const).entries()) {
         w.script('create', kind)
-        await assert.rejects(
-          make(w, { number: NUMBER.replace(/.$/, kind.slice(0, 1) === 'r' ? 'a' : kind.slice(0, 1)) }),
-          isError('unclear'),
-        )
+        await assert.rejects(make(w, { number: NUMBER.replace(/.$/, String(index)) }), isError('unclear'))
       }
+      assert.equal(w.mock.book.payments().length, 1, 'only after the effect')
       w.script('create', 'fail')
       await assert.rejects(make(w), isError('refused'))
     })

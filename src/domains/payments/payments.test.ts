@@ -80,6 +80,20 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.open('o-2')).failedReason, 'FAULT')
   })
 
+  test('a creation that is refused because it is paid already has paid the order', async () => {
+    await using w = await paymentWorld(dialect)
+    w.channel.faults.push({ call: 'create', outcome: 'unclear', isDone: true })
+    const { id, number } = await w.open()
+    w.channel.pay(number)
+    w.channel.faults.push({ call: 'create', outcome: 'refused', isDone: false })
+    w.clock.advance(40 * SECOND)
+    await w.runDue()
+    assert.deepEqual(
+      [(await w.payments.get(id)).status, (await w.orders.get('o-1')).status],
+      ['paid', 'paid'],
+    )
+  })
+
   test('a callback pays the order once, however often it comes', async () => {
     await using w = await paymentWorld(dialect)
     const { id, number } = await w.open()
@@ -209,6 +223,22 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.orders.get('o-1')).status, 'paid')
   })
 
+  test('a query that has no answer after a minute is repeated after 5 minutes, not later', async () => {
+    await using w = await paymentWorld(dialect)
+    const { id, number } = await w.open()
+    w.channel.pay(number)
+    w.channel.faults.push({ call: 'query', outcome: 'unclear', isDone: false })
+    for (const [minutes, status] of [
+      [1, 'open'],
+      [3, 'open'],
+      [1, 'paid'],
+    ] as const) {
+      w.clock.advance(minutes * MINUTE)
+      await w.runDue()
+      assert.equal((await w.payments.get(id)).status, status)
+    }
+  })
+
   test('a provider that does not answer makes no other one wait', async () => {
     await using w = await paymentWorld(dialect)
     for (let index = 0; index < 20; index++) await w.open(`o-${index}`)
@@ -240,18 +270,23 @@ onEveryDialect('payments', (dialect) => {
     }
   })
 
-  test('an order that ends otherwise closes its open payment at the provider', async () => {
-    await using w = await paymentWorld(dialect)
-    const { id, number } = await w.open()
-    await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
-    w.channel.faults.push({ call: 'close', outcome: 'unclear', isDone: false })
-    await w.runDue()
-    assert.equal((await w.payments.get(id)).status, 'open')
-    w.clock.advance(30 * SECOND)
-    await w.runDue()
-    assert.equal((await w.payments.get(id)).status, 'closed')
-    assert.equal(w.channel.payments.get(number)?.status, 'closed')
-  })
+  for (const fault of [
+    { outcome: 'unclear', isDone: false },
+    { outcome: 'unclear', isDone: true },
+    { outcome: 'refused', isDone: false },
+  ] as const)
+    test(`an order that ends otherwise closes its open payment at the provider, though its first answer is ${fault.outcome}${fault.isDone ? ' and late' : ''}`, async () => {
+      await using w = await paymentWorld(dialect)
+      const { id, number } = await w.open()
+      await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+      w.channel.faults.push({ call: 'close', ...fault })
+      await w.runDue()
+      assert.equal((await w.payments.get(id)).status, 'open')
+      w.clock.advance(30 * SECOND)
+      await w.runDue()
+      assert.equal((await w.payments.get(id)).status, 'closed')
+      assert.equal(w.channel.payments.get(number)?.status, 'closed')
+    })
 
   for (const isKnownByNumber of [true, false])
     test(`an order that ends while its payment is created leaves nothing open at a provider that ${isKnownByNumber ? 'knows' : 'does not know'} our numbers`, async () => {
@@ -519,18 +554,26 @@ onEveryDialect('payments', (dialect) => {
     assert.equal((await w.orders.get('o-3')).status, 'paid')
   })
 
-  test('with refund_late a late payment is refunded by itself, once, and its alert ends', async () => {
-    await using w = await paymentWorld(dialect, { refundLate: true })
-    const { id, number } = await w.open()
-    await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
-    const callback = w.channel.pay(number)
-    await Promise.all([callback, { ...callback, eventId: 'other' }].map(w.receive))
-    await w.runRefunds()
-    await w.runRefunds()
-    const { refundedCents, attention } = await w.payments.get(id)
-    assert.deepEqual([refundedCents, attention, w.channel.refunds.size], [4_990, null, 1])
-    assert.equal(w.alerts.at(-1), `payment.late:${id} CLOSE`)
-  })
+  for (const kind of ['late', 'duplicate'] as const)
+    test(`with refund_late a ${kind} payment is refunded by itself, once, and its alert ends`, async () => {
+      await using w = await paymentWorld(dialect, { refundLate: true })
+      const { id, number } = await w.open()
+      if (kind === 'late') await w.write((tx) => w.orders.move(tx, 'o-1', 'expired', 'ada'))
+      else {
+        const wanted = { orderId: 'o-1', channel: w.other.name }
+        const { payment } = await w.write((tx) => w.payments.create(tx, wanted, 'shop'))
+        const paid = w.other.pay((await w.payments.complete(payment.id)).number)
+        await w.write((tx) => w.payments.callbacks.receive(tx, w.other.name, paid))
+      }
+      const callback = w.channel.pay(number)
+      await Promise.all([callback, { ...callback, eventId: 'other' }].map(w.receive))
+      await w.runRefunds()
+      await w.runRefunds()
+      const { refundedCents, attention } = await w.payments.get(id)
+      assert.deepEqual([refundedCents, attention], [4_990, null])
+      assert.deepEqual([w.channel.refunds.size, w.other.refunds.size], [1, 0])
+      assert.equal(w.alerts.at(-1), `payment.${kind}:${id} CLOSE`)
+    })
 })
 
 test('a paid payment stays paid, and every other status can become paid', () => {

@@ -564,11 +564,28 @@ async function call(channel: PaymentChannel, payment: PaymentRow, now: number): 
   const reference = referenceOf(payment)
   const isCreating = payment.status === 'creating'
   // Even one that is to be closed is created again where nothing else says what it is called there.
-  if (isCreating && !(payment.isClosing && channel.isKnownByNumber))
-    return { type: 'opened', opened: await channel.create(payment.number, payment.parameters) }
+  if (isCreating && !(payment.isClosing && channel.isKnownByNumber)) return createAt(channel, payment)
   const isClose = isUnfinished(payment) && (payment.isClosing || isActionDead(payment, now))
   const state = await (isClose ? channel.close(reference) : channel.query(reference))
   return { type: 'state', state, isClose }
+}
+
+/** A repeated call is refused, too, when an earlier one whose answer was lost has made the payment, and it is paid. */
+async function createAt(channel: PaymentChannel, payment: PaymentRow): Promise<CallOutcome> {
+  try {
+    return { type: 'opened', opened: await channel.create(payment.number, payment.parameters) }
+  } catch (error) {
+    if (!isRefusal(error) || !channel.isKnownByNumber) throw error
+    const state = await channel.query(referenceOf(payment)).catch((other: unknown) => {
+      throw isRefusal(other) ? error : other
+    })
+    if (state.status === 'paid') return { type: 'state', state, isClose: false }
+    throw error
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ChannelError && error.outcome === 'refused'
 }
 
 function blankPayment(now: number) {

@@ -18,6 +18,8 @@ export interface Engine {
   /** The environment variables with which the platform uses it. */
   readonly env: Readonly<Record<string, string>>
   rows(sql: string): Promise<Row[]>
+  /** Changes rows beside the platform. */
+  change(sql: string): Promise<void>
   /** The number in the first column of the first row. */
   count(sql: string): Promise<number>
 }
@@ -28,9 +30,9 @@ export async function openEngine(
   dataDir: string,
   scope: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { env, rows } = name === 'postgres' ? await onPostgres(scope) : onSqlite(dataDir)
+  const { env, rows, change } = name === 'postgres' ? await onPostgres(scope) : onSqlite(dataDir)
   const count = async (sql: string) => Number(Object.values((await rows(sql))[0] ?? {})[0])
-  return { name, env, rows, count }
+  return { name, env, rows, change, count }
 }
 
 async function onPostgres(scope: AsyncDisposableStack) {
@@ -39,7 +41,9 @@ async function onPostgres(scope: AsyncDisposableStack) {
   const client = new Client({ connectionString: url })
   await client.connect()
   scope.defer(() => client.end())
-  return { env: { DATABASE_URL: url }, rows: async (sql: string) => (await client.query<Row>(sql)).rows }
+  const rows = async (sql: string) => (await client.query<Row>(sql)).rows
+  const change = async (sql: string) => void (await client.query(sql))
+  return { env: { DATABASE_URL: url }, rows, change }
 }
 
 function onSqlite(dataDir: string) {
@@ -47,7 +51,11 @@ function onSqlite(dataDir: string) {
     using database = new DatabaseSync(join(dataDir, 'platform.db'), { readOnly: true, timeout: 5_000 })
     return database.prepare(sql).all()
   }
-  return { env: {}, rows }
+  const change = async (sql: string): Promise<void> => {
+    using database = new DatabaseSync(join(dataDir, 'platform.db'), { timeout: 5_000 })
+    database.exec(sql)
+  }
+  return { env: {}, rows, change }
 }
 
 /**
