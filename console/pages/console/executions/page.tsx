@@ -43,7 +43,7 @@ export function ExecutionsPage({ id }: ViewProps) {
   const words = executionWords()
   return (
     <ObjectsPage
-      path={pathOf({ name: 'executions' })}
+      path={pathOf('executions')}
       source={executionList}
       words={words}
       labelOf={(name, value) => {

@@ -19,7 +19,7 @@ import { isFinal, orderMovesFrom, ORDER_TONES, type OrderStatus, type Order } fr
 import { orderList, platformsSeen } from './source.ts'
 import { orderWords } from './words.ts'
 
-const PATH = pathOf({ name: 'orders' })
+const PATH = pathOf('orders')
 const BULK_MOVES = VALUES.listOrders.status.filter((status) => status !== 'pending')
 
 /** The orders: the list, and beside it the order that the address names. */

@@ -2,18 +2,17 @@ import { signal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { language } from '../../../i18n/language.ts'
 import { withValues } from '../../../parts/failure-words.ts'
+import type { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
 
 type Finding = AnswerOf<'getDoctorReport'>['findings'][number]
 
-type ChineseFindings = (typeof import('./doctor-findings-zh.ts'))['DOCTOR_FINDINGS_ZH']
-
-const chineseFindings = signal<ChineseFindings | null>(null)
+const chineseFindings = signal<typeof DOCTOR_FINDINGS_ZH | null>(null)
 
 /** Loads the Chinese words, which only their readers need; what the doctor says is in English until then. */
 export async function loadChineseFindings(): Promise<void> {
   if (chineseFindings.peek() !== null) return
-  const { DOCTOR_FINDINGS_ZH } = await import('./doctor-findings-zh.ts')
-  chineseFindings.value = DOCTOR_FINDINGS_ZH
+  const loaded = await import('./doctor-findings-zh.ts')
+  chineseFindings.value = loaded.DOCTOR_FINDINGS_ZH
 }
 
 interface DoctorSentences {

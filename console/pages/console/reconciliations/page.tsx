@@ -25,7 +25,7 @@ import { reconciliationWords } from './words.ts'
 type Reconciliation = AnswerOf<'getReconciliation'>
 type Difference = AnswerOf<'listPaymentDifferences'>['items'][number]
 
-const PATH = pathOf({ name: 'reconciliations' })
+const PATH = pathOf('reconciliations')
 const PAGE_LENGTH = 50
 const EVERY_MS = 15_000
 const MOST_SHOWN = 100
@@ -217,10 +217,7 @@ function DifferenceFacts({ difference }: { readonly difference: Difference }) {
   return (
     <FactList
       facts={[
-        [
-          title,
-          payment_id === null ? name : <a href={`${pathOf({ name: 'payments' })}/${payment_id}`}>{name}</a>,
-        ],
+        [title, payment_id === null ? name : <a href={pathOf('payments', payment_id)}>{name}</a>],
         [words.here, sideText(difference.here_status, difference.here_cents)],
         [words.there, sideText(difference.there_status, difference.there_cents)],
       ]}

@@ -35,7 +35,7 @@ export function useMentionNotices(): void {
         const ticket = ticketIn(event)
         if (!ticket || !isMentionedNow(ticket)) return
         const { id, title, comments } = ticket
-        const open = () => route(`${pathOf({ name: 'tickets' })}/${encodeURIComponent(id)}`)
+        const open = () => route(pathOf('tickets', id))
         showNews(words().mentioned(isolated(title)), { title: words().open, run: open })
         const body = comments.at(-1)?.text ?? ''
         if (notifiesOfAlerts()) notify({ id, title: words().mentioned(title), body, open })

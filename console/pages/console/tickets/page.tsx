@@ -32,7 +32,7 @@ import {
 } from './model.ts'
 import { ticketWords } from './words.ts'
 
-const PATH = pathOf({ name: 'tickets' })
+const PATH = pathOf('tickets')
 const VIEWS = ['list', 'board'] as const
 
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */

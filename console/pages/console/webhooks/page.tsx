@@ -28,7 +28,7 @@ import {
 import { NewWebhook, EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
-const PATH = pathOf({ name: 'webhooks' })
+const PATH = pathOf('webhooks')
 
 /** The webhooks: the list, and beside it the webhook that the address names. */
 export function WebhooksPage({ id }: ViewProps) {
