@@ -130,6 +130,50 @@ onEveryDialect('the schema', (dialect) => {
     })
   })
 
+  test('a payment of an older release whose refund has failed needs a person, unless somebody has resolved it', async (t) => {
+    const { store, drop } = await world()
+    t.after(async () => (await store.close(), await drop()))
+    const older = MIGRATIONS.findIndex(({ name }) => name === '0045-failed-refunds')
+    await migrate(store, systemClock, MIGRATIONS.slice(0, older))
+    const payment = { channel: 'shop', status: 'paid', currency: 'CNY', parameters: '', created_by: 'ada' }
+    const cents = {
+      amount_cents: 100,
+      reserved_cents: 0,
+      is_closing: 0,
+      attempts: 0,
+      created_at: 1,
+      queued_at: 1,
+    }
+    const histories = {
+      failed: ['refunded', 'refund_failed'],
+      resolved: ['refund_failed', 'resolved'],
+      again: ['refund_failed', 'resolved', 'refund_unclear'],
+      refunded: ['refund_failed', 'refunded'],
+      fine: ['paid'],
+    }
+    await store.write(async ({ db }) => {
+      for (const [id, changes] of Object.entries(histories)) {
+        const refunded_cents = id === 'refunded' ? 100 : 0
+        await db
+          .insertInto('payments')
+          .values({ ...payment, ...cents, id, number: id, refunded_cents })
+          .execute()
+        for (const change of changes)
+          await db
+            .insertInto('payment_history')
+            .values({ payment_id: id, at: 1, change, actor: 'ada' })
+            .execute()
+      }
+    })
+    await migrate(store, systemClock)
+    const rows = await store.read.db
+      .selectFrom('payments')
+      .select('id')
+      .where('has_failed_refund', '=', 1)
+      .execute()
+    assert.deepEqual(rows.map((row) => Object.values(row)[0]).toSorted(), ['again', 'failed'])
+  })
+
   test('alerts of an older release that nothing ends any more end after the upgrade', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))

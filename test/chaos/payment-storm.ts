@@ -69,14 +69,17 @@ async function storm(trial: Trial, engineName: EngineName): Promise<Figures> {
     signal.throwIfAborted()
     show(`kill ${kills + 1} of ${rounds}`)
     addFaults(shop, trial)
-    for (let each = 0; each < ORDERS_EACH_ROUND; each++)
-      customers.push(
-        serveCustomer(shop, {
-          orderId: `o-${kills}-${each}`,
-          channel: chance.pick(CHANNELS),
-          plan: chance.pick(PLANS),
-        }),
-      )
+    for (let each = 0; each < ORDERS_EACH_ROUND; each++) {
+      const orderId = `o-${kills}-${each}`
+      const served = serveCustomer(shop, {
+        orderId,
+        channel: chance.pick(CHANNELS),
+        plan: chance.pick(PLANS),
+      })
+      // The end waits for all.
+      served.catch(() => undefined)
+      customers.push(served)
+    }
     await pause(chance.between(0, MAX_RUN_MS))
     await shop.restart(chance.between(0, 1))
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
 import type { CHANNELS, PaymentShop } from './payment-shop.ts'
 
@@ -6,6 +7,8 @@ const CENTS = 4_990
 const PARTS = [990, 4_000] as const
 const PATIENCE = { timeoutMs: 180_000 }
 const MOST_ATTEMPTS = 20
+// Sixty customers who ask more often are a load of their own.
+const ASK_EVERY_MS = 200
 
 /** What a customer does, and the shop with the payment and the order. */
 export const PLANS = ['pay', 'refund', 'close', 'close and pay', 'expire', 'expire and pay', 'leave'] as const
@@ -42,7 +45,14 @@ export async function serveCustomer(
   if (plan.endsWith('pay') || plan === 'refund') shop.mock.book.act(there, 'pay')
   await ending
   if (plan !== 'refund') return 0
-  await eventually(`${orderId} is paid`, async () => (await read(shop, id)).status === 'paid', PATIENCE)
+  await eventually(
+    `${orderId} is paid`,
+    async () => {
+      await pause(ASK_EVERY_MS)
+      return ((await get(shop, `/payments/${id}`)) as Payment).status === 'paid'
+    },
+    PATIENCE,
+  )
   for (const cents of PARTS) await refund(shop, id, cents)
   return PARTS.length
 }
@@ -93,6 +103,7 @@ async function refund(shop: PaymentShop, id: string, cents: number): Promise<voi
     const status = await eventually(
       `the outcome of the refund ${asked.id}`,
       async () => {
+        await pause(ASK_EVERY_MS)
         const { items } = (await get(shop, path)) as { items: { id: string; status: string }[] }
         const found = items.find((each) => each.id === asked.id)?.status
         return found === 'pending' ? undefined : found
@@ -103,8 +114,6 @@ async function refund(shop: PaymentShop, id: string, cents: number): Promise<voi
   }
   assert.fail(`no refund of ${cents} cents of ${id}`)
 }
-
-const read = async (shop: PaymentShop, id: string) => (await get(shop, `/payments/${id}`)) as Payment
 
 async function get(shop: PaymentShop, path: string): Promise<unknown> {
   const { status, text } = (await attempt(shop, 'GET', path, undefined, undefined)) ?? {}

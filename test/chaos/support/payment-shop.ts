@@ -53,7 +53,8 @@ export async function openPaymentShop(
   writeFileSync(join(dataDir, 'platform.toml'), `[payments]\npublic_url = "${publicUrl}"\n${tables.join('')}`)
   const serve = async (index: number) => {
     const time = offsetMs > 0 ? fakedClock(DAY_MINUTES) : {}
-    const env = { ...engine.env, ...time, LISTEN_ADDR: `127.0.0.1:${ports[index]}` }
+    const address = { LISTEN_ADDR: `127.0.0.1:${ports[index]}`, API_RATE_LIMIT: '1000000' }
+    const env = { ...engine.env, ...time, ...address }
     return scope.use(await servePlatform({ dataDir, modules: 'api', env }))
   }
   const apis = [await serve(0), await serve(1)]
