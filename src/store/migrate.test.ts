@@ -166,12 +166,15 @@ onEveryDialect('the schema', (dialect) => {
       }
     })
     await migrate(store, systemClock)
-    const rows = await store.read.db
+    const found = store.read.db
       .selectFrom('payments')
       .select('id')
       .where('has_failed_refund', '=', 1)
-      .execute()
-    assert.deepEqual(rows.map((row) => Object.values(row)[0]).toSorted(), ['again', 'failed'])
+      .orderBy('id')
+    assert.deepEqual(
+      (await found.execute()).map((row) => Object.values(row)[0]),
+      ['again', 'failed'],
+    )
   })
 
   test('alerts of an older release that nothing ends any more end after the upgrade', async (t) => {

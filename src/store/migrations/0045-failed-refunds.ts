@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Whether a payment needs a person because a refund of it has failed; until now its history said so. */
+/** Whether a payment needs a person because a refund of it has failed; its history has it of the rows that are there. */
 export const failedRefunds: Migration = {
   name: '0045-failed-refunds',
   breaking: false,
