@@ -62,7 +62,12 @@ const FOLDERS = [
     name: 'store',
     comment: 'Does not know the domains, which declare their own tables.',
     path: '^src/store/',
-    mayImport: ['^src/store/', KERNEL, PORTS, packages('kysely', 'lru-cache', 'pg', '@types/pg')],
+    mayImport: [
+      '^src/store/',
+      KERNEL,
+      PORTS,
+      packages('kysely', 'lru-cache', 'pg', '@types/pg', 'pg-copy-streams', '@types/pg-copy-streams'),
+    ],
   },
   {
     name: 'domains',
@@ -125,7 +130,11 @@ const FOLDERS = [
 /** Packages and modules that only some folders may import. */
 const RESTRICTED_PACKAGES = [
   { to: '^(node:)?sqlite$', name: 'sqlite', only: ['^src/store/dialects/'] },
-  { to: packages('pg', '@types/pg'), name: 'pg', only: ['^src/store/dialects/'] },
+  {
+    to: packages('pg', '@types/pg', 'pg-copy-streams', '@types/pg-copy-streams'),
+    name: 'pg',
+    only: ['^src/store/dialects/'],
+  },
   { to: packages('@nats-io/[^/]+'), name: 'nats', only: ['^src/infra/bus/'] },
   { to: packages('@opentelemetry/[^/]+'), name: 'opentelemetry', only: ['^src/infra/traces/'] },
   { to: packages('openid-client'), name: 'openid-client', only: ['^src/infra/oidc/'] },

@@ -6,7 +6,7 @@ import type { LoadTarget, Slice } from './support/load.ts'
 import { figures, ratio, type Measure } from './support/measure.ts'
 import { CONNECTIONS, postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
-import { familySeconds } from './support/processor.ts'
+import { familySeconds, SHORTEST_COUNTED_MS } from './support/processor.ts'
 import { inDatabase, makeDatabase, serverProcess, startDurablePostgres } from './support/postgres-server.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { freePort } from '../test/support/loopback.ts'
@@ -54,7 +54,7 @@ function withDatabaseTime({ name, run }: Contestant, pid: number): Contestant<Sa
     name,
     async run(forMs) {
       const before = familySeconds(pid)
-      const slice = await run(forMs)
+      const slice = await run(Math.max(forMs, SHORTEST_COUNTED_MS))
       const orders = Object.values(slice.statuses).reduce((sum, count) => sum + count, 0)
       return { ...slice, databaseTime: ((familySeconds(pid) - before) * 1_000_000) / orders }
     },

@@ -8,7 +8,7 @@ import { figures, ratio, type Measure } from './support/measure.ts'
 import { postOrders } from './support/order-load.ts'
 import { startPlatform } from './support/platform-server.ts'
 import { inDatabase, makeDatabase, serverProcess, startDurablePostgres } from './support/postgres-server.ts'
-import { familySeconds, processorSeconds, untilQuiet } from './support/processor.ts'
+import { familySeconds, processorSeconds, SHORTEST_COUNTED_MS, untilQuiet } from './support/processor.ts'
 import { interleave, type Contestant, type Round, type RoundOptions } from './support/rounds.ts'
 import { diskDirectory } from './support/servers.ts'
 import { startSocketClients, type SocketClients } from './support/socket-clients.ts'
@@ -143,7 +143,7 @@ function withApis(
     name,
     run: (forMs) =>
       measureTimes(processes, database, async () =>
-        requireSuccess(name, await generator.apply(target, forMs)),
+        requireSuccess(name, await generator.apply(target, Math.max(forMs, SHORTEST_COUNTED_MS))),
       ),
   }
 }
@@ -158,7 +158,9 @@ function withGateways(
   return {
     name,
     async run(forMs) {
-      const sample = await measureTimes(processes, database, () => clients.open(target, forMs))
+      const sample = await measureTimes(processes, database, () =>
+        clients.open(target, Math.max(forMs, SHORTEST_COUNTED_MS)),
+      )
       // The ends of the sessions are not part of the next slice.
       for (const { pid } of processes) await untilQuiet(pid)
       return sample

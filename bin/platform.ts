@@ -255,10 +255,12 @@ function program(): Command {
     .action(async (user, options) => (await tokenCommands()).createApiToken(context, user, options))
   token
     .command('list')
-    .argument('<user>')
-    .description('list the API tokens of a user, newest first')
+    .argument('[user]')
+    .description('list the API tokens of a user, or of all users, newest first')
     .addOption(configFile())
-    .action(async (user, options) => (await tokenCommands()).listApiTokens(context, user, options))
+    .action(async (user: string | undefined, options) =>
+      (await tokenCommands()).listApiTokens(context, user, options),
+    )
   token
     .command('revoke')
     .argument('<user>')

@@ -26,6 +26,7 @@ export const SPECIFIERS = [
   'openid-client',
   'p-queue',
   'pg',
+  'pg-copy-streams',
   'pino',
   'prom-client',
   're2js',

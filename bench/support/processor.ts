@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html, in ticks of which there are 100 a second on Linux
 const TICKS_PER_SECOND = 100
+/** In a shorter time, in milliseconds, the counters may not move at all. */
+export const SHORTEST_COUNTED_MS = 250
 const PARENT = 1
 const OWN_TIMES = [11, 12]
 const TIMES_OF_ENDED_CHILDREN = [13, 14]

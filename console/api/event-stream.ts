@@ -1,4 +1,6 @@
 import type { StreamEvent } from '../../clients/typescript/src/event-stream.ts'
+import type { Schemas } from '../../clients/typescript/src/generated.ts'
+import { EVENT_SCHEMAS } from './generated.ts'
 
 /** One event of `GET /events`. */
 export interface LiveEvent {
@@ -8,11 +10,13 @@ export interface LiveEvent {
   readonly data: unknown
 }
 
-/** Finds the object that an event is about: that which has this member. */
+const SCHEMAS: Readonly<Record<string, keyof Schemas>> = EVENT_SCHEMAS
+
+/** Finds the object of this schema that an event is about. */
 export const eventObject =
-  <T extends object>(member: keyof T & string) =>
-  ({ data }: LiveEvent): T | null =>
-    typeof data === 'object' && data !== null && member in data ? (data as T) : null
+  <Name extends keyof Schemas>(schema: Name) =>
+  ({ subject, data }: LiveEvent): Schemas[Name] | null =>
+    SCHEMAS[subject] === schema ? (data as Schemas[Name]) : null
 
 export function liveEventOf({ event, data }: StreamEvent): LiveEvent {
   return { subject: event, data: dataOf(data) }

@@ -82,7 +82,7 @@ export type FindingCode =
   | 'configuration_empty'
   | 'configuration_writable'
   | 'configuration_readable'
-  | 'receiver_unusable'
+  | 'secrets_unusable'
   | 'environment_not_loaded'
   | 'variable_unknown'
   | 'data_dir_broken'
@@ -90,9 +90,10 @@ export type FindingCode =
   | 'data_dir_of_root'
   | 'data_dir_of_other'
   | 'data_dir_open'
-  | 'file_of_other'
-  | 'file_unreadable'
-  | 'file_writable'
+  | 'data_dir_copied'
+  | 'files_of_other'
+  | 'files_unreadable'
+  | 'files_writable'
   | 'key_readable'
   | 'key_refused'
   | 'key_lost'
@@ -115,12 +116,15 @@ export type FindingCode =
   | 'disk_full'
   | 'disk_low'
   | 'disk_too_small'
+  | 'log_disk_low'
+  | 'log_deleted'
   | 'inodes_low'
   | 'disk_of_network'
   | 'server_unreachable'
   | 'server_former_primary'
   | 'file_left'
   | 'lock_held'
+  | 'database_elsewhere'
   | 'database_gone'
   | 'database_absent'
   | 'database_newer'
@@ -138,12 +142,18 @@ export type FindingCode =
   | 'orders_overdue'
   | 'payments_failing'
   | 'bus_unreachable'
+  | 'bus_stopped'
+  | 'bus_certificate_refused'
+  | 'bus_login_refused'
+  | 'bus_is_other_program'
+  | 'bus_host_unknown'
   | 'bus_lost'
   | 'bus_payload_small'
   | 'jetstream_off'
   | 'stream_full'
   | 'stream_silent'
   | 'messages_wait'
+  | 'messages_unsent'
   | 'messages_dead'
   | 'certificates_ended'
   | 'certificates_end_soon'
@@ -163,6 +173,7 @@ export type FindingCode =
   | 'provider_unusable'
   | 'api_unreachable'
   | 'api_is_other_program'
+  | 'api_other_protocol'
   | 'api_answer'
   | 'api_is_gateway'
   | 'gateway_unknown'
@@ -179,6 +190,7 @@ export type FindingCode =
   | 'night_failed'
   | 'night_in_future'
   | 'night_state_lost'
+  | 'night_timer_elsewhere'
   | 'night_refused'
   | 'night_unheard'
   | 'drive_shared'
@@ -189,6 +201,65 @@ export type FindingCode =
   | 'backup_late'
   | 'backup_in_future'
   | 'backup_file_lost'
+
+export const VALUES = {
+  listMessages: {"status":["pending","delivered","dead"]},
+  listOrders: {"status":["pending","paid","shipped","completed","expired"],"sort":["created_at","expires_at"]},
+  listPayments: {"status":["creating","open","paid","closed","failed"],"attention":["any","late","duplicate","amount_mismatch","unknown_order"]},
+  listPaymentDifferences: {"kind":["missing_here","missing_there","amount_differs","status_differs"]},
+  listVpnSessions: {"state":["open","closed"]},
+  listVpnAudit: {"event":["session_registered","session_closed","auth_failed"]},
+  listAlerts: {"status":["firing","acknowledged","recovered","frozen"],"sort":["created_at","severity"]},
+  listSilences: {"state":["active","pending","ended"]},
+  explainAlertRoute: {"severity":["CRITICAL","HIGH","ERROR","WARNING","INFO","CLOSE"]},
+  listTickets: {"status":["open","in_progress","resolved","closed","unclosed"],"level":["critical","high","medium","low","info"]},
+  listCertificates: {"status":["valid","not_yet_valid","expiring","expired","revoked","replaced"],"sort":["created_at","not_after"]},
+  listExecutions: {"status":["awaiting_approval","queued","running","succeeded","failed","timed_out","cancelled","incomplete","rejected","expired","interrupted"]},
+  listWebhookDeliveries: {"status":["pending","delivered","failed"]},
+} as const
+
+export const ORDER_MOVES = {"pending":["paid","expired"],"paid":["shipped","completed"],"shipped":["completed"],"completed":[],"expired":[]} as const
+
+export const TICKET_MOVES = {"open":["in_progress","resolved","closed"],"in_progress":["open","resolved","closed"],"resolved":["open","closed"],"closed":["open"]} as const
+
+export const EVENT_SCHEMAS = {
+  "alert.raised": "Alert",
+  "alert.acknowledged": "Alert",
+  "alert.recovered": "Alert",
+  "alert.frozen": "Alert",
+  "alert.unfrozen": "Alert",
+  "silence.created": "Silence",
+  "silence.ended": "Silence",
+  "order.created": "Order",
+  "order.paid": "Order",
+  "order.shipped": "Order",
+  "order.completed": "Order",
+  "order.timeout": "Order",
+  "payment.created": "Payment",
+  "payment.paid": "Payment",
+  "payment.failed": "Payment",
+  "payment.closed": "Payment",
+  "payment.refunded": "Payment",
+  "payment.attention": "Payment",
+  "payment.reconciled": "Reconciliation",
+  "vpn.audit.session_registered": "VpnAuditEntry",
+  "vpn.audit.session_closed": "VpnAuditEntry",
+  "vpn.audit.auth_failed": "VpnAuditEntry",
+  "ticket.created": "TicketDetails",
+  "ticket.updated": "TicketDetails",
+  "heartbeat.created": "Heartbeat",
+  "heartbeat.changed": "Heartbeat",
+  "heartbeat.missed": "Heartbeat",
+  "heartbeat.recovered": "Heartbeat",
+  "heartbeat.deleted": "Heartbeat",
+  "data.backup.started": "DataBackup",
+  "data.backup.completed": "DataBackup",
+  "data.backup.failed": "DataBackup",
+  "data.backup.deleted": "DataBackup",
+  "command.requested": "Execution",
+  "command.decided": "Execution",
+  "command.finished": "Execution"
+} as const
 
 export const BODIES = {
   publishMessage: {"type":"object","required":["subject","payload"],"properties":{"subject":{"type":"string","pattern":"^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]*(?:\\.[^\\s.*>\\x00-\\x20\\x7f]+)*$","maxLength":255,"description":"One subject: tokens separated by dots, no wildcards, not beginning with `$`.","examples":["shop.opened"]},"payload":{"description":"Any JSON value."},"headers":{"type":"object","patternProperties":{"^(?:[A-MO-Za-mo-z0-9_-][A-Za-z0-9_-]{0,63}|[Nn](?:[B-Zb-z0-9_-][A-Za-z0-9_-]{0,62})?|[Nn][Aa](?:[A-SU-Za-su-z0-9_-][A-Za-z0-9_-]{0,61})?|[Nn][Aa][Tt](?:[A-RT-Za-rt-z0-9_-][A-Za-z0-9_-]{0,60})?|[Nn][Aa][Tt][Ss](?:[A-Za-z0-9_][A-Za-z0-9_-]{0,59})?)$":{"type":"string","maxLength":1024,"pattern":"^[\\t\\x20-\\x7e]*$"}},"maxProperties":32,"additionalProperties":false,"description":"Headers of the bus message."}},"additionalProperties":false},

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from './actions/actions.ts'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
@@ -21,10 +21,10 @@ export function Drawer({ title, subject = title, onClose, leavesFocus, children 
   const heading = useRef<HTMLHeadingElement>(null)
   useObjectTitle(title)
   useActions(() => [{ title: partWords().close, keys: 'Escape', isKeyOnly: true, run: onClose }])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })
   }, [subject])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = drawer.current
     return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined
   }, [])

@@ -56,7 +56,7 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
     <div class="mention-box" ref={frame} onInput={look} onKeyDown={onKeyDown} onFocusOut={close}>
       {children}
       {shown && (
-        <ul class="mention-list card" ref={scrollIntoSight} id={id} role="listbox" aria-label={label}>
+        <ul class="mention-list card" ref={placeBelowText} id={id} role="listbox" aria-label={label}>
           {shown.names.map((name, index) => (
             <li
               key={name}
@@ -79,9 +79,13 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
   )
 }
 
-/** The names stand below the text, which may be at the lower edge of the window. */
-function scrollIntoSight(list: HTMLElement | null): void {
-  list?.scrollIntoView({ block: 'nearest' })
+/** The names stand below the text, in front of the button that sends it; the text may be at the lower edge of the window. */
+function placeBelowText(list: HTMLElement | null): void {
+  const frame = list?.parentElement
+  const text = frame?.querySelector('textarea')
+  if (!list || !frame || !text) return
+  list.style.top = `${text.getBoundingClientRect().bottom - frame.getBoundingClientRect().top}px`
+  list.scrollIntoView({ block: 'nearest' })
 }
 
 /** Tells assistive technology which name is chosen while the focus stays in the text. */

@@ -45,7 +45,7 @@ export function ObjectActions({ status, actions, children }: ObjectActionsProps)
     })),
   )
   return (
-    <div class="actions" ref={bar}>
+    <div class="actions object-actions" ref={bar}>
       {status && <StatusBadge {...status} />}
       {allowed.map(({ title, runningTitle, isDestructive, isDisabled = false, run }) => (
         <button

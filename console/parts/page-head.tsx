@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { usePageTitle } from './tab-title.ts'
 
 // The first page of a visit leaves the focus where the browser puts it.
@@ -14,7 +14,7 @@ export interface PageHeadProps {
 /** The heading of a page. It takes the focus when the page replaces another one, so that readers know where they are. */
 export function PageHead({ title, children }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirstPageOfVisit) heading.current?.focus({ preventScroll: true })
     isFirstPageOfVisit = false
   }, [])

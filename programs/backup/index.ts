@@ -5,5 +5,14 @@ export { retryBackup } from './commands/retry.ts'
 export { runBackup } from './commands/run.ts'
 export { selfcheck } from './commands/selfcheck.ts'
 export { backupStatus } from './commands/status.ts'
-export { BackupParts, lostNight, readNight, recognitionOf, secretFilesOf, type SecretFile } from './parts.ts'
+export {
+  BackupParts,
+  lostNight,
+  readNight,
+  recognitionOf,
+  secretFilesOf,
+  timersElsewhere,
+  type SecretFile,
+} from './parts.ts'
+export type { TimerFault } from './install/timer-faults.ts'
 export { recognitionRemedy } from './host/platform-reader.ts'

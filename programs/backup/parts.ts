@@ -24,7 +24,8 @@ import { createNightHost } from './host/night-host.ts'
 import { askRecognition, createPlatformReader, type Recognition } from './host/platform-reader.ts'
 import type { Shell } from './host/shell.ts'
 import { callSigner } from './host/signed-call.ts'
-import type { InstalledProgram } from './install/index.ts'
+import { installSettingsOf, type InstalledProgram } from './install/index.ts'
+import { timerFaults, type TimerFault } from './install/timer-faults.ts'
 import { UNIT_DIRECTORY } from './install/unit-files.ts'
 import { createLogFile } from './log-file.ts'
 import { readIdentities } from './package/identity-file.ts'
@@ -122,6 +123,11 @@ export function lostNight(config: Config, unitDirectory = UNIT_DIRECTORY): strin
   const { directory } = placesOf(config)
   const isInstalled = existsSync(join(unitDirectory, 'platform-backup.timer'))
   return isInstalled && !existsSync(directory) ? directory : undefined
+}
+
+/** The installed timers that elapse at other times than the configuration says. */
+export function timersElsewhere(config: Config, unitDirectory = UNIT_DIRECTORY): TimerFault[] {
+  return timerFaults(installSettingsOf(config), unitDirectory)
 }
 
 /** Whether the platform takes the alerts of a routine with this configuration. */

@@ -7,7 +7,7 @@ export interface BillEntry {
   readonly payment: MockPayment
   readonly refund: MockRefund | undefined
   readonly amountCents: number
-  /** Of Beijing: `2026-01-31 10:00:00`. */
+  /** The time in Beijing: `2026-01-31 10:00:00`. */
   readonly localTime: string
 }
 

@@ -133,7 +133,7 @@ async function request(
   }
 }
 
-/** Of a local tool (docs/specification.md, Identity). */
+/** The headers of a local tool (docs/specification.md, Identity). */
 function identityHeaders({ name, roles }: Options['identity']): Record<string, string> {
   return { 'x-user-id': name, 'x-user-name': name, 'x-user-roles': roles }
 }

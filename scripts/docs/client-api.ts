@@ -117,12 +117,22 @@ function answerType(operation: PlacedOperation): string {
   return [...new Set(types)].join(' | ') || 'undefined'
 }
 
-function eventTypes({ webhooks }: OpenApiDocument): string[] {
-  if (!webhooks) return []
-  const lines = Object.entries(webhooks).map(([subject, { post }]) => {
+/** The name of the schema that the data of each event has, by its subject; without those that have none of a name. */
+export function eventSchemas(document: OpenApiDocument): Record<string, string> {
+  const named = eventData(document).flatMap(([subject, { $ref }]) => ($ref ? [[subject, nameIn($ref)]] : []))
+  return Object.fromEntries(named) as Record<string, string>
+}
+
+function eventData({ webhooks = {} }: OpenApiDocument): (readonly [subject: string, data: Schema])[] {
+  return Object.entries(webhooks).map(([subject, { post }]) => {
     const { data = {} } = post.requestBody?.content[EVENT_TYPE]?.schema?.properties ?? {}
-    return `  ${JSON.stringify(subject)}: ${typeOf(data)}`
+    return [subject, data]
   })
+}
+
+function eventTypes(document: OpenApiDocument): string[] {
+  if (!document.webhooks) return []
+  const lines = eventData(document).map(([subject, data]) => `  ${JSON.stringify(subject)}: ${typeOf(data)}`)
   return [`/** The data of each event, by its subject. */\nexport interface Events {\n${lines.join('\n')}\n}`]
 }
 
@@ -142,7 +152,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 /** The TypeScript type of the values that a schema accepts. */
 function typeOf(schema: Schema): string {
-  if (schema.$ref) return `Schemas['${schema.$ref.split('/').at(-1) ?? ''}']`
+  if (schema.$ref) return `Schemas['${nameIn(schema.$ref)}']`
   const types = [schema.type ?? []].flat()
   if (schema.enum) {
     const values = schema.enum.map((value) => JSON.stringify(value))
@@ -150,6 +160,11 @@ function typeOf(schema: Schema): string {
   }
   const names = types.map((type) => PLAIN[type] ?? (type === 'array' ? listType(schema) : objectType(schema)))
   return names.join(' | ') || 'unknown'
+}
+
+/** The name of the schema that a reference leads to. */
+function nameIn(reference: string): string {
+  return reference.split('/').at(-1) ?? ''
 }
 
 function listType({ items }: Schema): string {

@@ -1,16 +1,40 @@
 import { FINDINGS } from '../../src/app/doctor/findings.ts'
+import { ORDER_MOVES } from '../../src/domains/orders/model.ts'
+import { TICKET_MOVES } from '../../src/domains/tickets/model.ts'
 import { FAULTS } from '../../src/kernel/faults.ts'
-import { GENERATED_NOTE, jsonBodyOf, operationTable } from './client-api.ts'
-import { operationsOf, type OpenApiDocument } from './open-api.ts'
+import { eventSchemas, GENERATED_NOTE, jsonBodyOf, operationTable } from './client-api.ts'
+import { operationsOf, type OpenApiDocument, type PlacedOperation } from './open-api.ts'
 
 /**
  * What the console knows of the API besides the client for programs: the codes of the faults of fields and of the findings of the
- * doctor, and the schemas of the bodies, which only forms need.
+ * doctor, the values that the parameters of a query take, the moves of orders and tickets, the objects that events are about, and
+ * the schemas of the bodies, which only forms need.
  */
 export function consoleApi(document: OpenApiDocument): string {
-  const operations = operationsOf(document).filter(jsonBodyOf)
-  const bodies = `export const BODIES = ${operationTable(operations, jsonBodyOf)} as const\n`
-  return [GENERATED_NOTE, codesOf('FaultCode', FAULTS), codesOf('FindingCode', FINDINGS), bodies].join('\n\n')
+  const operations = operationsOf(document)
+  const parts = [
+    codesOf('FaultCode', FAULTS),
+    codesOf('FindingCode', FINDINGS),
+    constant('VALUES', operationTable(operations.filter(valuesOf), valuesOf)),
+    constant('ORDER_MOVES', JSON.stringify(ORDER_MOVES)),
+    constant('TICKET_MOVES', JSON.stringify(TICKET_MOVES)),
+    constant('EVENT_SCHEMAS', JSON.stringify(eventSchemas(document), null, 2)),
+    constant('BODIES', operationTable(operations.filter(jsonBodyOf), jsonBodyOf)),
+  ]
+  return `${[GENERATED_NOTE, ...parts].join('\n\n')}\n`
+}
+
+function constant(name: string, text: string): string {
+  return `export const ${name} = ${text} as const`
+}
+
+/** The values of each parameter of the query that takes only some; undefined for an operation without one. */
+function valuesOf({ parameters = [] }: PlacedOperation): Record<string, readonly unknown[]> | undefined {
+  const found = parameters.flatMap(({ in: place, name, schema }) => {
+    const values = schema.enum ?? schema.items?.enum
+    return place === 'query' && values ? [[name, values] as const] : []
+  })
+  return found.length > 0 ? Object.fromEntries(found) : undefined
 }
 
 function codesOf(name: string, sentences: object): string {

@@ -211,7 +211,7 @@ function busStreamJob(
     everyMs: STREAM_EVERY_MS,
     async run() {
       const madeAt = bus.streamMadeAt
-      // Of two processes with a bus each, the one that delivers knows where the messages go.
+      // With two processes that have a bus each, the one that delivers knows where the messages go.
       if (madeAt !== undefined && dispatcher?.isDelivering === true) await messages.noteStream(madeAt)
     },
   }

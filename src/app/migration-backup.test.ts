@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../../test/support/platform.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
+import type { Migration } from '../store/migrations/migration.ts'
 import { migrate, MIGRATIONS } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -19,13 +20,9 @@ const FORMER = MIGRATIONS.slice(0, 3)
 async function world(t: TestContext) {
   const directory = temporaryDirectory()
   const database = { kind: 'sqlite', path: join(directory.path, 'platform.db') } as const
-  const store = await openStore({
-    database,
-    readOnly: false,
-    clock: systemClock,
-    metrics: noMetrics,
-    logger: silentLogger,
-  })
+  const parts = { readOnly: false, clock: systemClock, metrics: noMetrics, logger: silentLogger }
+  const open = () => openStore({ database, ...parts })
+  const store = await open()
   t.after(async () => {
     await store.close()
     directory[Symbol.dispose]()
@@ -33,6 +30,8 @@ async function world(t: TestContext) {
   const config = { database, backupBeforeMigration: true }
   const backup = `${database.path}.before-migration`
   return {
+    database,
+    open,
     store,
     backup,
     copies: () => readdirSync(directory.path).filter((name) => name.includes('before-migration')),
@@ -81,6 +80,42 @@ test('what a killed migration has left is removed by the next one', async (t) =>
   writeFileSync(`${backup}.0198.0199.partial`, 'part of a copy')
   await upTo(FORMER)
   assert.deepEqual(copies(), ['platform.db.before-migration'])
+})
+
+test('an upgrade that fails again and again makes one copy, until somebody writes to the database', async (t) => {
+  const { database, upTo, copies, backup, store, open } = await world(t)
+  await upTo(FIRST)
+  await store.close()
+  const fails: Migration = {
+    name: '0003-fails',
+    breaking: false,
+    async up({ db }) {
+      await sql`create table of_the_upgrade (id text)`.execute(db)
+      throw new Error('it fails')
+    },
+  }
+  const failing = [...FIRST, fails]
+  const copiedAs = async () => {
+    const tried = await open()
+    await assert.rejects(upTo(failing, { store: tried }), /it fails/)
+    await tried.close()
+    return statSync(backup, { bigint: true }).ino
+  }
+  const first = await copiedAs()
+  assert.deepEqual([await copiedAs(), await copiedAs()], [first, first])
+  const former = new DatabaseSync(database.path)
+  former.exec("insert into leases (name, holder, expires_at) values ('of the former release', 'x', 1)")
+  former.close()
+  const second = await copiedAs()
+  assert.notEqual(second, first)
+  rmSync(backup)
+  assert.notEqual(await copiedAs(), second)
+  const mark = `${database.path}.migrating`
+  assert.ok(existsSync(mark))
+  const last = await open()
+  t.after(() => last.close())
+  assert.equal((await upTo(FORMER, { store: last })).backup, backup)
+  assert.deepEqual([existsSync(mark), copies()], [false, ['platform.db.before-migration']])
 })
 
 test('no copy is made with database.backup_before_migration = false', async (t) => {

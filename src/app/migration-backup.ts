@@ -1,4 +1,4 @@
-import { glob, rm, stat, statfs } from 'node:fs/promises'
+import { glob, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -39,9 +39,12 @@ export async function migrateDatabaseFile(
     return applied.length > 0 && pending.length > 0
   }
   const isCopied = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())
-  const backup = isCopied ? await copyBefore(store, { path: database.path, clock, isPending }) : undefined
+  const backup = isCopied ? await copyOnce(store, { path: database.path, clock, isPending }) : undefined
   const steps = await migrate(store, clock, migrations)
-  if (database.kind === 'sqlite' && steps.length > 0) await removeCopies(database.path, clock.now())
+  if (database.kind === 'sqlite') {
+    await rm(markOf(database.path), { force: true })
+    if (steps.length > 0) await removeCopies(database.path, clock.now())
+  }
   return { steps, backup }
 }
 
@@ -50,18 +53,46 @@ export function wayBack(backup: string): string {
   return `to go back, stop the platform, install the former release, and run: platform data restore ${backup}`
 }
 
+interface CopyParts {
+  readonly path: string
+  readonly clock: Clock
+  readonly isPending: () => Promise<boolean>
+}
+
+/** A migration that fails is tried again every few seconds: its copy stays as long as nobody has written to the database. */
+async function copyOnce(store: Store, parts: CopyParts): Promise<string | undefined> {
+  const { path } = parts
+  if ((await isUnchanged(path)) && (await sizeOf(copyOf(path))) > 0) return copyOf(path)
+  const backup = await copyBefore(store, parts)
+  if (backup !== undefined) await writeFile(markOf(path), await stateOf(path), { mode: 0o600 })
+  return backup
+}
+
+const copyOf = (path: string) => `${path}.before-migration`
+/** What the file was when the copy was made; there until a process serves the database. */
+const markOf = (path: string) => `${path}.migrating`
+
+/** What was committed and is not in the file yet is in its log, which a process that is stopped in order empties. */
+async function isUnchanged(path: string): Promise<boolean> {
+  const mark = await readFile(markOf(path), 'utf8').catch(() => undefined)
+  return mark === (await stateOf(path)) && (await sizeOf(`${path}-wal`)) === 0
+}
+
+async function stateOf(path: string): Promise<string> {
+  const { ino, size, mtimeNs } = await stat(path, { bigint: true })
+  return [ino, size, mtimeNs].join(' ')
+}
+
+/** 0 without a file. */
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0
+}
+
 /** The copy of an earlier migration is replaced. */
-async function copyBefore(
-  store: Store,
-  {
-    path,
-    clock,
-    isPending,
-  }: { readonly path: string; readonly clock: Clock; readonly isPending: () => Promise<boolean> },
-): Promise<string | undefined> {
+async function copyBefore(store: Store, { path, clock, isPending }: CopyParts): Promise<string | undefined> {
   await removeCopies(path, clock.now() - MINUTE)
   await requireSpace(store, dirname(path))
-  const backup = `${path}.before-migration`
+  const backup = copyOf(path)
   const copy = `${backup}.${newId()}`
   try {
     // Another process may have migrated meanwhile, and removed this copy: its own is the right one.
@@ -79,7 +110,7 @@ async function copyBefore(
 
 /** Those that processes have left that were killed meanwhile; one that is being made changes all the time. */
 async function removeCopies(path: string, unchangedSince: number): Promise<void> {
-  for await (const copy of glob(`${path}.before-migration.*`)) {
+  for await (const copy of glob(`${copyOf(path)}.*`)) {
     const { mtimeMs = 0 } = (await stat(copy).catch(() => undefined)) ?? {}
     if (mtimeMs <= unchangedSince) await rm(copy, { force: true })
   }

@@ -179,7 +179,7 @@ export function readChannelSecrets({
   const secrets: Record<string, string> = {}
   for (const variable of SECRETS[kind]) {
     const value = given[variable]
-    // Of a list of secrets, one at least.
+    // A list of secrets has one at least.
     if (value === undefined || /^[\s,]*$/.test(value))
       throw unusableFile(secretsFile, key, `a line ${variable}=…`, 'none')
     if (variable === APIV3_KEY && Buffer.byteLength(value) !== APIV3_KEY_BYTES)

@@ -23,14 +23,14 @@ export const ROBOT_RECEIVER = 'robot'
 export interface ReceiverConfig {
   readonly name: string
   readonly kind: ReceiverKind
-  /** Of `mail`: the address of the mail server. */
+  /** For `mail` the address of the mail server. */
   readonly url: Secret | undefined
   readonly urlFile: string | undefined
   readonly secret: Secret | undefined
   readonly secretFile: string | undefined
-  /** Of `telegram`. */
+  /** For `telegram`. */
   readonly chatId: string | undefined
-  /** Of `mail`. */
+  /** For `mail`. */
   readonly from: string | undefined
   readonly to: readonly string[] | undefined
   /** Its place, for people. */
@@ -71,7 +71,7 @@ interface Mention {
 }
 
 interface KindKeys {
-  /** Of each one must be there, by itself or with `_file`. */
+  /** Each of them is required, by itself or with `_file`. */
   readonly needed: readonly string[]
   readonly optional?: readonly string[]
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWebhookSecret, newWebhookSecret, webhookHeaders } from './standard-webhook.ts'
 
-// Of the Standard Webhooks reference implementation.
+// Values of the Standard Webhooks reference implementation.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const MESSAGE = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' }
 

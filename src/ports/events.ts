@@ -56,7 +56,7 @@ export interface LoggedMessage extends LoggedEvent {
   readonly isEvent: boolean
   /** Epoch milliseconds. */
   readonly createdAt: number
-  /** Of a message of a user (`storedTrace`); an event has it in its payload. */
+  /** The trace of a message of a user (`storedTrace`); an event has it in its payload. */
   readonly trace: string | null
 }
 

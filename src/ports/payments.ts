@@ -122,7 +122,7 @@ export interface ProviderRefund {
  * nothing; it is acknowledged and counted.
  */
 export type Callback = {
-  /** Of the provider: the same for each repetition. */
+  /** The id that the provider gave it: the same for each repetition. */
   readonly eventId: string
 } & (
   | {

@@ -117,6 +117,18 @@ test('a write that fails after a change is undone, and the others of its group a
   )
 })
 
+test('a write that is alone and fails after a change is undone, and not repeated', async () => {
+  await using world = await testStore('sqlite')
+  let runs = 0
+  const write = world.store.write(async (tx) => {
+    runs++
+    await tx.change(put, { name: 'a' })
+    throw new Error('after a change')
+  })
+  assert.deepEqual([await outcomesOf([write]), runs], [['after a change'], 1])
+  assert.deepEqual(await world.store.read.db.selectFrom('leases').select('name').execute(), [])
+})
+
 test('each write waits for a lock as long as the limit, whenever it was enqueued', async () => {
   const clock = fakeClock()
   const { queue } = recorder({ begin: Number.POSITIVE_INFINITY }, clock)

@@ -67,14 +67,22 @@ const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const GROUP_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 /** A write has failed after it changed rows: the group is rolled back and run again with savepoints. */
-class PartialWriteError extends Error {}
+class PartialWriteError extends Error {
+  /** The failure, as its caller gets it. */
+  readonly failure: unknown
+
+  constructor(failure: unknown) {
+    super('partial write')
+    this.failure = failure
+  }
+}
 
 /**
  * Group commit: all writes that arrive in one burst share one transaction, and so one fsync. A slow disk makes the
  * groups larger, not the queue longer.
  *
  * A write that fails does not affect the others. Most failures come before any change, so there is nothing to undo.
- * When one comes after a change, the group is run again with a savepoint around each write. Savepoints for every group
+ * When one comes after a change, the group is run again with a savepoint around each write, unless it is alone. Savepoints for every group
  * would double the cost of the statements: the engine copies each page that changes inside one.
  */
 export class WriteQueue {
@@ -178,8 +186,9 @@ export class WriteQueue {
       return outcome
     } catch (error) {
       connection.rollback()
-      if (error instanceof PartialWriteError) return this.#transaction(group, this.#runInSavepoint)
-      const failure = toFailure(error, unavailable)
+      const isPartial = error instanceof PartialWriteError
+      if (isPartial && group.length > 1) return this.#transaction(group, this.#runInSavepoint)
+      const failure = isPartial ? error.failure : toFailure(error, unavailable)
       return group.map((job) => () => job.fail(failure))
     }
   }
@@ -211,12 +220,14 @@ export class WriteQueue {
   }
 
   readonly #runBare = async (job: Job): Promise<() => void> => {
-    const { connection } = this.#options
+    const { connection, unavailable } = this.#options
     const before = connection.changes
     try {
       await this.#run(job)
     } catch (error) {
-      if (!connection.isOpen || connection.changes !== before) throw new PartialWriteError()
+      // The engine has rolled back by itself when the disk is full or fails.
+      if (!connection.isOpen) throw new PartialWriteError(toFailure(error, unavailable))
+      if (connection.changes !== before) throw new PartialWriteError(error)
       return () => job.fail(error)
     }
     return () => this.#succeed(job)

@@ -34,7 +34,7 @@ export interface EventType {
   /** Ends in `.*` if its last part is variable. */
   readonly subject: string
   readonly source: string
-  /** Of `data`. */
+  /** The schema of `data`. */
   readonly schema: TSchema
 }
 

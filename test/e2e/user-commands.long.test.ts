@@ -22,6 +22,11 @@ describe('users and tokens without the API', { concurrency: 4 }, () => {
     assert.equal((await login('ben', PASSWORD)).status, 200)
 
     assertSuccess(await run(['token', 'create', 'ben', '--name', 'cash desk']))
+    assertSuccess(await run(['token', 'create', 'Ann', '--name', 'till']))
+    const tokens = async (...user: string[]) =>
+      assertSuccess(await run(['token', 'list', ...user])).replaceAll(/ {2,}.*/g, '')
+    assert.equal(await tokens(), 'USER\nAnn\nben\n')
+    assert.equal(await tokens('BEN'), 'USER\nben\n')
     assert.match(
       assertSuccess(await run(['user', 'passwd', 'ben'], { input: `${OTHER_PASSWORD}\n` })),
       /password of ben[^]*\nben has 1 API token, not revoked: platform token list ben, platform token revoke ben ID\n$/,

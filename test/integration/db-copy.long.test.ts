@@ -44,6 +44,15 @@ const rowsOf = (database: DatabaseAddress, text: string) =>
 const change = (database: DatabaseAddress, text: string) =>
   use(database, (store) => store.write(async ({ db }) => void (await sql.raw(text).execute(db))))
 
+/** Every index and constraint, as the database describes it. */
+const SCHEMA = {
+  sqlite: 'select name, sql from sqlite_schema order by name',
+  postgres: `
+    select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+    where connamespace = current_schema()::regnamespace
+    union all select indexname, indexdef from pg_indexes where schemaname = current_schema() order by 1, 2`,
+}
+
 /** Ends the copy before its next step, as a kill does, after so many. */
 function cutAfter(steps: number): CopyObserver {
   let left = steps
@@ -58,6 +67,9 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       const target = await newDatabase(t, dialect)
       const copied = await copyDatabase(shop, target, quiet)
       assert.ok(copied.every(({ isEqual, rows, targetRows }) => isEqual && rows === targetRows))
+      const migrated = await newDatabase(t, dialect)
+      await use(migrated, (store) => migrate(store, systemClock))
+      assert.deepEqual(await rowsOf(target, SCHEMA[dialect]), await rowsOf(migrated, SCHEMA[dialect]))
       const orders = copied.find(({ table }) => table === 'orders')
       assert.ok((orders?.rows ?? 0) > 400)
 

@@ -35,7 +35,7 @@ check_faults() {
      until (exec 3<> /dev/tcp/127.0.0.1/9600) 2> /dev/null; do sleep 0.1; done' \
     'api\.listen: cannot listen on .*ss -ltnp.*or change api\.listen' 'ss -ltnp' 'systemctl stop other'
   fault 'a wrong owner' "chown root:root $database" "cannot write $database, .*chown -R" \
-    "run: chown .* $database" "rm --force $database-*; chown platform:platform $database"
+    "run as root: chown -R .* $data" "rm --force $database-*; chown platform:platform $database"
   fault 'a full disk' \
     "mount -t tmpfs -o size=3M,mode=700,uid=\$(id -u platform),gid=\$(id -g platform) tmpfs $data
      cp --archive /root/data/. $data/; dd if=/dev/zero of=$data/filler bs=4k 2> /dev/null || true" \
@@ -46,7 +46,7 @@ check_faults() {
     "run: chgrp [0-9]+ $config" "chgrp platform $config"
   fault 'a lost database' "mkdir --parents $data/backups; echo 'A backup.' > $data/backups/kept.db
      mv $database /root/lost.db; rm --force $database-*" "There is no database in .*platform data restore $data/backups/kept\.db" \
-    'is gone, but not .*backups' "rm $data/backups/kept.db; mv /root/lost.db $database"
+    'is gone, or empty, but not .*backups' "rm $data/backups/kept.db; mv /root/lost.db $database"
   fault 'a lost key' "mv $data/jwt-secret /root/lost-key" 'the signing key .*jwt-secret is gone.*put your copy' \
     'jwt-secret is gone' "mv /root/lost-key $data/jwt-secret"
   fault 'an empty key' ": > $data/jwt-secret" 'to have another one generated' \
@@ -56,5 +56,12 @@ check_faults() {
   change_database "insert into schema_migrations values ('9999-newer', 1, 0)"
   fault 'a newer database' true 'newer release \(9999-newer\)' 'install that release' true
   change_database "delete from schema_migrations where name = '9999-newer'"
+  # systemd tries again and again, with one copy of the database.
+  change_database 'delete from schema_migrations where name = (select max(name) from schema_migrations)'
+  fault 'a failing migration' true 'The migration .* has failed.*Install the former release' 'pending: ' \
+    "test \$(ls $database.before-migration* | wc -l) = 1
+     stat --format=%i $database.before-migration > /root/copy; systemctl start platform 2> /dev/null || true
+     stat --format=%i $database.before-migration | cmp - /root/copy
+     systemctl stop platform; rm --force $database.* $database-*; cp --archive /root/data/platform.db $database"
   inside systemctl start platform
 }

@@ -134,7 +134,59 @@ async function useSecrets(platform: ServedPlatform, call: Call, canaries: Canari
   })
   assert.equal(broken.status, 400)
   canaries.assertNone(await broken.text(), 'the answer to broken JSON')
+  await useApiToken(platform, call, canaries, user.id)
+  await useWebhook(platform, call, canaries)
   await usePings(platform, canaries)
+}
+
+/** Makes an API token, and uses it rightly, wrongly, and after its end. */
+async function useApiToken(
+  platform: ServedPlatform,
+  call: Call,
+  canaries: Canaries,
+  userId: string,
+): Promise<void> {
+  const path = `/users/${userId}/tokens`
+  const creation = { body: { name: 'cash desk' }, headers: { 'idempotency-key': randomUUID() } }
+  const made = await platform.call('POST', path, creation)
+  const { id, token } = (await made.json()) as { id: string; token: string }
+  canaries.add('an API token', token)
+  const bearer = { authorization: `Bearer ${token}` }
+  const uses: readonly (readonly [status: number, method: string, path: string, options: CallOptions])[] = [
+    [201, 'POST', path, creation],
+    [200, 'GET', '/auth/me', { headers: bearer }],
+    [400, 'POST', '/orders', { body: { order_id: 'a' }, headers: bearer }],
+    [409, 'POST', '/auth/logout', { headers: bearer }],
+    [400, 'GET', `/orders?access_token=${token}`, {}],
+    [401, 'GET', '/auth/me', { headers: { authorization: `Basic ${btoa(`ada:${token}`)}` } }],
+    [401, 'POST', '/auth/login', { body: { username: 'ada', password: token } }],
+    [401, 'POST', '/auth/login', { body: { username: token, password: 'a password of nobody' } }],
+    [204, 'DELETE', `${path}/${id}`, {}],
+    [401, 'GET', '/auth/me', { headers: bearer }],
+    [200, 'GET', path, {}],
+  ]
+  for (const [status, method, at, options] of uses)
+    assert.equal((await call(method, at, options)).status, status, `${method} ${at.split('?')[0]}`)
+}
+
+/** Makes a webhook, gives it another secret, and reads what there is of it. */
+async function useWebhook(platform: ServedPlatform, call: Call, canaries: Canaries): Promise<void> {
+  const body = { url: 'https://hooks.invalid/', subjects: ['order.*'] }
+  const creation = { body, headers: { 'idempotency-key': randomUUID() } }
+  const made = await platform.call('POST', '/webhooks', creation)
+  const { id, secret } = (await made.json()) as { id: string; secret: string }
+  const rotated = await platform.call('POST', `/webhooks/${id}/rotate`)
+  const { secret: second } = (await rotated.json()) as { secret: string }
+  canaries.add('the former secret of a webhook', secret.replace('whsec_', ''))
+  canaries.add('the secret of a webhook', second.replace('whsec_', ''))
+  for (const [status, method, path, options] of [
+    [201, 'POST', '/webhooks', creation],
+    [200, 'PATCH', `/webhooks/${id}`, { body: { description: 'the shop' } }],
+    [400, 'PATCH', `/webhooks/${id}`, { body: { secret: second } }],
+    [202, 'POST', `/webhooks/${id}/test`, {}],
+    [200, 'GET', `/webhooks/${id}/deliveries`, {}],
+  ] as const)
+    assert.equal((await call(method, path, options)).status, status, `${method} ${path}`)
 }
 
 /** Calls the address of a heartbeat, rightly and wrongly. */
@@ -194,6 +246,9 @@ async function readEverything(call: Call): Promise<void> {
     '/alerts',
     '/menus?all=true',
     '/certificates',
+    '/webhooks',
+    '/audit?limit=1000',
+    '/audit/export',
     '/nothing',
   ])
     await call('GET', path)
@@ -264,9 +319,14 @@ test('what the files keep of passwords, tokens and private keys does not show th
     201,
   )
   const answer = await platform.call('POST', '/auth/login', { body: { username: 'ada', password } })
-  canaries.add('a token', ((await answer.json()) as { access_token: string }).access_token)
+  const { access_token: token, user } = (await answer.json()) as {
+    access_token: string
+    user: { id: string }
+  }
+  canaries.add('a token', token)
   assert.equal(answer.status, 200)
   const { call, answers } = recorder(platform)
+  await useApiToken(platform, call, canaries, user.id)
   await usePrivateKey(call, canaries)
   assertNoTraces(canaries, platform, answers)
   const files = ['platform.db*', 'certs/*'].flatMap((pattern) => globSync(join(directory.path, pattern)))

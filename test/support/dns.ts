@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { isIPv4 } from 'node:net'
 
 const HEADER_BYTES = 12
 const TYPE_A = 1
@@ -12,7 +13,10 @@ export interface DnsQuestion {
   readonly isForIpv4: boolean
 }
 
-/** A DNS server (RFC 1035). `respond` may answer later or never; without an IPv4 address there is no such name. */
+/**
+ * A DNS server (RFC 1035). `respond` may answer later or never; without an address there is no such name. An IPv6 address has
+ * all of its groups.
+ */
 export async function startDns(
   respond: (question: DnsQuestion, answer: (address?: string) => void) => void,
 ): Promise<Disposable & { readonly server: string }> {
@@ -37,10 +41,13 @@ function answerTo(query: Buffer, address: string | undefined): Buffer {
   answer.writeUInt16BE(address === undefined ? 0 : 1, 6)
   answer.writeUInt32BE(0, 8)
   if (address === undefined) return answer
-  // The name of the question, type A, class IN, for 0 s, 4 bytes.
-  return Buffer.concat([
-    answer,
-    Buffer.from('c00c00010001000000000004', 'hex'),
-    Buffer.from(address.split('.').map(Number)),
-  ])
+  // The name of the question, type A or AAAA, class IN, for 0 s, 4 or 16 bytes.
+  const [head, data] = isIPv4(address)
+    ? ['c00c00010001000000000004', Buffer.from(address.split('.').map(Number))]
+    : ['c00c001c0001000000000010', Buffer.from(groupsOf(address).join(''), 'hex')]
+  return Buffer.concat([answer, Buffer.from(head, 'hex'), data])
+}
+
+function groupsOf(address: string): string[] {
+  return address.split(':').map((group) => group.padStart(4, '0'))
 }

@@ -28,7 +28,7 @@ export function commandChoices(): readonly string[] {
 export function commandAddress(id: string): string | undefined {
   if (!commandChoices().includes(id)) return undefined
   const name = runnable.value.has(id) ? 'commands' : 'command-policy'
-  return `${pathOf({ name })}/${encodeURIComponent(id)}`
+  return pathOf(name, id)
 }
 
 /** Reads all commands for a user who may read the policy, and the commands that the user may run for any other. */

@@ -16,7 +16,7 @@ if (!root) throw new Error('The document has no element with the id "page".')
 const signedIn = signal<ComponentType | null>(null)
 void loadUntilThere(() => import('./signed-in.tsx')).then(({ SignedIn }) => (signedIn.value = SignedIn))
 // Most visits begin with it: it is loaded beside what leads to it.
-const FIRST_PATHS: readonly string[] = [CONSOLE_PATH, `${CONSOLE_PATH}/`, pathOf({ name: 'overview' })]
+const FIRST_PATHS: readonly string[] = [CONSOLE_PATH, `${CONSOLE_PATH}/`, pathOf('overview')]
 if (FIRST_PATHS.includes(location.pathname)) void import('./overview/page.tsx').catch(() => {})
 
 applyPreferences()

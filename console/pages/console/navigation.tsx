@@ -16,6 +16,7 @@ import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { hasUnseenComments, mentioningTickets } from './tickets/mention-notices.ts'
 import { isPathOf, pathOf } from './view.ts'
+import { newItemTitle, pageTitle } from './page-words.ts'
 
 const navigationWords = defineWords({
   en: {
@@ -98,7 +99,7 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
       <PageLink
         key={page.name}
         page={page}
-        isCurrent={isPathOf(page, path)}
+        isCurrent={isPathOf(page.name, path)}
         mark={marks.get(page.name)}
         onChoice={onChoice}
       />
@@ -125,7 +126,7 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
             </button>
             {/* What is marked, and where the user is, stays in a folded group. */}
             <ul id={id}>
-              {links(own.filter((page) => isOpen || isPathOf(page, path) || marks.has(page.name)))}
+              {links(own.filter((page) => isOpen || isPathOf(page.name, path) || marks.has(page.name)))}
             </ul>
           </div>
         )
@@ -154,12 +155,12 @@ function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
     <li>
       <a
         class="navigation-link"
-        href={pathOf(page)}
+        href={pathOf(page.name)}
         onClick={onChoice}
         {...(isCurrent && { 'aria-current': 'page' as const })}
       >
         <Icon name={page.icon} />
-        <span class="navigation-title">{page.title()}</span>
+        <span class="navigation-title">{pageTitle(page.name)}</span>
         {mark && (
           <span class="navigation-mark" title={mark.label}>
             <span aria-hidden="true">{mark.text}</span>
@@ -167,12 +168,12 @@ function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
           </span>
         )}
       </a>
-      {newItem && session.may(newItem.operation) && (
+      {newItem && session.may(newItem) && (
         <a
           class="navigation-new"
-          href={newItemAddress(pathOf(page))}
-          aria-label={newItem.title()}
-          title={newItem.title()}
+          href={newItemAddress(pathOf(page.name))}
+          aria-label={newItemTitle(page.name)}
+          title={newItemTitle(page.name)}
           // The keyboard has `n` and the key of the page.
           tabIndex={-1}
           onClick={onChoice}

@@ -1,7 +1,7 @@
 import { markTab } from '../../parts/tab-title.ts'
 
 export interface Notice {
-  /** Of the object: the browser shows one notification of it at a time. */
+  /** The id of the object: the browser shows one notification of it at a time. */
   readonly id: string
   readonly title: string
   readonly body: string

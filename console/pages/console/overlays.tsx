@@ -52,7 +52,7 @@ function viewActions(pages: readonly ConsolePage[], route: (address: string) => 
   const me = session.bearer.value?.id ?? ''
   return SAVED_VIEWS.filter(({ page }) => names.has(page)).map(({ page, title, query, keywords }) => {
     const filled = Object.entries(query).map(([name, value]) => [name, value === ME ? me : value])
-    const address = addressOf(pathOf({ name: page }), Object.fromEntries(filled))
+    const address = addressOf(pathOf(page), Object.fromEntries(filled))
     return { title: title(), keywords, run: () => route(address) }
   })
 }

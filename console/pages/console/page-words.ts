@@ -7,8 +7,8 @@ import { defineWords } from '../../i18n/language.ts'
 export const PAGE_WORDS = {
   en: {
     overview: { title: 'Overview' },
-    myWork: { title: 'My work' },
-    myTokens: { title: 'My tokens' },
+    'my-work': { title: 'My work' },
+    'my-tokens': { title: 'My tokens' },
     orders: { title: 'Orders', newItem: 'New order' },
     payments: { title: 'Payments' },
     reconciliations: { title: 'Reconciliations', newItem: 'Reconcile a day' },
@@ -20,12 +20,12 @@ export const PAGE_WORDS = {
     tickets: { title: 'Tickets', newItem: 'New ticket' },
     commands: { title: 'Commands' },
     executions: { title: 'Executions' },
-    commandPolicy: { title: 'Command policy' },
+    'command-policy': { title: 'Command policy' },
     menus: { title: 'Menus', newItem: 'New menu' },
     certificates: { title: 'Certificates', newItem: 'Register a certificate' },
-    dataBackups: { title: 'Data backups', newItem: 'New backup' },
-    vpnSessions: { title: 'VPN sessions' },
-    vpnAudit: { title: 'VPN audit' },
+    'data-backups': { title: 'Data backups', newItem: 'New backup' },
+    'vpn-sessions': { title: 'VPN sessions' },
+    'vpn-audit': { title: 'VPN audit' },
     audit: { title: 'Audit' },
     telemetry: { title: 'Telemetry' },
     webhooks: { title: 'Webhooks', newItem: 'New webhook' },
@@ -34,8 +34,8 @@ export const PAGE_WORDS = {
   },
   zh: {
     overview: { title: '概览' },
-    myWork: { title: '我的工作' },
-    myTokens: { title: '我的令牌' },
+    'my-work': { title: '我的工作' },
+    'my-tokens': { title: '我的令牌' },
     orders: { title: '订单', newItem: '新建订单' },
     payments: { title: '支付' },
     reconciliations: { title: '对账', newItem: '核对某一天' },
@@ -47,12 +47,12 @@ export const PAGE_WORDS = {
     tickets: { title: '工单', newItem: '新建工单' },
     commands: { title: '命令' },
     executions: { title: '执行记录' },
-    commandPolicy: { title: '命令策略' },
+    'command-policy': { title: '命令策略' },
     menus: { title: '菜单', newItem: '新建菜单' },
     certificates: { title: '证书', newItem: '登记证书' },
-    dataBackups: { title: '数据备份', newItem: '新建备份' },
-    vpnSessions: { title: 'VPN 会话' },
-    vpnAudit: { title: 'VPN 审计' },
+    'data-backups': { title: '数据备份', newItem: '新建备份' },
+    'vpn-sessions': { title: 'VPN 会话' },
+    'vpn-audit': { title: 'VPN 审计' },
     audit: { title: '审计' },
     telemetry: { title: '遥测' },
     webhooks: { title: 'Webhook', newItem: '新建 Webhook' },
@@ -62,3 +62,16 @@ export const PAGE_WORDS = {
 }
 
 export const pageWords = defineWords(PAGE_WORDS)
+
+/** What is behind `/console/` in the address of a page. */
+export type PageName = keyof typeof PAGE_WORDS.en
+
+export function pageTitle(name: PageName): string {
+  return pageWords()[name].title
+}
+
+/** The title of the form for a new object of the page. */
+export function newItemTitle(name: PageName): string {
+  const words = pageWords()[name]
+  return 'newItem' in words ? words.newItem : words.title
+}

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../api/operations.ts'
 import type { IconName } from '../../parts/icons.ts'
 import { lazyPage } from './lazy-page.ts'
-import { pageWords } from './page-words.ts'
+import type { PageName } from './page-words.ts'
 import type { ViewProps } from './view.ts'
 
 /** The groups of the navigation, in their order. */
@@ -9,11 +9,9 @@ export const PAGE_GROUPS = ['shop', 'operations', 'vpn', 'administration'] as co
 export type PageGroup = (typeof PAGE_GROUPS)[number]
 
 export interface ConsolePage {
-  /** Behind `/console/`. */
-  readonly name: string
+  readonly name: PageName
   /** Without one the page is above the groups. */
   readonly group?: PageGroup
-  readonly title: () => string
   readonly icon: IconName
   /** The page exists for users who may call it. */
   readonly operation: OperationName
@@ -21,8 +19,8 @@ export interface ConsolePage {
   readonly key: string
   /** Other words by which people look for it, in every language. */
   readonly keywords: string
-  /** The form of the page for a new object, for users who may call the operation. */
-  readonly newItem?: { readonly title: () => string; readonly operation: OperationName }
+  /** The page has a form for a new object, for users who may call this. */
+  readonly newItem?: OperationName
   /** Loaded when the page is opened. It gets the part of the path behind the name as `id`. */
   readonly component: (props: ViewProps) => preact.VNode
 }
@@ -31,7 +29,6 @@ export interface ConsolePage {
 export const PAGES: readonly ConsolePage[] = [
   {
     name: 'overview',
-    title: () => pageWords().overview.title,
     icon: 'overview',
     operation: 'getOverview',
     key: 'w',
@@ -40,7 +37,6 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'my-work',
-    title: () => pageWords().myWork.title,
     icon: 'inbox',
     operation: 'getOverview',
     key: 'q',
@@ -49,7 +45,6 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     name: 'my-tokens',
-    title: () => pageWords().myTokens.title,
     icon: 'user',
     operation: 'listApiTokens',
     key: 'j',
@@ -59,18 +54,16 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'orders',
     group: 'shop',
-    title: () => pageWords().orders.title,
     icon: 'orders',
     operation: 'listOrders',
     key: 'o',
     keywords: 'sales purchases payments shop 订单 销售 付款',
-    newItem: { title: () => pageWords().orders.newItem, operation: 'createOrder' },
+    newItem: 'createOrder',
     component: lazyPage(async () => (await import('./orders/page.tsx')).OrdersPage),
   },
   {
     name: 'payments',
     group: 'shop',
-    title: () => pageWords().payments.title,
     icon: 'payments',
     operation: 'listPayments',
     key: 'y',
@@ -80,18 +73,16 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'reconciliations',
     group: 'shop',
-    title: () => pageWords().reconciliations.title,
     icon: 'reconciliations',
     operation: 'listReconciliations',
     key: 'l',
     keywords: 'books bills differences payments days 对账 账单 差异',
-    newItem: { title: () => pageWords().reconciliations.newItem, operation: 'reconcilePayments' },
+    newItem: 'reconcilePayments',
     component: lazyPage(async () => (await import('./reconciliations/page.tsx')).ReconciliationsPage),
   },
   {
     name: 'messages',
     group: 'operations',
-    title: () => pageWords().messages.title,
     icon: 'messages',
     operation: 'listMessages',
     key: 'm',
@@ -101,7 +92,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'alerts',
     group: 'operations',
-    title: () => pageWords().alerts.title,
     icon: 'alerts',
     operation: 'listAlerts',
     key: 'a',
@@ -111,18 +101,16 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'silences',
     group: 'operations',
-    title: () => pageWords().silences.title,
     icon: 'mute',
     operation: 'listSilences',
     key: 's',
     keywords: 'mute muted snooze quiet maintenance alerts 静默 屏蔽 维护',
-    newItem: { title: () => pageWords().silences.newItem, operation: 'createSilence' },
+    newItem: 'createSilence',
     component: lazyPage(async () => (await import('./silences/page.tsx')).SilencesPage),
   },
   {
     name: 'receivers',
     group: 'operations',
-    title: () => pageWords().receivers.title,
     icon: 'receivers',
     operation: 'listReceivers',
     key: 'r',
@@ -132,29 +120,26 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'heartbeats',
     group: 'operations',
-    title: () => pageWords().heartbeats.title,
     icon: 'heart',
     operation: 'listHeartbeats',
     key: 'h',
     keywords: 'beats cron jobs dead man switch missed monitor 心跳 定时任务 监控',
-    newItem: { title: () => pageWords().heartbeats.newItem, operation: 'putHeartbeat' },
+    newItem: 'putHeartbeat',
     component: lazyPage(async () => (await import('./heartbeats/page.tsx')).HeartbeatsPage),
   },
   {
     name: 'tickets',
     group: 'operations',
-    title: () => pageWords().tickets.title,
     icon: 'tickets',
     operation: 'listTickets',
     key: 't',
     keywords: 'issues tasks todo board comments support 工单 任务 看板',
-    newItem: { title: () => pageWords().tickets.newItem, operation: 'createTicket' },
+    newItem: 'createTicket',
     component: lazyPage(async () => (await import('./tickets/page.tsx')).TicketsPage),
   },
   {
     name: 'commands',
     group: 'operations',
-    title: () => pageWords().commands.title,
     icon: 'commands',
     operation: 'listCommands',
     key: 'c',
@@ -164,7 +149,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'executions',
     group: 'operations',
-    title: () => pageWords().executions.title,
     icon: 'executions',
     operation: 'listExecutions',
     key: 'x',
@@ -174,7 +158,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'command-policy',
     group: 'administration',
-    title: () => pageWords().commandPolicy.title,
     icon: 'policy',
     operation: 'getCommandPolicy',
     key: 'p',
@@ -184,40 +167,36 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'menus',
     group: 'shop',
-    title: () => pageWords().menus.title,
     icon: 'menus',
     operation: 'getMenus',
     key: 'n',
     keywords: 'navigation tree categories shop 菜单 导航 分类',
-    newItem: { title: () => pageWords().menus.newItem, operation: 'editMenus' },
+    newItem: 'editMenus',
     component: lazyPage(async () => (await import('./menus/page.tsx')).MenusPage),
   },
   {
     name: 'certificates',
     group: 'administration',
-    title: () => pageWords().certificates.title,
     icon: 'certificates',
     operation: 'listCertificates',
     key: 'k',
     keywords: 'tls ssl https pem expiry 证书 到期',
-    newItem: { title: () => pageWords().certificates.newItem, operation: 'registerCertificate' },
+    newItem: 'registerCertificate',
     component: lazyPage(async () => (await import('./certificates/page.tsx')).CertificatesPage),
   },
   {
     name: 'data-backups',
     group: 'administration',
-    title: () => pageWords().dataBackups.title,
     icon: 'dataBackups',
     operation: 'listDataBackups',
     key: 'b',
     keywords: 'snapshots restore export database copy 数据备份 恢复 快照',
-    newItem: { title: () => pageWords().dataBackups.newItem, operation: 'createDataBackup' },
+    newItem: 'createDataBackup',
     component: lazyPage(async () => (await import('./data-backups/page.tsx')).DataBackupsPage),
   },
   {
     name: 'vpn-sessions',
     group: 'vpn',
-    title: () => pageWords().vpnSessions.title,
     icon: 'tunnels',
     operation: 'listVpnSessions',
     key: 'v',
@@ -227,7 +206,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'vpn-audit',
     group: 'vpn',
-    title: () => pageWords().vpnAudit.title,
     icon: 'audit',
     operation: 'listVpnAudit',
     key: 'i',
@@ -237,7 +215,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'audit',
     group: 'administration',
-    title: () => pageWords().audit.title,
     icon: 'audit',
     operation: 'listAudit',
     key: 'd',
@@ -247,7 +224,6 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'telemetry',
     group: 'operations',
-    title: () => pageWords().telemetry.title,
     icon: 'telemetry',
     operation: 'listTelemetryAgents',
     key: 'e',
@@ -257,29 +233,26 @@ export const PAGES: readonly ConsolePage[] = [
   {
     name: 'webhooks',
     group: 'administration',
-    title: () => pageWords().webhooks.title,
     icon: 'webhook',
     operation: 'listWebhooks',
     key: 'z',
     keywords: 'hooks endpoints deliveries events integrations callbacks 回调 推送 投递',
-    newItem: { title: () => pageWords().webhooks.newItem, operation: 'createWebhook' },
+    newItem: 'createWebhook',
     component: lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage),
   },
   {
     name: 'users',
     group: 'administration',
-    title: () => pageWords().users.title,
     icon: 'users',
     operation: 'listUsers',
     key: 'u',
     keywords: 'accounts people roles passwords permissions admin 用户 账户 角色 密码 权限',
-    newItem: { title: () => pageWords().users.newItem, operation: 'createUser' },
+    newItem: 'createUser',
     component: lazyPage(async () => (await import('./users/page.tsx')).UsersPage),
   },
   {
     name: 'settings',
     group: 'administration',
-    title: () => pageWords().settings.title,
     icon: 'settings',
     operation: 'getConfig',
     key: ',',

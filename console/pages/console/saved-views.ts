@@ -1,9 +1,9 @@
 import { defineWords } from '../../i18n/language.ts'
+import type { PageName } from './page-words.ts'
 
 /** A page with filters that people look for often. */
 export interface SavedView {
-  /** The name of the page. */
-  readonly page: string
+  readonly page: PageName
   readonly title: () => string
   /** The filters; the id of the user stands for `me`. */
   readonly query: Readonly<Record<string, string>>
@@ -60,7 +60,7 @@ const savedViewWords = defineWords({
 
 type ViewWord = keyof ReturnType<typeof savedViewWords>
 
-function view(word: ViewWord, page: string, query: SavedView['query'], keywords: string): SavedView {
+function view(word: ViewWord, page: PageName, query: SavedView['query'], keywords: string): SavedView {
   return { page, title: () => savedViewWords()[word], query, keywords }
 }
 

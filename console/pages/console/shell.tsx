@@ -102,7 +102,7 @@ function Views({ pages }: { readonly pages: readonly ConsolePage[] }) {
       >
         <Route path={CONSOLE_PATH} component={FirstPage} first={first} />
         {pages.map((page) => (
-          <Route key={page.name} path={`${pathOf(page)}/:id?`} component={page.component} />
+          <Route key={page.name} path={`${pathOf(page.name)}/:id?`} component={page.component} />
         ))}
         <Route default component={NotFound} />
       </Router>
@@ -120,7 +120,7 @@ function isDecodable(path: string): boolean {
 
 function FirstPage({ first }: { readonly first: ConsolePage }) {
   const { route } = useLocation()
-  useEffect(() => route(pathOf(first), true), [])
+  useEffect(() => route(pathOf(first.name), true), [])
   return <></>
 }
 

@@ -58,7 +58,7 @@ async function openById(id: string, route: (address: string) => void): Promise<v
   })
   const answers = await Promise.all(lookUps)
   const found = answers.find(({ result }) => result.ok)
-  if (found) return route(`${pathOf({ name: found.page })}/${encodeURIComponent(id)}`)
+  if (found) return route(pathOf(found.page, id))
   const failures = answers.flatMap(({ result }) => (result.ok ? [] : [result.failure]))
   const failure = failures.find(({ status }) => status !== NOT_FOUND)
   if (failure) reportFailure(failure)
@@ -70,7 +70,7 @@ export function suggestCommands(text: string, route: (address: string) => void):
   if (text.length < SHORTEST_SEARCH) return []
   const actions = commandChoices().flatMap((id) => {
     const address = commandAddress(id)
-    if (!address?.startsWith(`${pathOf({ name: 'commands' })}/`)) return []
+    if (!address?.startsWith(`${pathOf('commands')}/`)) return []
     return [
       { title: shellWords().runCommand(isolated(commandLabel(id))), keywords: id, run: () => route(address) },
     ]
@@ -89,18 +89,18 @@ const SEARCHABLE: readonly Searchable[] = [
   {
     word: 'orders',
     operation: 'listOrders',
-    addressOf: (text) => addressOf(pathOf({ name: 'orders' }), { id_prefix: text }),
+    addressOf: (text) => addressOf(pathOf('orders'), { id_prefix: text }),
     mayBe: (text) => ORDER_ID.test(text),
   },
   {
     word: 'alerts',
     operation: 'listAlerts',
-    addressOf: (text) => addressOf(pathOf({ name: 'alerts' }), { text }),
+    addressOf: (text) => addressOf(pathOf('alerts'), { text }),
   },
   {
     word: 'tickets',
     operation: 'listTickets',
-    addressOf: (text) => addressOf(pathOf({ name: 'tickets' }), { text }),
+    addressOf: (text) => addressOf(pathOf('tickets'), { text }),
   },
 ]
 

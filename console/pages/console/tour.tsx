@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { defineWords } from '../../i18n/language.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { Modal } from '../../parts/modal.tsx'
@@ -60,7 +60,7 @@ export function Tour({ onClose }: { readonly onClose: () => void }) {
   const { steps } = words
   const [title = '', text = ''] = steps[step.value] ?? []
   const isLast = step.value === steps.length - 1
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.documentElement.dataset['tour'] = String(step.value)
     forward.current?.focus()
     return () => delete document.documentElement.dataset['tour']

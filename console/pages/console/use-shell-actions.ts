@@ -10,6 +10,7 @@ import { isPathOf, pathOf } from './view.ts'
 import { session } from './platform.ts'
 import { shellWords } from './shell-words.ts'
 import { signOut } from './sign-out.ts'
+import { newItemTitle, pageTitle } from './page-words.ts'
 
 /** What may be in front of the page. */
 export type Overlay = 'palette' | 'keys' | 'menu' | 'tour'
@@ -31,10 +32,10 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
     const { themes, signOut: signOutTitle } = topBarWords()
     return [
       ...pages.map((page) => ({
-        title: words.goTo(page.title()),
+        title: words.goTo(pageTitle(page.name)),
         keywords: page.keywords,
         keys: `g ${page.key}`,
-        run: () => route(pathOf(page)),
+        run: () => route(pathOf(page.name)),
       })),
       ...newItemActions(pages, path, route),
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
@@ -61,11 +62,11 @@ function newItemActions(
   path: string,
   route: (address: string) => void,
 ): readonly Action[] {
-  const hasOwn = pages.some((page) => page.newItem && isPathOf(page, path))
+  const hasOwn = pages.some((page) => page.newItem && isPathOf(page.name, path))
   return pages.flatMap((page) => {
     const { newItem, key } = page
-    if (!newItem || isPathOf(page, path) || !session.may(newItem.operation)) return []
-    const run = () => route(newItemAddress(pathOf(page)))
-    return [{ title: newItem.title(), ...(!hasOwn && { keys: `n ${key}` }), run }]
+    if (!newItem || isPathOf(page.name, path) || !session.may(newItem)) return []
+    const run = () => route(newItemAddress(pathOf(page.name)))
+    return [{ title: newItemTitle(page.name), ...(!hasOwn && { keys: `n ${key}` }), run }]
   })
 }

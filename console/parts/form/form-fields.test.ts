@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BODIES } from '../../api/generated.ts'
-import { bodyOf, defaultsOf, formFields, longestField, placeFaults, type FormSchema } from './form-fields.ts'
+import {
+  bodyOf,
+  defaultsOf,
+  formFields,
+  longestField,
+  partsOf,
+  placeFaults,
+  type FormSchema,
+} from './form-fields.ts'
 
 const SCHEMA: FormSchema = {
   type: 'object',
@@ -35,6 +43,17 @@ test('each member of a schema is a field of its kind, also those of an object in
       'assignee text',
     ],
   )
+})
+
+test('the fields of an object with a title stand together, those before and behind it by themselves', () => {
+  const pathsOf = (folds: Record<string, string>) =>
+    partsOf(FIELDS, folds).map(({ title, fields }) => [title, fields.length])
+  assert.deepEqual(pathsOf({}), [[undefined, FIELDS.length]])
+  assert.deepEqual(pathsOf({ matchers: 'Alerts' }), [
+    ['Alerts', 2],
+    [undefined, FIELDS.length - 2],
+  ])
+  assert.equal(partsOf(formFields(BODIES.createSilence), { repeat: 'Repeats' }).at(-1)?.title, 'Repeats')
 })
 
 test('a body of the API makes a form', () => {

@@ -50,6 +50,27 @@ export function formFields(schema: FormSchema, prefix = '', isObjectRequired = t
   })
 }
 
+/** Fields of a form that stand together; those with a title are folded below it. */
+export interface FieldPart {
+  readonly title: string | undefined
+  readonly fields: readonly FormField[]
+}
+
+/** The fields of each object that has a title in `folds`, and those between them. */
+export function partsOf(
+  fields: readonly FormField[],
+  folds: Readonly<Record<string, string>> = {},
+): readonly FieldPart[] {
+  const parts: { title: string | undefined; fields: FormField[] }[] = []
+  for (const field of fields) {
+    const title = folds[field.path.split('.', 1)[0] ?? '']
+    const last = parts.at(-1)
+    if (last && last.title === title) last.fields.push(field)
+    else parts.push({ title, fields: [field] })
+  }
+  return parts
+}
+
 function kindOf(name: string, schema: FormSchema): FieldKind {
   const { type, enum: values, items, format, maxLength = 0, writeOnly = false } = schema
   const [first] = [type].flat()

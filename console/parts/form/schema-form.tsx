@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useId, useMemo, useRef } from 'preact/hooks'
+import type { ComponentChildren, RefObject } from 'preact'
+import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
@@ -10,6 +11,7 @@ import {
   defaultsOf,
   formFields,
   longestField,
+  partsOf,
   placeFaults,
   type FormField,
   type FormSchema,
@@ -32,6 +34,8 @@ export interface SchemaFormProps {
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
   /** By the paths of the texts: what the browser offers while one is typed. */
   readonly suggestions?: Readonly<Record<string, readonly string[]>>
+  /** By the names of objects in the body: the title below which their fields are folded while none has a value. */
+  readonly folds?: Readonly<Record<string, string>>
   readonly initial?: FormValues
   /** Called with the body at each change of a field. */
   readonly onChange?: (body: object) => void
@@ -54,6 +58,7 @@ export function SchemaForm(props: SchemaFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const failure = useSignal<ApiFailure | null>(null)
   const isSending = useSignal(false)
+  const focusFault = useFaultFocus(form)
   const fields = useMemo(() => formFields(schema).filter(({ path }) => path in labels), [schema])
   const { values, enter, forget, reset } = useValues(fields, props, (path) => {
     failure.value = withoutFault(failure.peek(), path)
@@ -73,8 +78,7 @@ export function SchemaForm(props: SchemaFormProps) {
     if (isSending.value) return
     const refusal = incompleteFields(form.current, id) ?? (await sendBody(send))
     failure.value = refusal && !isSessionEnd(refusal) ? refusal : null
-    // After the faults are drawn.
-    if (failure.value) requestAnimationFrame(() => focusFirstFault(form.current))
+    if (failure.value) focusFault()
   }
   return (
     <form
@@ -93,18 +97,56 @@ export function SchemaForm(props: SchemaFormProps) {
       {failure.value && (byPath.size === 0 || others.length > 0) && (
         <FormFailure failure={failure.value} others={others} />
       )}
-      {fields.map((field: FormField) => (
+      <FormParts form={props} id={id} fields={fields} values={values.value} faults={byPath} enter={enter} />
+      <FormActions {...props} isSending={isSending.value} submit={submit} />
+    </form>
+  )
+}
+
+interface FormPartsProps {
+  readonly form: SchemaFormProps
+  readonly id: string
+  readonly fields: readonly FormField[]
+  readonly values: FormValues
+  readonly faults: ReadonlyMap<string, FieldFault>
+  readonly enter: (path: string, value: string) => void
+}
+
+function FormParts({ form, id, fields, values, faults, enter }: FormPartsProps) {
+  const isUsed = ({ path }: FormField) => (values[path] ?? '') !== ''
+  return partsOf(fields, form.folds).map(({ title, fields: part }) => (
+    <FormPart key={part[0]?.path} title={title} isUsed={part.some(isUsed)}>
+      {part.map((field) => (
         <FieldInput
           key={field.path}
-          {...fieldProps(field, props)}
+          {...fieldProps(field, form)}
           id={`${id}-${field.path}`}
-          fault={faultText(field, byPath.get(field.path))}
-          value={values.value[field.path] ?? ''}
+          fault={faultText(field, faults.get(field.path))}
+          value={values[field.path] ?? ''}
           onInput={(value) => enter(field.path, value)}
         />
       ))}
-      <FormActions {...props} isSending={isSending.value} submit={submit} />
-    </form>
+    </FormPart>
+  ))
+}
+
+interface FormPartProps {
+  /** Without one the fields are always in sight. */
+  readonly title: string | undefined
+  /** Once a field has a value all stay in sight, until the user folds them. */
+  readonly isUsed: boolean
+  readonly children: ComponentChildren
+}
+
+function FormPart({ title, isUsed, children }: FormPartProps) {
+  const isOpened = useRef(isUsed)
+  isOpened.current ||= isUsed
+  if (title === undefined) return <>{children}</>
+  return (
+    <details class="form-fold" open={isOpened.current}>
+      <summary>{title}</summary>
+      {children}
+    </details>
   )
 }
 
@@ -257,6 +299,18 @@ function FormFailure({ failure, others }: FormFailureProps) {
   )
 }
 
-function focusFirstFault(form: HTMLFormElement | null): void {
-  form?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus()
+/** Returns what gives the focus to the first fault after the faults are drawn. */
+function useFaultFocus(form: RefObject<HTMLFormElement | null>): () => void {
+  const isWanted = useRef(false)
+  useLayoutEffect(() => {
+    if (!isWanted.current) return
+    isWanted.current = false
+    const fault = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')
+    const fold = fault?.closest('details')
+    if (fold) fold.open = true
+    fault?.focus()
+  })
+  return () => {
+    isWanted.current = true
+  }
 }

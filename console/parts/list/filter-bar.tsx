@@ -1,5 +1,5 @@
 import { batch, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
@@ -8,6 +8,7 @@ import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Choices, Popover, type ChoicesProps } from '../popover.tsx'
+import { useFocusReturn } from '../use-focus-return.ts'
 import { FindBox } from './find-box.tsx'
 import {
   addressOf,
@@ -40,7 +41,7 @@ export interface FilterBarProps {
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
 export function FilterBar({ path, filters, query, words: own, labelOf, children }: FilterBarProps) {
-  const { route } = useLocation()
+  const { route, url } = useLocation()
   const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
   /** The name of the filter that the user edits. */
@@ -51,15 +52,17 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const isShown = (filter: ListFilter) =>
     edited.value === filter.name || valueText(filter, query, labelOf) !== undefined
   const others = chips.filter((filter) => !isShown(filter))
+  const returnFocus = useChipFocus(bar, url)
   const go = (address: string, name = '') => {
     edited.value = null
+    returnFocus({ address, name })
     route(address)
-    keepFocus(bar.current, name)
   }
   const clear = () => go(addressOf(path, withoutFilters(query)))
   const close = (name: string) => {
     if (edited.peek() === name) edited.value = null
-    keepFocus(bar.current, name)
+    // Not where the user goes on elsewhere.
+    if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
     <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
@@ -141,13 +144,18 @@ function isElsewhere(filter: ListFilter): boolean {
   return filter.kind === 'text' && filter.isElsewhere === true
 }
 
-/** A chip may be gone after the change; then the focus goes to the first of the others. */
-function keepFocus(bar: HTMLElement | null, name: string): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement !== document.body) return
-    const own = bar?.querySelector<HTMLElement>(`[data-filter="${name}"] button`)
-    const next = own ?? bar?.querySelector<HTMLElement>('.add-filter, button')
-    next?.focus()
+/** The chip of a filter, and the address at which it shows the value that was chosen. */
+interface ChipPlace {
+  readonly address: string
+  readonly name: string
+}
+
+/** A chip may be gone after a change; then the focus goes to the first of the others. */
+function useChipFocus(bar: RefObject<HTMLElement | null>, url: string): (place: ChipPlace) => void {
+  return useFocusReturn(({ address, name }: ChipPlace) => {
+    if (url !== address) return undefined
+    const find = (selector: string) => bar.current?.querySelector<HTMLElement>(selector)
+    return find(`[data-filter="${name}"] button`) ?? find('.add-filter, button') ?? null
   })
 }
 

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../icon.tsx'
 
 export interface FindBoxProps {
   readonly label: string
   /** What was searched. */
   readonly text?: string | undefined
-  readonly onFind: (text: string) => void
+  /** Ends when the address says what was found. */
+  readonly onFind: (text: string) => void | Promise<void>
 }
 
 /** Finds objects by a text; an empty one shows all of them. */
@@ -14,7 +15,20 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
   const text = useSignal(searched)
   const latest = useRef(searched)
   latest.current = searched
-  useEffect(() => void (text.value = searched), [searched])
+  /** What was sent last, until it is found. */
+  const sent = useRef<string | null>(null)
+  // What was typed meanwhile stays.
+  const isUntouched = () => sent.current === null || sent.current === text.peek()
+  useLayoutEffect(() => {
+    if (isUntouched()) text.value = searched
+  }, [searched])
+  const find = async () => {
+    sent.current = text.peek()
+    await onFind(sent.current.trim())
+    // Where an object is opened, the list stays as it is.
+    if (isUntouched()) text.value = latest.current
+    sent.current = null
+  }
   return (
     <form
       class="find-box"
@@ -22,9 +36,7 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
-        onFind(text.peek().trim())
-        // Where an object is opened, the list stays as it is. The `search` event of the browser still has the text that was sent.
-        requestAnimationFrame(() => (text.value = latest.current))
+        void find()
       }}
     >
       <Icon name="search" />
@@ -45,7 +57,7 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
         }}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
         // The cross that empties it.
-        onSearch={({ currentTarget }) => currentTarget.value === '' && onFind('')}
+        onSearch={({ currentTarget }) => currentTarget.value === '' && void onFind('')}
       />
     </form>
   )

@@ -6,6 +6,7 @@ import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Popover } from '../popover.tsx'
 import { showToast } from '../toast.tsx'
+import { useFocusReturn } from '../use-focus-return.ts'
 import type { TableColumn } from './data-table.tsx'
 import { keepList, keepView, keptList, removeView, renameView, type KeptView } from './list-memory.ts'
 import { addressOf, withCursor, withParameters, type ListQuery } from './list-query.ts'
@@ -74,6 +75,8 @@ export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
   const views = keptList(path).views ?? []
   /** The name of the view that gets another one. */
   const renamed = useSignal<string | null>(null)
+  // The line of a removed view goes away, and its button with the focus.
+  const returnFocus = useFocusReturn((panel: HTMLElement | null) => panel?.querySelector('input') ?? null)
   const { cursor: _, ...own } = query
   const keys = shown.map(({ key }) => key)
   const isUsual = String(keys) === String(usualKeys(columns))
@@ -104,6 +107,10 @@ export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
                     isCurrent={view === current}
                     onOpen={close}
                     onRename={() => (renamed.value = view.name)}
+                    onRemove={(button) => {
+                      returnFocus(button.closest<HTMLElement>('.popover-panel'))
+                      removeView(path, view.name)
+                    }}
                   />
                 )}
               </li>
@@ -131,10 +138,11 @@ interface ViewLineProps {
   readonly isCurrent: boolean
   readonly onOpen: () => void
   readonly onRename: () => void
+  readonly onRemove: (button: HTMLElement) => void
 }
 
 /** A view is an address, so that the browser can copy it, or open it in another tab. */
-function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename }: ViewLineProps) {
+function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename, onRemove }: ViewLineProps) {
   const words = listWords()
   return (
     <>
@@ -160,12 +168,7 @@ function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename }: 
         type="button"
         aria-label={words.removeView(isolated(name))}
         title={words.remove}
-        onClick={({ currentTarget }) => {
-          // The line goes away, and its button with the focus.
-          const panel = currentTarget.closest<HTMLElement>('.popover-panel')
-          removeView(path, name)
-          requestAnimationFrame(() => panel?.querySelector<HTMLElement>('input')?.focus())
-        }}
+        onClick={({ currentTarget }) => onRemove(currentTarget)}
       >
         <Icon name="close" />
       </button>

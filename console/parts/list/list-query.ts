@@ -139,7 +139,7 @@ export function periodWordsOf({ words = PAST_WORDS }: PeriodFilter): readonly Pe
   return words
 }
 
-/** Of the day that is so many days later, in the time zone of the reader. */
+/** When the day begins that is so many days later, in the time zone of the reader. */
 function midnight(now: number, daysLater: number): number {
   const day = new Date(now)
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + daysLater).getTime()

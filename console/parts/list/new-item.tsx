@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { useActions } from '../actions/actions.ts'
 import { Icon } from '../icon.tsx'
 import { addressOf } from './list-query.ts'
@@ -34,7 +34,7 @@ export function useNewItem(newItem: NewItem | false, open: (id: string) => void)
   useActions(() => (newItem ? [{ title: newItem.title, keys: 'n', run: create }] : []))
   const { path, query, route } = useLocation()
   const { [NEW]: begins, ...others } = query
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (begins === undefined) return
     create()
     // Once: the form is not open again after a reload, or on the way back.

@@ -8,6 +8,7 @@ import { describeFailure } from '../failure-words.ts'
 import { Choices, Popover, type Choice } from '../popover.tsx'
 import { sendEach, type Refused } from '../send-each.ts'
 import { showToast } from '../toast.tsx'
+import { useFocusReturn } from '../use-focus-return.ts'
 import { useListRefresh } from './list-refresh.ts'
 import { listWords } from './list-words.ts'
 
@@ -95,27 +96,34 @@ export interface SelectionBarProps<Item> {
 export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionBarProps<Item>) {
   const words = listWords()
   const chosen = items.filter((item) => selection.value.has(keyOf(item)))
-  const { run, sent, refused } = useBulk(bulk, selection, keyOf)
+  // The button that had the focus goes away with the last chosen item.
+  const returnFocus = useFocusReturn<void>(() => document.querySelector<HTMLElement>('thead .row-box'))
+  const { run, sent, refused } = useBulk(bulk, selection, keyOf, returnFocus)
   if (chosen.length === 0) return null
   const choose = (left: readonly Item[]) => {
     selection.value = new Set(left.map(keyOf))
-    focusSelectPage()
+    returnFocus()
   }
   const isPossible = ({ mayBe = () => true }: BulkAction<Item>) => chosen.some(mayBe)
+  const possible = bulk.actions.filter(isPossible)
+  const harmless = possible.filter(({ isDestructive }) => !isDestructive)
+  // What cannot be taken back is not beside what is pressed often.
+  const destructive = possible.filter(({ isDestructive }) => isDestructive)
   const count = words.selected(localNumber(chosen.length))
+  const buttonOf = (action: BulkAction<Item>) => (
+    <button
+      key={action.title}
+      class={action.isDestructive ? 'button button-danger' : 'button'}
+      type="button"
+      onClick={() => void run(action, chosen)}
+    >
+      {action.title}
+    </button>
+  )
   return (
     <div class="selection-bar" role="group" aria-label={count}>
       <span role="status">{sent ?? count}</span>
-      {bulk.actions.filter(isPossible).map((action) => (
-        <button
-          key={action.title}
-          class={action.isDestructive ? 'button button-danger' : 'button'}
-          type="button"
-          onClick={() => void run(action, chosen)}
-        >
-          {action.title}
-        </button>
-      ))}
+      {harmless.map(buttonOf)}
       {bulk.menus?.map((menu) => (
         <BulkMenuButton key={menu.title} menu={menu} onChoose={(action) => void run(action, chosen)} />
       ))}
@@ -123,6 +131,7 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
       <button class="button button-quiet" type="button" onClick={() => choose([])}>
         {words.selectNone}
       </button>
+      {destructive.map(buttonOf)}
       {refused.length > 0 && (
         <ul class="notes">
           {refused.map(({ item, failure }) => (
@@ -164,7 +173,12 @@ function BulkMenuButton<Item>({ menu, onChoose }: BulkMenuButtonProps<Item>) {
 }
 
 /** Sends a change for each chosen item; a refused item stays chosen. */
-function useBulk<Item>({ titleOf }: Bulk<Item>, selection: ChosenKeys, keyOf: (item: Item) => string) {
+function useBulk<Item>(
+  { titleOf }: Bulk<Item>,
+  selection: ChosenKeys,
+  keyOf: (item: Item) => string,
+  returnFocus: () => void,
+) {
   const refreshList = useListRefresh()
   const sent = useSignal<string | null>(null)
   const refused = useSignal<readonly Refused<Item>[]>([])
@@ -192,8 +206,7 @@ function useBulk<Item>({ titleOf }: Bulk<Item>, selection: ChosenKeys, keyOf: (i
     selection.value = new Set(outcome.refused.map(({ item }) => keyOf(item)))
     refreshList()
     showOutcome(done(localNumber(outcome.done)), outcome.refused, titleOf)
-    // The button that had the focus goes away with the last chosen item.
-    focusSelectPage()
+    returnFocus()
   }
   return { run, sent: sent.value, refused: refused.value }
 }
@@ -214,11 +227,4 @@ function showOutcome<Item>(
   const others = refused.length - named.length
   const names = [...named, ...(others > 0 ? [andMore(localNumber(others))] : [])].join(', ')
   showToast('warning', `${done} ${notDone(names, describeFailure(first.failure))}`)
-}
-
-function focusSelectPage(): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement === document.body)
-      document.querySelector<HTMLElement>('thead .row-box')?.focus()
-  })
 }

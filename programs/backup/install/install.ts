@@ -9,7 +9,8 @@ import type { InstalledEntry } from './entry.ts'
 import { nextDrill, nextRun } from './next-run.ts'
 import { backupsDirectory, logDirectory, type InstalledProgram, type InstallSettings } from './settings.ts'
 import type { TargetRoot } from './target-root.ts'
-import { UnitFiles } from './unit-files.ts'
+import { timerFaults, type TimerFault } from './timer-faults.ts'
+import { UNIT_DIRECTORY, UnitFiles } from './unit-files.ts'
 import { ENVIRONMENT_FILE, UNIT_NAMES, unitsFor, type Unit } from './units.ts'
 
 export interface InstallDeps {
@@ -61,7 +62,12 @@ export async function installRoutine(root: TargetRoot, deps: InstallDeps): Promi
   const { timeZone, window } = settings
   const now = clock.now()
   const next = { run: nextRun(now, timeZone, window), drill: nextDrill(now, timeZone, window), timeZone }
-  return { entries, next, notes: [...adviceOn(entries, deps), ...(problem === undefined ? [] : [problem])] }
+  const timers = timerFaults(settings, root.locate(UNIT_DIRECTORY)).map(timerAdvice)
+  return {
+    entries,
+    next,
+    notes: [...adviceOn(entries, deps), ...timers, ...(problem === undefined ? [] : [problem])],
+  }
 }
 
 /** `platform backup uninstall`: stops the timers, and removes the units that nobody has changed. */
@@ -107,6 +113,10 @@ function adviceOn(
     ...(shellVariables.length > 0 ? [variables] : []),
     ...(otherServers.length > 0 ? [shared] : []),
   ]
+}
+
+function timerAdvice({ name, calendar, expected, remedy }: TimerFault): string {
+  return `${name} elapses at ${calendar.join(', ')}, and by the configuration at ${expected.join(', ')}: ${remedy}`
 }
 
 function isLeftUnit({ path, result }: InstalledEntry): boolean {

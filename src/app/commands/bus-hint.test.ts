@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { busRemedy } from './bus-hint.ts'
+import { busFault, busRemedy } from './bus-hint.ts'
 
 test('the hint names the configured port of a bus on this host', () => {
   const start = (port: number, address = '127.0.0.1') =>
@@ -23,4 +23,12 @@ test('the remedy follows from the reason, and a bus that runs is not to be start
   assert.match(remedyOf("'Authorization Violation'"), /^correct the login/)
   assert.match(remedyOf('no greeting from nats://127.0.0.1:8222 within 3 s'), /^correct the port/)
   assert.match(remedyOf('nats://bus cannot be reached: ENOTFOUND'), /host name/)
+})
+
+test('a finding about the bus has a code for each remedy, so that programs need not read the reason', () => {
+  const codeOf = (server: string, reason: string) => busFault([server], reason)[0]
+  assert.equal(codeOf('nats://127.0.0.1:1', 'ECONNREFUSED'), 'bus_stopped')
+  assert.equal(codeOf('nats://bus.example.com:1', 'ECONNREFUSED'), 'bus_unreachable')
+  assert.equal(codeOf('nats://127.0.0.1:1', "'Authorization Violation'"), 'bus_login_refused')
+  assert.equal(codeOf('nats://127.0.0.1:1', 'certificate has expired'), 'bus_certificate_refused')
 })

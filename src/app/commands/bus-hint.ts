@@ -1,3 +1,6 @@
+import { sentenceWith, type ErrorValues } from '../../kernel/faults.ts'
+import { FINDINGS, type FindingCode } from '../doctor/findings.ts'
+
 /** The command that starts the missing message bus, if one of these servers is on this host and without TLS. */
 function busHint(servers: readonly string[]): string | undefined {
   const local = servers.map((server) => new URL(server)).find(isLocal)
@@ -11,22 +14,25 @@ function isLocal({ protocol, hostname }: URL): boolean {
   return protocol === 'nats:' && /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
 }
 
-/** What to do about a bus that cannot be used, by the reason. */
-const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
-  [
-    /certificate/i,
-    'renew the certificate of the bus; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
-  ],
-  [/authorization|authentication/i, 'correct the login in bus.server'],
+/** What is wrong with a bus that cannot be used, by the reason. */
+const FAULTS: readonly (readonly [pattern: RegExp, code: FindingCode])[] = [
+  [/certificate/i, 'bus_certificate_refused'],
+  [/authorization|authentication/i, 'bus_login_refused'],
   // Another program listens there, or the port of the monitoring or of the cluster of NATS.
-  [/no greeting/, 'correct the port in bus.server: what listens there does not greet as NATS does'],
-  [/ENOTFOUND|EAI_AGAIN/, 'correct the host name in bus.server, or the name service of this host'],
+  [/no greeting/, 'bus_is_other_program'],
+  [/ENOTFOUND|EAI_AGAIN/, 'bus_host_unknown'],
 ]
 
-/** What to do about the servers of `bus.server`, none of which can be used for this reason. */
-export function busRemedy(servers: readonly string[], reason = ''): string {
-  const known = REMEDIES.find(([pattern]) => pattern.test(reason))
-  if (known) return known[1]
-  const hint = busHint(servers)
-  return hint ? `start it (${hint}), or change bus.server` : 'start it, or change bus.server'
+/** The finding about the servers of `bus.server`, none of which can be used for this reason. */
+export function busFault(servers: readonly string[], reason = ''): [code: FindingCode, values: ErrorValues] {
+  const known = FAULTS.find(([pattern]) => pattern.test(reason))
+  const command = busHint(servers)
+  if (known) return [known[1], { reason }]
+  return command === undefined ? ['bus_unreachable', { reason }] : ['bus_stopped', { reason, command }]
+}
+
+/** What to do about them. */
+export function busRemedy(servers: readonly string[], reason?: string): string {
+  const [code, values] = busFault(servers, reason)
+  return sentenceWith(FINDINGS[code].remedy, values)
 }

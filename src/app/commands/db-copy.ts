@@ -3,7 +3,12 @@ import { resolve } from 'node:path'
 import { databaseLocation } from '../../config/address-types.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { alignColumns } from '../../kernel/text.ts'
-import { compareDatabases, copyDatabase, type ComparedTable } from '../../store/copy/copy-database.ts'
+import {
+  compareDatabases,
+  copyDatabase,
+  type ComparedTable,
+  type CopyObserver,
+} from '../../store/copy/copy-database.ts'
 import type { DatabaseAddress } from '../../store/open.ts'
 import { unusableDatabase, type DatabasePlaces } from '../database.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions, withProgress } from './context.ts'
@@ -21,7 +26,8 @@ export async function copyToDatabase(context: CommandContext, options: CopyOptio
   // The source exists, and has the schema of this release.
   await withStore(loaded, async () => undefined)
   let step = 'opening the databases'
-  const listener = (what: string, table: string, rows: number) => (step = `${what} ${table}: ${rows} rows`)
+  const listener: CopyObserver = (what, table, rows) =>
+    (step = `${what} ${table}${rows === undefined ? '' : `: ${rows} rows`}`)
   const work = options.verify === true ? compareDatabases : copyDatabase
   const copying = work(loaded.config.database, target, listener).catch((error: unknown) => {
     throw explained(error, { database: target, addressIn: options.toFile ?? '--to' })

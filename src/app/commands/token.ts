@@ -2,9 +2,8 @@ import { apiTokenLifetime } from '../../config/schema.ts'
 import { changesBetween } from '../../kernel/audit.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import type { Role } from '../../kernel/identity.ts'
-import type { Page } from '../../kernel/page.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { ShownToken } from '../../domains/users/index.ts'
+import type { ApiTokens, User } from '../../domains/users/index.ts'
 import {
   COMMAND_LINE,
   commandRecord,
@@ -13,9 +12,10 @@ import {
   type CommandContext,
   type ConfigOptions,
 } from './context.ts'
-import { withUsers } from './user.ts'
+import { listAllUsers, withUsers } from './user.ts'
 
-const PAGE = 100
+// A user has 100 valid ones, and those that have ended in the last 30 days.
+const PAGE = 1_000
 
 export interface NewTokenOptions extends ConfigOptions {
   readonly name: string
@@ -48,25 +48,31 @@ export async function createApiToken(
   context.stdout.write(`${token.reveal()}\n`)
 }
 
-/** `platform token list` */
+/** `platform token list`: those of one user, or of all. */
 export async function listApiTokens(
   context: CommandContext,
-  userName: string,
+  userName: string | undefined,
   options: ConfigOptions,
 ): Promise<void> {
-  const { items } = await withUsers(context, configOf(context, options), async ({ users, apiTokens }) => {
-    const { id } = await users.getByName(userName)
-    const page: Page<ShownToken> = await apiTokens.list(id, { limit: PAGE })
-    return page
+  const rows = await withUsers(context, configOf(context, options), async ({ users, apiTokens }) => {
+    const owners = userName === undefined ? await listAllUsers(users) : [await users.getByName(userName)]
+    const found: string[][] = []
+    for (const owner of owners) found.push(...(await tokenRows(apiTokens, owner)))
+    return found
   })
-  const rows = items.map(({ id, name, roles, expiresAt, lastUsedAt, lastUsedFrom }) => [
+  context.stdout.write(alignColumns([['USER', 'NAME', 'ID', 'ROLES', 'EXPIRES', 'LAST USED'], ...rows]))
+}
+
+async function tokenRows(apiTokens: ApiTokens, owner: User): Promise<string[][]> {
+  const { items } = await apiTokens.list(owner.id, { limit: PAGE })
+  return items.map(({ id, name, roles, expiresAt, lastUsedAt, lastUsedFrom }) => [
+    owner.name,
     name,
     id,
     roles.join(',') || 'none',
     toRfc3339(expiresAt),
     lastUsedAt === null ? 'never' : `${toRfc3339(lastUsedAt)} from ${lastUsedFrom}`,
   ])
-  context.stdout.write(alignColumns([['NAME', 'ID', 'ROLES', 'EXPIRES', 'LAST USED'], ...rows]))
 }
 
 /** `platform token revoke` */

@@ -44,22 +44,24 @@ export async function addUser(
 
 /** `platform user list` */
 export async function printUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const rows = await withUsers(context, configOf(context, options), ({ users }) => userRows(users))
+  const found = await withUsers(context, configOf(context, options), ({ users }) => listAllUsers(users))
+  const rows = found.map(({ name, roles, enabled, lastLoginAt }) => {
+    const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
+    return [name, roles.join(',') || 'none', enabled ? 'enabled' : 'disabled', login]
+  })
   context.stdout.write(alignColumns([['NAME', 'ROLES', 'STATE', 'LAST LOGIN'], ...rows]))
 }
 
-async function userRows(users: Users): Promise<string[][]> {
-  const rows: string[][] = []
+/** All users, oldest first. */
+export async function listAllUsers(users: Users): Promise<User[]> {
+  const found: User[] = []
   let after: PagePosition | null = null
   do {
     const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, after })
-    for (const { name, roles, enabled, lastLoginAt } of page.items) {
-      const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
-      rows.push([name, roles.join(',') || 'none', enabled ? 'enabled' : 'disabled', login])
-    }
+    found.push(...page.items)
     after = page.next
   } while (after)
-  return rows.reverse()
+  return found.toReversed()
 }
 
 /** `platform user passwd` */

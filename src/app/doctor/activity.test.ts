@@ -65,7 +65,7 @@ test('processes without a worker are named before an order is overdue', async (t
   assert.deepEqual(texts((await examine()).of('worker')), ['ok orders: none waits to expire'])
   run(serving({ modules: ['api', 'gateway'] }))
   assert.deepEqual(texts((await examine()).of('worker')), [
-    'warning processes: none of those that serve this database is a worker',
+    'warning processes: no process that serves this database is a worker',
   ])
 })
 
@@ -162,7 +162,7 @@ test('a webhook that fails is named before it is disabled', async (t) => {
   webhook('w-1', 1, null)
   webhook('w-2', 0, HOUR)
   assert.deepEqual(texts((await examine()).of('webhooks')), [
-    'ok endpoints: none of those that are enabled fails',
+    'ok endpoints: 2 are registered; no enabled one fails',
   ])
   webhook('w-3', 1, HOUR)
   const found = (await examine()).of('webhooks')
@@ -301,4 +301,21 @@ test('an alert of the platform that needs a person is named with what to do', as
     'warning webhook.disabled:w-1: since 1970-01-01T00:00:00.000Z: The title: The body',
   ])
   assert.match(String(found[0]?.remedy), /^Repair the endpoint\./)
+})
+
+test('alerts of orders hide none of the platform, and those that are not shown are counted', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const alerts = (count: number, alarmId: string, source: string, weight: number) =>
+    run(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+      insert into alerts (id, alarm_id, source, title, body, level, weight, status, count, first_at, last_at,
+      identity, swings, version) select '${alarmId}' || n, '${alarmId}' || n, '${source}', 'T', '', 3, ${weight},
+      'firing', 1, 0, 0, '${alarmId}' || n, '[]', 1 from numbers`)
+  alerts(150, 'order.timeout:', 'platform.orders', 5)
+  alerts(12, 'webhook.disabled:', 'platform.webhooks', 4)
+  const found = (await examine()).of('alerts')
+  assert.equal(found.length, 11)
+  assert.equal(
+    texts(found).at(-1),
+    'skipped of the platform: 2 more need a person: GET /alerts?status=firing',
+  )
 })

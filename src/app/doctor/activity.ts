@@ -1,7 +1,7 @@
 import { MOST_SEVERE_FIRST, type AlertView, type ReceiverView } from '../../domains/alerts/index.ts'
 import { listUnfinished, type UnfinishedExecution } from '../../domains/commands/index.ts'
 import type { OldestPending } from '../../domains/messages/index.ts'
-import type { Webhook } from '../../domains/webhooks/index.ts'
+import { MAX_WEBHOOKS, type Webhook } from '../../domains/webhooks/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { readBusStream, type BusStreamMark } from '../../store/bus-stream-mark.ts'
 import type { Store } from '../../store/store.ts'
@@ -21,13 +21,16 @@ export interface Activity {
   /** The message that waits for the bus longest. */
   readonly oldestPending: OldestPending | undefined
   readonly deadMessages: number
-  /** The most severe that nobody works on. */
+  /** The most severe of the platform that nobody works on. */
   readonly alerts: readonly AlertView[]
+  /** All. */
   readonly webhooks: readonly Webhook[]
 }
 
 const EXAMINED = 100
-const UNATTENDED = ['firing', 'frozen'] as const
+// Those of orders are alerts of the platform, too.
+const EXAMINED_ALERTS = 1_000
+const UNATTENDED = { status: ['firing', 'frozen'], text: 'platform.' } as const
 
 /** The schema must be current. */
 export async function readActivity({ read }: Store, domains: Domains, clock: Clock): Promise<Activity> {
@@ -43,7 +46,7 @@ export async function readActivity({ read }: Store, domains: Domains, clock: Clo
     busStream: await readBusStream(read),
     oldestPending: await messages.oldestPending(),
     deadMessages: (await messages.deadLetters()).messages,
-    alerts: (await alerts.list({ status: UNATTENDED }, { limit: EXAMINED, order: MOST_SEVERE_FIRST })).items,
-    webhooks: (await domains.webhooks.webhooks.list({ limit: EXAMINED })).items,
+    alerts: (await alerts.list(UNATTENDED, { limit: EXAMINED_ALERTS, order: MOST_SEVERE_FIRST })).items,
+    webhooks: (await domains.webhooks.webhooks.list({ limit: MAX_WEBHOOKS })).items,
   }
 }

@@ -71,13 +71,18 @@ export interface DoctorParts {
   readonly clock: Clock
   /** The user id of this process; undefined where there is none. */
   readonly userId: number | undefined
-  /** Read once; undefined where neither a unit nor a data directory names one. */
+  /** The processes of this host that serve the database, as far as it can be used. */
+  ownProcesses(): Promise<readonly number[]>
+  /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
   database(): Promise<InspectedDatabase | undefined>
   /** Read once. Rejects if no server answers. */
   bus(): Promise<BusFacts>
 }
+
+/** What the first start makes is no fault before it (docs/specification.md, Health). */
+export const NOT_MADE_YET = 'is not made yet: the first `platform serve` makes it'
 
 /** The registered certificates by their status. */
 export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]

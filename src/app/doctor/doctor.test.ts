@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -16,6 +17,7 @@ import {
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -58,6 +60,32 @@ test('on a new server every check but that of the bus is fine or skipped, and no
     Array(4).fill('skipped'),
   )
   assert.throws(() => statSync(dataDir), { code: 'ENOENT' })
+})
+
+test('before the first start nothing that it makes is a fault, and the exit code is 0', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const bus = await startNats({ jetstream: true })
+  t.after(() => bus.stop())
+  const api = 'http://127.0.0.1:1'
+  const made = /^is not made yet: the first `platform serve` makes it/
+  const findings = async (env: Record<string, string>) => {
+    const { exitCode, report } = await examine({ BUS_SERVER: bus.url, ...env })
+    assert.deepEqual([exitCode, report.status], [0, 'ok'], JSON.stringify(report))
+    return report.findings.filter(({ detail }) => made.test(detail)).map(({ subject }) => subject)
+  }
+  const path = join(dataDir, 'platform.db')
+  assert.deepEqual(await findings({}), [dataDir, path, path])
+  assert.deepEqual(await findings({ MODULE: 'gateway', GATEWAY_API_URL: api }), [
+    dataDir,
+    path,
+    'signing key',
+  ])
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const [directory, database, ...others] = await findings({ DATABASE_URL: address.url.reveal() })
+  assert.deepEqual([directory, others], [dataDir, []])
+  assert.match(String(database), /^postgres/)
 })
 
 test('of a database it checks integrity, schema and journal, and does not change it', async (t) => {
@@ -117,10 +145,12 @@ test('files that others can write or read are named, with the command that mends
   chmodSync(join(dataDir, 'platform.db'), 0o666)
   const { of } = await examine()
   const remedies = of('files').map(({ remedy }) => remedy)
-  assert.deepEqual(
-    remedies.toSorted((a = '', b = '') => a.localeCompare(b)),
-    [`run: chmod 600 ${secret}`, `run: chmod o= ${join(dataDir, 'platform.db')}`],
-  )
+  assert.deepEqual(remedies, [`run: chmod -R o= ${join(dataDir, 'platform.db')}`, `run: chmod 600 ${secret}`])
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writeFileSync(join(dataDir, name), '', { mode: 0o600 })
+  execFileSync('chmod', ['-R', '777', dataDir])
+  for (const { remedy } of (await examine()).of('files'))
+    execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
 })
 
 test(
@@ -134,7 +164,42 @@ test(
     assert.equal(finding?.result, 'error')
     assert.match(
       `${finding?.detail} ${finding?.remedy}`,
-      /belongs to the user 65534, the directory to the user 0 run: chown .*platform\.db$/,
+      /^belongs to the user 0, and 1 in it to the user 65534: \S+platform\.db run as root: chown -R 0:0 \S+data$/,
+    )
+  },
+)
+
+test(
+  'a directory that root has copied is compared with the one above it, and with the user of the running program',
+  { skip: process.getuid?.() !== 0 && 'only root can give files away' },
+  async (t) => {
+    const { dataDir, migrate, examine } = doctorWorld(t)
+    await migrate()
+    const found = async (check: string) =>
+      (await examine())
+        .of(check)
+        .map(({ result, detail, remedy }) => `${result} ${detail} ${remedy}`)
+        .join('\n')
+    assert.match(await found('files'), /^ok 1 file, all of the user 0, as the directory/)
+    assert.match(
+      await found('access'),
+      /^skipped is not known: .* belongs to root\. .* chown -R USER: \S+data/,
+    )
+    chownSync(dirname(dataDir), 65_534, 65_534)
+    assert.match(
+      await found('files'),
+      /^warning belongs to root, .* to the user 65534 if .* run as root: chown -R 65534:65534 \S+data$/,
+    )
+    const program = spawn('sleep', ['60'], { uid: 65_534, gid: 65_534 })
+    t.after(() => program.kill())
+    await once(program, 'spawn')
+    const facts = { host: hostname(), processId: program.pid, modules: ['worker'], receivers: {}, bus: '' }
+    using database = new DatabaseSync(join(dataDir, 'platform.db'))
+    database.exec(`insert into leases (name, holder, expires_at)
+      values ('serving:1', '${JSON.stringify(facts)}', ${Date.now() + 60_000})`)
+    assert.match(
+      await found('access'),
+      /error belongs to 0:0, mode 7\d\d: the user 65534 of the service cannot use it run: chown -R 65534:65534 \S+data/,
     )
   },
 )
@@ -155,6 +220,14 @@ test(
     assert.deepEqual(await found(), [['error', `run: chgrp 65534 ${file} && chmod u=rw,g=r,o= ${file}`]])
     chownSync(file, 0, 65_534)
     assert.deepEqual(await found(), [['ok', null]])
+    // As a renewal by root leaves them.
+    const [cert, key] = [`${dataDir}.crt`, `${dataDir}.key`]
+    for (const path of [cert, key]) writeFileSync(path, '', { mode: path === key ? 0o600 : 0o644 })
+    const tls = { API_TLS_CERT_FILE: cert, API_TLS_KEY_FILE: key, PLATFORM_CONFIG: file }
+    assert.deepEqual(
+      (await examine(tls)).of('access').map(({ result, remedy }) => [result, remedy]),
+      [['error', `run: chgrp 65534 ${key} && chmod u+r,g+r ${key}`]],
+    )
   },
 )
 
@@ -214,6 +287,11 @@ test('a payment channel whose provider opens none of the last payments is a warn
         reserved_cents, parameters, is_closing, attempts, queued_at)
       values ('${name}', 'o-${name}', 'card', 'failed', 1, 'CNY', '${name}', ${Date.now()}, 'ada', 0, 0, '', 0, 0, 0)`)
   const { of } = await examine({ PLATFORM_CONFIG: toml })
+  writeFileSync(secrets, 'STRIPE_SECRET_KEY=sk_test\n')
+  assert.match(
+    JSON.stringify((await examine({ PLATFORM_CONFIG: toml })).of('configuration')),
+    /"error","detail":"payments\.channels\.card\.secrets_file: none","remedy":"it has to be a line STRIPE_WEBHOOK_SECRET/,
+  )
   assert.deepEqual(
     of('payments').map(({ subject, result, detail }) => [subject, result, detail]),
     [
@@ -249,6 +327,26 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.equal(finding?.result, 'error')
   assert.match(finding.detail, /^a platform answers: 9\.9\.9, worker, failing: it cannot use its database$/)
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
+})
+
+test('a database that is not there while a platform answers is not taken for one that is not made yet', async (t) => {
+  const { examine } = doctorWorld(t)
+  const health = JSON.stringify({ status: 'failing', version: '9.9.9', modules: ['worker'] })
+  const server = createHttpServer((_request, response) => response.writeHead(503).end(health))
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { of } = await examine({ WORKER_LISTEN_ADDR: address })
+  const [database] = of('database')
+  assert.match(
+    `${database?.result} ${database?.detail} ${database?.remedy}`,
+    /^error is not there, .* a platform answers at worker\.listen: it has lost .* put it back and restart/,
+  )
+  assert.deepEqual(
+    of('files').map(({ detail }) => detail),
+    ['does not exist: see the finding of the database'],
+  )
 })
 
 test('a platform that was started before its configuration was changed is to be restarted', async (t) => {
@@ -420,8 +518,10 @@ test('a lost database and a lost key are errors with the way back', async (t) =>
   const [lost] = (await examine()).of('database')
   assert.match(
     `${lost?.result} ${lost?.detail} ${lost?.remedy}`,
-    /^warning does not exist, but jwt-secret does .*data restore FILE/,
+    /^warning does not exist, or is empty, but jwt-secret is there .*data restore FILE/,
   )
+  writeFileSync(path, '')
+  assert.deepEqual((await examine()).of('database'), [lost], 'an empty file is no database')
   mkdirSync(join(dataDir, 'backups'))
   writeFileSync(join(dataDir, 'backups', 'one.db'), 'a backup')
   const [grave] = (await examine()).of('database')
@@ -536,6 +636,18 @@ test('a configuration with a secret that every user can read stays readable for 
   assert.match(finding?.detail ?? '', /every user can read auth\.jwt_secret$/)
   const { gid } = statSync(dataDir)
   assert.equal(finding?.remedy, `run: chgrp ${gid} ${file} && chmod u=rw,g=r,o= ${file}`)
+})
+
+test('a configuration that every user can read is fine while no address in it has a login', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  const results = async (bus: string) => {
+    writeFileSync(file, `[bus]\nserver = "nats://${bus}127.0.0.1:1"\n`, { mode: 0o644 })
+    // The variable of the test would count before the file.
+    const findings = (await examine({ PLATFORM_CONFIG: file, BUS_SERVER: '' })).of('configuration')
+    return findings.map(({ result }) => result)
+  }
+  assert.deepEqual([await results(''), await results('ada:secret@')], [['ok'], ['ok', 'warning']])
 })
 
 test('a configuration that every user can change is an error', async (t) => {

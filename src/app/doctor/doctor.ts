@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config, LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
@@ -20,17 +21,19 @@ import { readActivity } from './activity.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { readServiceUser } from './service-user.ts'
-import { accessCheck, diskCheck, filesCheck, configurationCheck } from './checks/host.ts'
+import { diskCheck } from './checks/disk.ts'
+import { accessCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { alertsCheck } from './checks/alerts.ts'
 import { backupCheck, databaseCheck, standbyCheck, certificatesCheck } from './checks/data.ts'
 import { commandsCheck } from './checks/commands.ts'
 import { engineCheck } from './checks/engine.ts'
+import { gatewayCheck } from './checks/gateway.ts'
 import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
 import { signInCheck } from './checks/sign-in.ts'
 import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { webhooksCheck } from './checks/webhooks.ts'
-import { busCheck, clockCheck, portsCheck, tlsCheck, gatewayCheck } from './checks/network.ts'
+import { busCheck, clockCheck, portsCheck, tlsCheck } from './checks/network.ts'
 
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
@@ -85,15 +88,25 @@ async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFindi
 export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts {
   const { bus, dataDir } = loaded.config
   const configFile = loaded.file && resolve(loaded.file)
+  const database = once(() => readDatabase(loaded))
+  const ownProcesses = () => processesOfHost(database)
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
-    serviceUser: once(() => readServiceUser({ configFile, dataDir })),
-    database: once(() => readDatabase(loaded)),
+    serviceUser: once(async () => readServiceUser({ configFile, dataDir, processIds: await ownProcesses() })),
+    database,
+    ownProcesses,
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
   }
+}
+
+/** Those of this host that serve the database. */
+async function processesOfHost(database: DoctorParts['database']): Promise<number[]> {
+  const facts = await database().catch(() => undefined)
+  const processes = facts?.activity?.processes ?? []
+  return processes.filter(({ host }) => host === hostname()).map(({ processId }) => processId)
 }
 
 async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['database']> {

@@ -13,7 +13,8 @@ const TIME_REMEDY =
 const NIGHT_REMEDY = 'see {part} in {document}, then run: platform backup run --no-reboot'
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 const REGISTERED = '{registered} registered, {expiring} end soon, {expired} have ended'
-const ADDRESS_REMEDY = 'check that gateway.api_url is the address of the api'
+const ADDRESS_REMEDY =
+  'set gateway.api_url to the address of the api (api.listen of its configuration), and restart the gateway'
 const WORKER_REMEDY =
   'start a worker (platform serve, or platform serve --module worker); if one runs, its log has the cause, and one that hangs needs a restart'
 const RECEIVER_REMEDY =
@@ -22,6 +23,8 @@ const PROGRAM_REMEDY =
   'install the program, make it executable for that user (chmod), or correct the setting and restart the worker'
 const ONE_EACH =
   'if they are two installations, give one of them a database of its own (data_dir, or database.url)'
+const ROOM_REMEDY = 'make room; what can be removed, or what is large: {commands}'
+const BUS_DETAIL = '{reason}; events wait'
 const COPY_DETAIL = 'was current {seconds} s ago, at {at}'
 
 /**
@@ -44,7 +47,7 @@ export const FINDINGS = {
     remedy: 'run: {command}',
   },
   configuration_readable: { detail: 'mode {mode}: every user can read {settings}', remedy: 'run: {command}' },
-  receiver_unusable: {
+  secrets_unusable: {
     detail: '{setting}: {reason}',
     remedy: 'it has to be {expected}; the platform does not start without it',
   },
@@ -65,12 +68,16 @@ export const FINDINGS = {
     remedy: 'run the platform and this command as the user {owner}, or run as root: {command}',
   },
   data_dir_open: { detail: 'mode {mode}: every user can look into it', remedy: 'run: {command}' },
-  file_of_other: {
-    detail: 'belongs to the user {user}, the directory to the user {owner}',
-    remedy: 'run: {command}',
+  data_dir_copied: {
+    detail: 'belongs to root, as a copy that root has made, and {above} to the user {owner}',
+    remedy: 'if the platform runs as the user {owner}, run as root: {command}',
   },
-  file_unreadable: { detail: 'mode {mode}: its owner cannot read it', remedy: 'run: {command}' },
-  file_writable: { detail: 'mode {mode}: every user can write to it', remedy: 'run: {command}' },
+  files_of_other: {
+    detail: 'belongs to the user {owner}, and {count} in it to the user {user}: {files}',
+    remedy: 'run as root: {command}',
+  },
+  files_unreadable: { detail: 'its owner cannot read {count} in it: {files}', remedy: 'run: {command}' },
+  files_writable: { detail: 'every user can write to {count} in it: {files}', remedy: 'run: {command}' },
   key_readable: { detail: 'mode {mode}: the key is for its owner alone', remedy: 'run: {command}' },
   key_refused: { detail: 'is refused: {reason}', remedy: 'expected {expected}' },
   key_lost: { detail: '{reason}', remedy: '{remedy}' },
@@ -130,7 +137,11 @@ export const FINDINGS = {
     detail: 'its certificate ends at {at}',
     remedy: 'replace {file} ({module}.tls.cert_file) and its key; they are read again by themselves',
   },
-  tls_unusable: { detail: '{reason}', remedy: 'put a certificate and its key there' },
+  tls_unusable: {
+    detail: '{reason}',
+    remedy:
+      'put the certificate into {cert} ({module}.tls.cert_file) and its key into {key} ({module}.tls.key_file); a platform that runs reads them again by itself. These print the same line twice if they belong together: {command}',
+  },
 
   clock_before_migration: {
     detail: '{now} is before the last migration, {migratedAt}',
@@ -141,12 +152,21 @@ export const FINDINGS = {
 
   disk_full: {
     detail: '{freeMib} of {allMib} MiB are free: writes fail when the disk is full',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
-  disk_low: { detail: '{freeMib} of {allMib} MiB are free', remedy: '{remedy}' },
+  disk_low: { detail: '{freeMib} of {allMib} MiB are free', remedy: ROOM_REMEDY },
   disk_too_small: {
     detail: '{freeMib} of {allMib} MiB are free; a data backup needs {neededMib}',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
+  },
+  log_disk_low: {
+    detail: '{freeMib} of {allMib} MiB are free: lines of the log are lost when the disk is full',
+    remedy: ROOM_REMEDY,
+  },
+  log_deleted: {
+    detail:
+      'was removed, and process {process} still writes to it: nobody sees these lines, and they take space',
+    remedy: 'restart that process',
   },
   inodes_low: { detail: '{free} of {all} inodes are free', remedy: 'remove files that nobody needs' },
   disk_of_network: {
@@ -170,9 +190,15 @@ export const FINDINGS = {
     detail: 'process {process} ({name}) has held it for 2 s, and changes are answered 503 meanwhile',
     remedy: 'look what it does (ps {process}); if it is no migration, end it: kill {process}',
   },
-  database_gone: { detail: 'is gone, but not {remains}', remedy: '{remedy}' },
+  database_elsewhere: {
+    detail:
+      'is not there, or is empty, and a platform answers at {listener}: it has lost this database, or has another one',
+    remedy:
+      'if {path} was moved, or its disk is not mounted (findmnt), put it back and restart the platform; if the service has other settings, run this command with them (--config, DATA_DIR, DATABASE_URL)',
+  },
+  database_gone: { detail: 'is gone, or empty, but not {remains}', remedy: '{remedy}' },
   database_absent: {
-    detail: 'does not exist, but jwt-secret does',
+    detail: 'does not exist, or is empty, but jwt-secret is there',
     remedy: 'if there was one: {remedy}',
   },
   database_newer: {
@@ -213,7 +239,7 @@ export const FINDINGS = {
     remedy: 'see {document}; platform db copy moves the data to PostgreSQL',
   },
   worker_missing: {
-    detail: 'none of those that serve this database is a worker',
+    detail: 'no process that serves this database is a worker',
     remedy: WORKER_REMEDY,
   },
   orders_overdue: {
@@ -226,7 +252,22 @@ export const FINDINGS = {
       'compare the keys in its secrets_file with those of the provider; the log has the answers of the provider',
   },
 
-  bus_unreachable: { detail: '{reason}; events wait', remedy: '{remedy}' },
+  bus_unreachable: { detail: BUS_DETAIL, remedy: 'start it, or change bus.server' },
+  bus_stopped: { detail: BUS_DETAIL, remedy: 'start it ({command}), or change bus.server' },
+  bus_certificate_refused: {
+    detail: BUS_DETAIL,
+    remedy:
+      'renew the certificate of the bus; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
+  },
+  bus_login_refused: { detail: BUS_DETAIL, remedy: 'correct the login in bus.server' },
+  bus_is_other_program: {
+    detail: BUS_DETAIL,
+    remedy: 'correct the port in bus.server: what listens there does not greet as NATS does',
+  },
+  bus_host_unknown: {
+    detail: BUS_DETAIL,
+    remedy: 'correct the host name in bus.server, or the name service of this host',
+  },
   bus_lost: {
     detail: 'the stream was made anew at {at}, and has lost what it had confirmed before',
     remedy: 'look whether its store_dir lasts, then run: {command}',
@@ -250,7 +291,11 @@ export const FINDINGS = {
   messages_wait: {
     detail: '{subject} waits since {since}: {reason}',
     remedy:
-      'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream; if no process has sent it, start an api or a worker. What waits is sent by itself',
+      'remove the cause: a full JetStream needs a larger max_file_store, disk or max_bytes of the stream. What waits is sent by itself',
+  },
+  messages_unsent: {
+    detail: '{subject} waits since {since}: no process has sent it',
+    remedy: 'start an api or a worker; it sends what waits',
   },
   messages_dead: {
     detail: '{count} refused for good',
@@ -317,8 +362,18 @@ export const FINDINGS = {
     detail: 'does not answer: {reason}',
     remedy: 'start the api, or change gateway.api_url',
   },
-  api_is_other_program: { detail: 'is another program, not the api', remedy: ADDRESS_REMEDY },
-  api_answer: { detail: 'answered with {status}', remedy: ADDRESS_REMEDY },
+  api_is_other_program: {
+    detail: "something other than the platform's api answers there ({said})",
+    remedy: ADDRESS_REMEDY,
+  },
+  api_other_protocol: {
+    detail: 'does not speak this protocol: {reason}',
+    remedy: `if it is the api, gateway.api_url begins with https:// where the api has a certificate (api.tls.cert_file), else with http://; if not, ${ADDRESS_REMEDY}`,
+  },
+  api_answer: {
+    detail: 'answered with {status}: {message}',
+    remedy: 'run the doctor where the api runs: it names the cause',
+  },
   api_is_gateway: { detail: 'is a gateway, not the api', remedy: ADDRESS_REMEDY },
   gateway_unknown: {
     detail: 'does not recognise this gateway, so it refuses every request of a session',
@@ -349,6 +404,10 @@ export const FINDINGS = {
   night_state_lost: {
     detail: 'is gone with the state of the routine and the alerts that waited in it; its units are installed',
     remedy: 'run as root: platform backup install, then platform backup run --no-reboot',
+  },
+  night_timer_elsewhere: {
+    detail: 'elapses at {calendar}, and by the configuration at {expected}',
+    remedy: '{remedy}',
   },
   night_refused: { detail: '{reason}, so it gets no alerts of the night', remedy: '{remedy}' },
   night_unheard: { detail: '{reason}', remedy: '{remedy}' },

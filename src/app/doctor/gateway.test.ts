@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { createServer as createTcpServer, type AddressInfo, type Server } from 'node:net'
+import { test, type TestContext } from 'node:test'
 import { servePlatform, temporaryDirectory } from '../../../test/support/platform.ts'
 import { doctorWorld } from '../../../test/support/doctor.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
@@ -32,9 +32,18 @@ test('a gateway that asks another gateway or another program is found', async (t
   const scope = scopeOf(t)
   const { path: dataDir } = scope.use(temporaryDirectory())
   const other = scope.use(await servePlatform({ dataDir, modules: 'api,gateway', env: { JWT_SECRET: KEY } }))
-  const web = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
-  t.after(() => web.close())
-  await once(web, 'listening')
+  const web = await listening(
+    t,
+    createServer((request, response) => response.writeHead(404).end(`no ${request.url}`)),
+  )
+  const noHttp = await listening(
+    t,
+    createTcpServer((socket) => void socket.end('INFO {}\r\n')),
+  )
+  const silent = await listening(
+    t,
+    createTcpServer((socket) => void socket.destroy()),
+  )
   const w = doctorWorld(t)
   await w.migrate()
   const detail = async (url: string) => {
@@ -43,11 +52,24 @@ test('a gateway that asks another gateway or another program is found', async (t
     return [finding?.result, finding?.detail]
   }
   assert.deepEqual(await detail(other.gatewayUrl), ['error', 'is a gateway, not the api'])
-  assert.deepEqual(await detail(`http://127.0.0.1:${(web.address() as AddressInfo).port}`), [
+  assert.deepEqual(await detail(web), [
     'error',
-    'is another program, not the api',
+    "something other than the platform's api answers there (HTTP 404, without a type: no /auth/me)",
   ])
+  assert.match(String(await detail(noHttp)), /^error,something other .* \(Response does not match the HTTP/)
+  assert.match(String(await detail(silent)), /^error,does not speak this protocol: /)
+  assert.match(
+    String(await detail(other.url.replace('http:', 'https:'))),
+    /^error,does not speak this protocol: /,
+  )
 })
+
+async function listening(t: TestContext, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 test('a platform that does not recognise the nightly routine is found', async (t) => {
   const scope = scopeOf(t)

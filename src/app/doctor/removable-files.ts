@@ -2,6 +2,7 @@ import { globSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { backupFiles } from '../backup-files.ts'
+import { JOURNAL, type LogFile } from './log-files.ts'
 
 /** What takes space and is not needed for the platform to run, and the command that removes it. */
 interface Removable {
@@ -11,7 +12,6 @@ interface Removable {
 
 type Places = Pick<Config, 'database' | 'dataDir'>
 
-const JOURNAL = '/var/log/journal'
 const PACKAGES = '/var/cache/apt/archives'
 const MIB = 1_024 ** 2
 /** Less is not worth a line. */
@@ -19,33 +19,35 @@ const LEAST_BYTES = 16 * MIB
 const MOST_FILES = 10_000
 const SHOWN = 4
 
-/** What may be removed from the disk of the data directory, as a remedy without a full stop. */
-export function roomRemedy(config: Places, place: string): string {
-  const found = removable(config).filter(({ bytes }) => bytes >= LEAST_BYTES)
-  if (found.length === 0)
-    return `make room; du -xh ${mountPointOf(place)} | sort -h | tail shows what is large`
-  const commands = found
-    .slice(0, SHOWN)
-    .map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
-  return `make room, for example by one of these: ${commands.join('; ')}`
+/** The commands that remove something from the disk of a directory or file; with nothing to remove, the one that shows what is large. */
+export function roomCommands(
+  config: Places,
+  place: string,
+  logs: readonly LogFile[] = [],
+): readonly string[] {
+  const found = removable(config, place, logs).filter(({ bytes }) => bytes >= LEAST_BYTES)
+  if (found.length === 0) return [`du -xh ${mountPointOf(place)} | sort -h | tail`]
+  return found.slice(0, SHOWN).map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
 }
 
 /** The largest first. Of the data backups the newest stays. */
-function removable({ database, dataDir }: Places): Removable[] {
-  const remove = (path: string) => ({ bytes: sizeOf(path), command: `rm ${path}` })
+function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]): Removable[] {
+  const file = (program: string) => (path: string) => {
+    return { path, bytes: sizeOf(path), command: `${program} ${path}` }
+  }
   const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
   const [, ...older] = backupFiles({ database, dataDir })
-  const device = deviceOf(dataDir)
-  const elsewhere = [
-    { path: JOURNAL, command: 'journalctl --vacuum-size=200M' },
-    { path: PACKAGES, command: 'apt-get clean' },
-  ]
+  // A process goes on writing to a file that was removed.
+  const written = logs.filter(({ isDeleted }) => !isDeleted).map(({ path }) => path)
+  const device = deviceOf(place)
   return [
-    ...[...former, ...older.map(({ path }) => path)].map(remove),
-    ...elsewhere
-      .filter(({ path }) => deviceOf(path) === device)
-      .map(({ path, command }) => ({ bytes: sizeBelow(path), command })),
-  ].toSorted((a, b) => b.bytes - a.bytes)
+    ...[...former, ...older.map(({ path }) => path)].map(file('rm')),
+    ...written.map(file('truncate -s 0')),
+    { path: JOURNAL, bytes: sizeBelow(JOURNAL), command: 'journalctl --vacuum-size=200M' },
+    { path: PACKAGES, bytes: sizeBelow(PACKAGES), command: 'apt-get clean' },
+  ]
+    .filter(({ path }) => deviceOf(path) === device)
+    .toSorted((a, b) => b.bytes - a.bytes)
 }
 
 function sizeBelow(directory: string): number {

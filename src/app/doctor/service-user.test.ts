@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { mayAccess, readServiceUser, type RunProgram } from './service-user.ts'
 
@@ -19,11 +22,27 @@ test('the user of the service is that of the unit which has the configuration', 
   assert.deepEqual(await readServiceUser(PLACES, host(UNIT)), { uid: 990, gids: [990, 4] })
 })
 
-test('without such a unit it is the owner of the data directory', async () => {
-  const root = { uid: 0, gids: [0] }
-  assert.deepEqual(await readServiceUser(PLACES, host(undefined)), root)
-  const other = { ...PLACES, configFile: '/home/ada/platform.toml' }
-  assert.deepEqual(await readServiceUser(other, host(UNIT)), root)
+test('the unit may have any name, and one without a user is that of root', async () => {
+  const units = `User=other\nExecStart={ argv[]=/bin/other ; }\n\n${UNIT}`
+  assert.equal((await readServiceUser(PLACES, host(units)))?.uid, 990)
+  const ofRoot = UNIT.replace('User=platform\n', '')
+  assert.equal(
+    (await readServiceUser(PLACES, async (name) => (name === 'systemctl' ? ofRoot : '0\n')))?.uid,
+    0,
+  )
+})
+
+test('without such a unit it is the user of a running process, or the owner of the data directory', async (t) => {
+  const own = { ...PLACES, configFile: '/home/ada/platform.toml', processIds: [0, process.pid] }
+  assert.equal((await readServiceUser(own, host(UNIT)))?.uid, process.getuid?.() === 0 ? 0 : 990)
+  const dataDir = mkdtempSync(join(tmpdir(), 'service-user-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  if (process.getuid?.() === 0) chownSync(dataDir, 65_534, 65_534)
+  assert.equal((await readServiceUser({ ...PLACES, dataDir }, host(undefined)))?.uid, 990)
+})
+
+test('root may own the data directory because it has copied it: the user is not known then', async () => {
+  assert.equal(await readServiceUser(PLACES, host(undefined)), undefined)
   assert.equal(await readServiceUser({ ...PLACES, dataDir: '/nowhere' }, host(undefined)), undefined)
 })
 

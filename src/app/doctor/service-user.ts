@@ -15,21 +15,25 @@ interface Places {
   /** The absolute path of the configuration file. */
   readonly configFile: string | undefined
   readonly dataDir: string
+  /** The processes of this host that serve the database. */
+  readonly processIds?: readonly number[]
 }
 
-const UNIT = 'platform.service'
+// A pattern finds loaded units only.
+const UNITS = ['platform.service', '*.service']
 const LIMIT_MS = 5 * SECOND
 
 /**
- * The user of the unit that has this configuration, or else the owner of the data directory; undefined where there is
- * neither.
+ * The user of the unit that has this configuration, or else that of a running process, or else the owner of the data directory.
+ * Undefined where there is none, and where only root is left: that may be a copy which root has made.
  */
 export async function readServiceUser(
-  { configFile, dataDir }: Places,
+  { configFile, dataDir, processIds = [] }: Places,
   run: RunProgram = runProgram,
 ): Promise<ServiceUser | undefined> {
   const owner = statSync(dataDir, { throwIfNoEntry: false })
-  const user = (await userOfUnit(configFile, run)) ?? owner?.uid.toString()
+  const named = (await userOfUnit(configFile, run)) ?? userOfProcess(processIds)
+  const user = named ?? (owner?.uid === 0 ? undefined : owner?.uid.toString())
   if (user === undefined) return undefined
   const [uid, groups] = [await run('id', ['-u', user]), await run('id', ['-G', user])]
   if (uid !== undefined && groups !== undefined)
@@ -51,10 +55,16 @@ export function mayAccess(
 
 async function userOfUnit(configFile: string | undefined, run: RunProgram): Promise<string | undefined> {
   if (configFile === undefined) return undefined
-  const properties = await run('systemctl', ['show', '--property=User,ExecStart', UNIT])
+  const properties = await run('systemctl', ['show', '--property=User,ExecStart', ...UNITS])
   // The unit of another installation says nothing about this one.
-  if (properties?.includes(` ${configFile} `) !== true) return undefined
-  return /^User=(.+)$/m.exec(properties)?.[1]
+  const own = properties?.split('\n\n').find((unit) => unit.includes(` ${configFile} `))
+  return own === undefined ? undefined : (/^User=(.+)$/m.exec(own)?.[1] ?? 'root')
+}
+
+function userOfProcess(processIds: readonly number[]): string | undefined {
+  return processIds
+    .map((id) => statSync(`/proc/${id}`, { throwIfNoEntry: false })?.uid.toString())
+    .find((uid) => uid !== undefined)
 }
 
 function runProgram(name: string, args: readonly string[]): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { CertificateAuthority } from '../../../test/support/certificates.ts'
 import { loadConfig } from '../../config/config.ts'
@@ -39,4 +40,24 @@ test('a certificate that ends within 14 days is a warning, and after its end an 
   assert.deepEqual(await findings(env, end), [`error: ${detail}`])
   const [missing = ''] = await findings({ ...env, API_TLS_KEY_FILE: '/nowhere/key.pem' })
   assert.match(missing, /^error: .*api\.tls\.key_file: expected a file that this user can read, got ENOENT/)
+})
+
+test('a key of another certificate is an error with a command that compares both files', async () => {
+  using authority = new CertificateAuthority()
+  const [one, other] = [await authority.issue(), await authority.issue()]
+  const remedyOf = async (keyPath: string) => {
+    const env = { MODULE: 'gateway', GATEWAY_TLS_CERT_FILE: one.path, GATEWAY_TLS_KEY_FILE: keyPath }
+    const all = { GATEWAY_LISTEN_ADDR: '0.0.0.0:1', ...env }
+    const [finding] = await tlsCheck.run(doctorParts(loadConfig({ env: all, cwd: '/nowhere' }), all))
+    return finding?.remedy ?? ''
+  }
+  const remedy = await remedyOf(other.keyPath)
+  assert.ok(remedy.includes(`${one.path} (gateway.tls.cert_file)`), remedy)
+  assert.ok(remedy.includes(`${other.keyPath} (gateway.tls.key_file)`), remedy)
+  const [, command = ''] = remedy.split('belong together: ')
+  const sums = (text: string) =>
+    new Set(execFileSync('sh', ['-c', text], { encoding: 'utf8' }).trim().split('\n'))
+  assert.equal(sums(command).size, 2)
+  assert.equal(sums(command.replace(other.keyPath, one.keyPath)).size, 1)
+  assert.equal(await remedyOf(one.keyPath), '')
 })

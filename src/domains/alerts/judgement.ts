@@ -35,7 +35,7 @@ export interface HistoryEntry extends Cause {
   readonly to: AlertStatus
   readonly weight: AlertWeight
   readonly note: string | null
-  /** Of the note, unless a person has written it. */
+  /** Why there is a note, unless a person has written it. */
   readonly cause: NoteCause | null
 }
 

@@ -150,7 +150,7 @@ export interface Report {
   readonly startsAt?: number
   /** An http or https address of the sender. */
   readonly generatorUrl?: string
-  /** Of an intake, as JSON. */
+  /** The labels of an intake, as JSON. */
   readonly labels?: string
 }
 

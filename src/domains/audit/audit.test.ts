@@ -4,13 +4,16 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { chanceOf } from '../../../test/support/random.ts'
+import { startRouteServer } from '../../../test/support/route-server.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { changesBetween, systemRecord } from '../../kernel/audit.ts'
+import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { AuditKeys, AuditSeal } from './model.ts'
+import { auditRoutes } from './routes.ts'
 import { AuditSeals, type AuditFault, type AuditFiles } from './seals.ts'
 import { Audit, type SettingsKey } from './service.ts'
 
@@ -328,4 +331,29 @@ test('changes have no secrets, and long values are cut', () => {
   assert.deepEqual(others, {})
   assert.match(String(note?.[1]), /^x{200}… \(5000 characters\)$/)
   assert.deepEqual(changesBetween(undefined, { roles: ['admin'], gone: null }), { roles: [null, ['admin']] })
+})
+
+test('an export has each row of several parts, and one that cannot be read is an error', async () => {
+  await using w = await world('sqlite')
+  await w.add(1_001)
+  const exportOf = async (store: Store) => {
+    const audit = new Audit({ store, clock: w.clock, logger: silentLogger })
+    await using server = await startRouteServer({
+      store,
+      clock: w.clock,
+      routes: auditRoutes(audit, w.seals),
+    })
+    const answer = await server.send('GET', '/audit/export')
+    return { status: answer.status, lines: (await answer.text()).trimEnd().split('\n') }
+  }
+  const { status, lines } = await exportOf(w.store)
+  const targets = lines.map((line) => (JSON.parse(line) as { target: { id: string } }).target.id)
+  assert.equal(status, 200)
+  assert.deepEqual(
+    targets,
+    targets.map((_, index) => `u${index}`),
+  )
+  assert.equal(targets.length, 1_001)
+  const away = new AppError('unavailable', 'store_unavailable', 'The database is away.')
+  assert.equal((await exportOf({ ...w.store, readAside: () => Promise.reject(away) })).status, 503)
 })

@@ -137,19 +137,29 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       answers: {
         200: { description: 'One row in each line.', schema: Type.String(), contentType: LINES },
       },
-      stream: async ({ query }) => linesOf(audit, filterOf(query), timesOf(query)),
+      async stream({ query }) {
+        const page = { ...timesOf(query), limit: EXPORT_PART, order: OLDEST_FIRST }
+        const parts = audit.all(filterOf(query), page)
+        // Read before the response begins, so that an error is its status.
+        const first = await parts.next()
+        return linesOf(first.done === true ? [] : first.value, parts)
+      },
     }),
   ]
 }
 
 /** Each part is read when the client has taken the one before it. */
-function linesOf(audit: Audit, filter: TrailFilter, times: ReturnType<typeof timesOf>): StreamBody {
+function linesOf(first: readonly TrailEntry[], others: AsyncIterable<readonly TrailEntry[]>): StreamBody {
   return async (output) => {
+    const write = (part: readonly TrailEntry[]) => {
+      for (const entry of part) output.write(`${encodeEntry(entry)}\n`)
+      return output.drained()
+    }
     try {
-      for await (const part of audit.all(filter, { ...times, limit: EXPORT_PART, order: OLDEST_FIRST })) {
+      await write(first)
+      for await (const part of others) {
         if (output.isOver) return
-        for (const entry of part) output.write(`${encodeEntry(entry)}\n`)
-        await output.drained()
+        await write(part)
       }
     } catch (error) {
       // Ended regularly, it would look like all there is.

@@ -22,7 +22,7 @@ export interface HeartbeatSettings {
   readonly everySeconds: number
   /** Five cron fields: when a run begins. */
   readonly schedule: string | null
-  /** Of the schedule. */
+  /** The time zone of the schedule. */
   readonly timeZone: string | null
   /** The longest time from a start to its end. */
   readonly maxRunSeconds: number | null
@@ -51,7 +51,7 @@ export interface AlertHeartbeat extends HeartbeatSettings {
   readonly missedAt: number | null
   /** The start of the run that has not ended. */
   readonly startedAt: number | null
-  /** Of the last run with a start and an end. */
+  /** The duration of the last run with a start and an end. */
   readonly durationSeconds: number | null
   /** 1 at the creation, larger after each change. */
   readonly version: number
@@ -68,13 +68,13 @@ export type PingKind = (typeof PING_KINDS)[number]
 /** What a program says about its run. */
 export interface Signal {
   readonly kind: PingKind
-  /** Of `exit`: 0 to 255. */
+  /** The code of `exit`: 0 to 255. */
   readonly exitCode: number | null
 }
 
 export interface Ping extends Signal {
   readonly at: number
-  /** Of the run that it ends, if there was a start. */
+  /** The duration of the run that it ends, if there was a start. */
   readonly durationSeconds: number | null
   /** Null for a beat by name. */
   readonly remoteAddress: string | null

@@ -18,12 +18,12 @@ export interface Message {
   /** How often it was sent. */
   readonly attempts: number
   readonly lastError: string | null
-  /** Of `lastError`, if the platform knows it. */
+  /** The cause of `lastError`, if the platform knows it. */
   readonly cause: SentenceCause<BusFault> | null
   /** Epoch milliseconds. */
   readonly createdAt: number
   readonly deliveredAt: number | null
-  /** Of the request that published it (`storedTrace`); null in an event, whose payload has it. */
+  /** The trace of the request that published it (`storedTrace`); null in an event, whose payload has it. */
   readonly trace: string | null
 }
 

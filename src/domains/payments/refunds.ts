@@ -145,7 +145,7 @@ export class Refunds {
 
   async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
     const { number, amountCents, reason, providerId, isSent, createdAt, queuedAt } = refund
-    // Of another amount than its order has, the provider knows the one that was paid.
+    // If the amount is not that of the order, the provider knows the one that was paid.
     const payment = referenceOf({ ...row, amountCents: row.paidCents ?? row.amountCents })
     const now = this.#options.clock.now()
     const maySend = now < queuedAt + REPEAT_FOR_MS

@@ -47,7 +47,7 @@ export interface AuditEntry {
   /** Null for an entry that stands for many addresses. */
   readonly remoteAddress: string | null
   readonly reason: string | null
-  /** Of the reason, unless a client or a library has written it. */
+  /** The cause of the reason, unless a client or a library has written it. */
   readonly cause: SentenceCause<AuditCode> | null
 }
 

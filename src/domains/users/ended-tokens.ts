@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { IdentityToken } from '../../kernel/identity.ts'
-import { MINUTE, SECOND } from '../../kernel/time.ts'
+import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { shareToken } from './api-tokens/store.ts'
 import { endedTokens, statement } from './tables.ts'
@@ -33,9 +33,9 @@ const removeExpired = statement<{ now: number }>((on, value) =>
   on.deleteFrom('ended_tokens').where('expires_at', '<', value('now')),
 )
 
-/** Ends a token; repeated calls change nothing. Forgets those that have expired. */
+/** Ends a token; repeated calls change nothing. Forgets those that have expired for long. */
 export async function endToken(tx: Tx, token: EndedToken): Promise<void> {
-  await tx.change(removeExpired, { now: token.endedAt - LEEWAY_MS })
+  await tx.change(removeExpired, { now: token.endedAt - KEPT_MS })
   await tx.change(insert, token)
 }
 
@@ -47,6 +47,10 @@ async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean>
 const FRESH_MS = 5 * SECOND
 // Clocks of two hosts may differ, and a transaction may commit later than it began.
 const LEEWAY_MS = 2 * MINUTE
+// A clock that was set back by more may have written times before those that were read already.
+const CLOCK_STEP_MS = MINUTE
+// After its end. A token that has expired by a clock that is ahead is valid again when the clock is set right.
+const KEPT_MS = 2 * DAY
 
 /** The ended tokens as this process knows them: all that any process has ended up to five seconds ago. */
 export class EndedTokens {
@@ -56,6 +60,8 @@ export class EndedTokens {
   readonly #ended = new Map<string, number>()
   #readAt = Number.NEGATIVE_INFINITY
   #since = 0
+  /** Between the clocks of this process, at the last read. */
+  #clockOffset = 0
   #reading: Promise<void> | undefined
 
   constructor(read: Queries, clock: Clock) {
@@ -84,9 +90,11 @@ export class EndedTokens {
 
   async #refresh(): Promise<void> {
     const [began, now] = [this.#clock.monotonic(), this.#clock.now()]
-    for (const token of await this.#read.run(listSince, { since: this.#since })) this.add(token)
-    for (const [tokenId, expiresAt] of this.#ended)
-      if (expiresAt < now - LEEWAY_MS) this.#ended.delete(tokenId)
+    const isSetBack = now - began < this.#clockOffset - CLOCK_STEP_MS
+    const since = isSetBack ? 0 : this.#since
+    for (const token of await this.#read.run(listSince, { since })) this.add(token)
+    for (const [tokenId, expiresAt] of this.#ended) if (expiresAt < now - KEPT_MS) this.#ended.delete(tokenId)
+    this.#clockOffset = now - began
     this.#readAt = began
     this.#since = now - LEEWAY_MS
   }

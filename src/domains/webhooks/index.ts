@@ -12,7 +12,7 @@ import { names } from './tables.ts'
 import { deliveryRunner, Endpoints, WebhookFeed } from './worker.ts'
 
 export type { Webhook } from './model.ts'
-export type { WebhookDeps } from './service.ts'
+export { MAX_WEBHOOKS, type WebhookDeps } from './service.ts'
 export { interruptDeliveries } from './store.ts'
 
 /** Events for the endpoints of other programs (docs/specification.md, Webhooks). */

@@ -33,7 +33,7 @@ export interface Webhook extends WebhookSettings {
   readonly id: string
   /** Null while it is enabled. */
   readonly disabledReason: DisabledReason | null
-  /** Of its settings and secrets. */
+  /** The version of its settings and secrets. */
   readonly version: number
   readonly createdAt: number
   readonly createdBy: string
@@ -67,7 +67,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 export interface WebhookDelivery {
   readonly id: string
   readonly webhookId: string
-  /** Of the event in the log; null for a test. */
+  /** The place of the event in the log; null for a test. */
   readonly place: number | null
   /** The `webhook-id` of each of its calls. */
   readonly eventId: string
@@ -85,7 +85,7 @@ export interface WebhookDelivery {
   readonly firstTriedAt: number | null
   readonly triedAt: number | null
   readonly finishedAt: number | null
-  /** Of the last answer. */
+  /** The status of the last response. */
   readonly responseStatus: number | null
   /** Their names. */
   readonly responseHeaders: readonly string[] | null

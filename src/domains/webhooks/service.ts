@@ -385,7 +385,7 @@ function requireEnabled(webhook: StoredWebhook): StoredWebhook {
   throw new AppError('conflict', 'webhook_disabled', 'The webhook is disabled; enable it first.')
 }
 
-/** Of the address only the host: the rest may have a secret. */
+/** It names only the host of the address: the rest may have a secret. */
 function disabledText({ id, url, failingSince, updatedAt }: StoredWebhook, reason: DisabledReason): string {
   const { host } = new URL(url)
   const cause =

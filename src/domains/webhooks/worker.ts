@@ -230,7 +230,7 @@ function testOf(body: string): Sent {
   return { body, trace: traceHeadersOfEvent(body) }
 }
 
-// Of the log, at a time. What is due already waits in the log.
+// So many events are read from the log at a time. What is due already waits in the log.
 const BATCH = 100
 const MAX_DUE = 500
 // An endpoint that refuses some events for days must not stop the others.

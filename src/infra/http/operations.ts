@@ -8,7 +8,7 @@ import { sharedWork } from './shared-work.ts'
 
 export interface OperationsOptions {
   readonly version: string
-  /** Of a release: the commit that it was built from. */
+  /** The commit that a release was built from. */
   readonly commit?: string | undefined
   /** The modules that run in this process. */
   readonly modules: readonly string[]

@@ -6,7 +6,7 @@ export interface Mail {
   readonly key: string
   /** What it is about: the mails about one thing are shown as one conversation. */
   readonly threads?: readonly string[]
-  /** Of the recipients of the mailer; all of them if it is left out. */
+  /** Some of the recipients of the mailer; all of them if it is left out. */
   readonly recipients?: readonly string[]
 }
 

@@ -19,7 +19,7 @@ export interface ProviderAnswer {
 
 // docs/specification.md, Payments: a call lasts at most 10 seconds.
 const TIMEOUT_MS = 10 * SECOND
-// Of one answer. A page of 100 balance transactions has some 400 KiB.
+// The size of one response. A page of 100 balance transactions has some 400 KiB.
 const MAX_ANSWER_BYTES = 8 * 1_024 ** 2
 
 /** The HTTP connections to a provider. An error never has the address, a header or a body: they have secrets and names. */

@@ -5,7 +5,7 @@ import type { RobotMessage } from './robot.ts'
 export interface RobotTarget {
   readonly url: string
   readonly secret: string | undefined
-  /** Of Telegram. */
+  /** The chat of Telegram. */
   readonly chatId?: string | undefined
   /** The present, in milliseconds since the epoch. */
   readonly now: number

@@ -43,7 +43,7 @@ async function timedWorld(signed = true) {
   return { clock, doubles, options, [Symbol.asyncDispose]: () => doubles[Symbol.asyncDispose]() }
 }
 
-/** Of a text that needs several parts, and no more than the robot takes. */
+/** Lines of a text that needs several parts, and no more than the robot takes. */
 const LONG_LINES: Readonly<Partial<Record<RobotKind, number>>> = { wecom: 200, telegram: 400, teams: 1_000 }
 
 for (const kind of ROBOT_KINDS) {

@@ -9,7 +9,7 @@ import { statusVerdict } from './replies.ts'
 import { RobotWebhook } from './robot-webhook.ts'
 
 export interface WebhookChannelOptions {
-  /** Of the receiver. */
+  /** The name of the receiver. */
   readonly name: string
   readonly url: Secret
   readonly secret: Secret | undefined

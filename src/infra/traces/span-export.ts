@@ -7,7 +7,7 @@ import { SECOND } from '../../kernel/time.ts'
 import { recordSpans, type TraceSpan, type Trace } from '../../kernel/trace.ts'
 
 export interface SpanExportOptions {
-  /** Of the collector; without the path of the signal. */
+  /** The address of the collector, without the path of the signal. */
   readonly endpoint: string
   /** Attributes of everything that is sent, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>

@@ -9,6 +9,11 @@ import { createHostResolver, type Resolve, type ResolvedAddress } from './resolv
 
 // docs/specification.md, Webhooks
 const TIMEOUT_MS = 15 * SECOND
+/**
+ * How long an address has to answer before the next one of its name is tried. Node.js gives it up after half a second: too soon
+ * where it is far away, or its first packet is lost, which is sent again after one second (RFC 6298, section 2).
+ */
+const ATTEMPT_MS = 2 * SECOND
 const KEPT_BYTES = 1_024
 // A connection is used again when its answer was read to the end; a longer answer closes it.
 const READ_BYTES = 65_536
@@ -54,24 +59,12 @@ export class HttpWebhookCaller implements WebhookCaller {
     return isEncrypted || this.#rules.allowsPrivate ? undefined : refused(addressReason(false))
   }
 
-  async call(
-    { url, headers, body }: WebhookCall,
-    stop: AbortSignal,
-  ): Promise<WebhookReply | { failure: WebhookFailure }> {
+  async call(call: WebhookCall, stop: AbortSignal): Promise<WebhookReply | { failure: WebhookFailure }> {
     // The rules may have changed since the address was taken.
-    if (this.refusal(url)) return { failure: 'address_refused' }
+    if (this.refusal(call.url)) return { failure: 'address_refused' }
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#timeoutMs)])
     try {
-      const { request } = await import('undici')
-      const answer = await request(url, {
-        method: 'POST',
-        headers,
-        body,
-        signal,
-        dispatcher: await this.#agent(new URL(url).protocol),
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
+      const answer = await endedBy(signal, this.#request(call, signal))
       const names = Object.keys(answer.headers).slice(0, KEPT_HEADERS)
       const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], this.#clock.now())
       return {
@@ -85,6 +78,19 @@ export class HttpWebhookCaller implements WebhookCaller {
     }
   }
 
+  async #request({ url, headers, body }: WebhookCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { request } = await import('undici')
+    return request(url, {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      dispatcher: await this.#agent(new URL(url).protocol),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()))
   }
@@ -93,7 +99,14 @@ export class HttpWebhookCaller implements WebhookCaller {
     const { Agent } = await import('undici')
     return this.#agents.getOrInsertComputed(
       protocol,
-      () => new Agent({ connect: { timeout: this.#timeoutMs, lookup: this.#lookup(protocol === 'https:') } }),
+      () =>
+        new Agent({
+          connect: {
+            timeout: this.#timeoutMs,
+            lookup: this.#lookup(protocol === 'https:'),
+            autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+          },
+        }),
     )
   }
 
@@ -120,6 +133,19 @@ export class HttpWebhookCaller implements WebhookCaller {
       null,
       resolved.filter(({ address }) => this.#rules.allows(address, isEncrypted)),
     )
+  }
+}
+
+/** Rejects when the signal is aborted: the request by itself waits for its connection first, however long that takes. */
+async function endedBy<T>(signal: AbortSignal, request: Promise<T>): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = () => reject(signal.reason)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  try {
+    return await Promise.race([request, ended])
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }
 
@@ -206,7 +232,7 @@ function isTlsFault(code: string): boolean {
   )
 }
 
-// Of OpenSSL's verification (node:tls, X509 certificate error codes).
+// Codes of OpenSSL's verification (node:tls, X509 certificate error codes).
 const TLS_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { eventually } from '../../../test/support/eventually.ts'
+import { HOUR } from '../../kernel/time.ts'
 import { AddressRules } from './address-rules.ts'
 import type { Resolve } from './resolve-host.ts'
 import { HttpWebhookCaller } from './webhook-caller.ts'
@@ -164,5 +168,68 @@ test('an endpoint that is away, and one that hangs, are failures', async () => {
   const caller = new HttpWebhookCaller(LOOPBACK, undefined, 50)
   assert.deepEqual(await caller.call(callOf(gone.url), never), { failure: 'connection_refused' })
   assert.deepEqual(await caller.call(callOf(hangs.url), never), { failure: 'timeout' })
+  await caller.close()
+})
+
+test('a call that waits for its connection ends when the process stops', { timeout: 10_000 }, async () => {
+  const [asked, stop] = [Promise.withResolvers<void>(), new AbortController()]
+  const resolve: Resolve = () => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  const caller = new HttpWebhookCaller(LOOPBACK, resolve, HOUR)
+  const called = caller.call(callOf('http://hangs.example/'), stop.signal)
+  await asked.promise
+  stop.abort()
+  assert.ok('failure' in (await called))
+  await caller.close()
+})
+
+const BACKLOG = 1
+const SERVE = `
+  const server = require('node:http').createServer((_, response) => response.writeHead(204).end())
+  server.listen({ port: 0, host: '127.0.0.1', backlog: ${BACKLOG} }, () => console.log(server.address().port))`
+const SYN_SENT = '02'
+
+/** An endpoint that drops the first packet of each connection until `accept`: its queue is full, and it does not run. */
+async function droppingEndpoint() {
+  const server = spawn(process.execPath, ['-e', SERVE], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(server.stdout, 'data')) as [Buffer]
+  const port = Number(line)
+  server.kill('SIGSTOP')
+  // Linux takes one more than the backlog.
+  const queued = Array.from({ length: BACKLOG + 1 }, () => connect(port, '127.0.0.1'))
+  await Promise.all(queued.map((socket) => once(socket, 'connect')))
+  return {
+    port,
+    accept: () => server.kill('SIGCONT'),
+    async [Symbol.asyncDispose]() {
+      queued.forEach((socket) => socket.destroy())
+      server.kill('SIGKILL')
+      await once(server, 'close')
+    },
+  }
+}
+
+function isConnecting(port: number): boolean {
+  const remote = new RegExp(`:${port.toString(16).toUpperCase().padStart(4, '0')} ${SYN_SENT} `)
+  return remote.test(readFileSync('/proc/net/tcp', 'utf8'))
+}
+
+test('an endpoint whose first packet is lost is reached, although its other address cannot be', async () => {
+  await using server = await droppingEndpoint()
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]
+  const caller = new HttpWebhookCaller(
+    new AddressRules([cidr('127.0.0.0/8'), cidr('::1/128')]),
+    async () => addresses,
+  )
+  const called = caller.call(callOf(`http://far.example:${server.port}/`), never)
+  await eventually('the first packet is sent', () => isConnecting(server.port))
+  server.accept()
+  const reply = await called
+  assert.equal('status' in reply ? reply.status : reply.failure, 204)
   await caller.close()
 })

@@ -10,7 +10,7 @@ import { responseText, type ErrorFrame, type RequestFrame, type ResponseParts } 
 import type { Budget } from './budget.ts'
 
 export interface SessionRequestsDeps {
-  /** Of the client. */
+  /** The address of the client. */
   readonly address?: string
   readonly api: Pick<ApiConnection, 'ask'>
   /** Requests of all sessions that the api answers at once. */

@@ -18,8 +18,8 @@ import { isDeadHolder } from '../work/holder.ts'
 import { holderOf } from '../work/serving.ts'
 import { RowSetHash } from './row-set-hash.ts'
 
-/** What the copy tells while it works. */
-export type CopyObserver = (step: 'copying' | 'comparing', table: string, rows: number) => void
+/** What the copy tells while it works; the rows are those of the table until now. */
+export type CopyObserver = (step: 'copying' | 'indexing' | 'comparing', table: string, rows?: number) => void
 
 export interface ComparedTable {
   readonly table: string
@@ -31,7 +31,7 @@ export interface ComparedTable {
 
 const START: CopyProgress = { after: null, isDone: false }
 
-// Of which a served database has a row.
+// A served database has rows in some of them.
 const SERVED_TABLES = new Set(['alerts', 'leases', 'messages', 'orders', 'users'])
 
 /**
@@ -56,9 +56,15 @@ export async function copyDatabase(
     await target.begin(tables)
   }
   for (const table of tables) await copyTable(source, target, table, observer)
-  const compared = await settle(source, target, tables, observer)
+  // One side reads while the other one sorts.
+  const [hashes] = await Promise.all([
+    hashesOf(source, tables, observer),
+    target.addIndexes((table) => observer('indexing', table)),
+  ])
+  const compared = compareHashes(hashes, await hashesOf(target, tables, observer))
+  const settled = await settle(source, target, tables, compared, observer)
   await target.finish(await source.lastNumbers())
-  return [...compared, ...others]
+  return [...settled, ...others]
 }
 
 /** Compares counts and hashes of all tables, and changes nothing. Rejects with `schema_outdated` or `copy_unfinished`. */
@@ -175,27 +181,29 @@ function targetNotEmpty(why: string): AppError {
   )
 }
 
+// So many batches are one transaction: the target works on one while the source reads the next.
+const ADDED_BATCHES = 20
+
 async function copyTable(
   source: RawDatabase,
   target: CopyTarget,
   table: CopiedTable,
   observer: CopyObserver,
-) {
+): Promise<void> {
   let progress = (await target.progress())?.get(table.name) ?? START
-  let rows = progress.isDone ? [] : await source.rows(table, progress.after)
-  for (let copied = 0; !progress.isDone;) {
-    const last = rows.at(-1)
-    const next: CopyProgress = last
-      ? { after: keyOf(table, last), isDone: false }
-      : { after: progress.after, isDone: true }
-    const adding = target.add(table, rows, progress, next)
-    copied += rows.length
-    // One side reads while the other one writes.
-    const [following] = await Promise.all([next.isDone ? [] : source.rows(table, next.after), adding])
-    rows = following
-    progress = next
-    observer('copying', table.name, copied)
+  let copied = 0
+  async function* nextBatches() {
+    for (let batch = 0; batch < ADDED_BATCHES; batch++) {
+      const rows = await source.rows(table, progress.after)
+      const last = rows.at(-1)
+      progress = { after: last ? keyOf(table, last) : progress.after, isDone: last === undefined }
+      if (!last) return
+      yield rows
+      copied += rows.length
+      observer('copying', table.name, copied)
+    }
   }
+  while (!progress.isDone) await target.add(table, nextBatches(), progress, () => progress)
 }
 
 /** Copies again what differs, once: the source was written before it was served read-only. */
@@ -203,9 +211,9 @@ async function settle(
   source: RawDatabase,
   target: CopyTarget,
   tables: readonly CopiedTable[],
+  compared: ComparedTable[],
   observer: CopyObserver,
 ): Promise<ComparedTable[]> {
-  const compared = await compare(source, target, tables, observer)
   const differing = tables.filter(({ name }) => compared.some((each) => each.table === name && !each.isEqual))
   if (differing.length === 0) return compared
   for (const table of differing) {
@@ -228,23 +236,49 @@ async function compare(
   tables: readonly CopiedTable[],
   observer: CopyObserver,
 ): Promise<ComparedTable[]> {
-  const compared: ComparedTable[] = []
-  for (const table of tables) {
-    const [ours, theirs] = await Promise.all([hashOf(source, table, observer), hashOf(target, table)])
-    const isEqual = ours.hash === theirs.hash
-    compared.push({ table: table.name, rows: ours.rows, targetRows: theirs.rows, isEqual })
-  }
-  return compared
+  const both = [hashesOf(source, tables, observer), hashesOf(target, tables)] as const
+  return compareHashes(...(await Promise.all(both)))
 }
 
-async function hashOf(database: RawDatabase, table: CopiedTable, observer?: CopyObserver) {
+interface HashedTable {
+  readonly table: string
+  readonly rows: number
+  readonly hash: string
+}
+
+/** Both are of the same tables in the same order. */
+function compareHashes(ours: readonly HashedTable[], theirs: readonly HashedTable[]): ComparedTable[] {
+  return ours.map(({ table, rows, hash }, index) => ({
+    table,
+    rows,
+    targetRows: theirs[index]?.rows ?? 0,
+    isEqual: hash === theirs[index]?.hash,
+  }))
+}
+
+async function hashesOf(
+  database: RawDatabase,
+  tables: readonly CopiedTable[],
+  observer?: CopyObserver,
+): Promise<HashedTable[]> {
+  const hashes: HashedTable[] = []
+  for (const table of tables) hashes.push(await hashOf(database, table, observer))
+  return hashes
+}
+
+async function hashOf(
+  database: RawDatabase,
+  table: CopiedTable,
+  observer: CopyObserver | undefined,
+): Promise<HashedTable> {
   const hash = new RowSetHash()
-  for (let after: CopiedRow | null = null; ;) {
-    const rows: CopiedRow[] = await database.rows(table, after)
+  for (let reading = database.rows(table, null); ;) {
+    const rows = await reading
     const last = rows.at(-1)
-    if (!last) return { rows: hash.rows, hash: hash.digest(table.columns.join()) }
-    for (const row of rows) hash.add(Buffer.from(JSON.stringify(row)))
-    after = keyOf(table, last)
-    observer?.('comparing', table.name, hash.rows)
+    if (!last) return { table: table.name, rows: hash.rows, hash: hash.digest(table.columns.join()) }
+    observer?.('comparing', table.name, hash.rows + rows.length)
+    // A server reads the next rows meanwhile.
+    reading = database.rows(table, keyOf(table, last))
+    for (const row of rows) hash.add(JSON.stringify(row))
   }
 }

@@ -47,13 +47,23 @@ export interface RawDatabase {
 export interface CopyTarget extends RawDatabase {
   /** How far an earlier copy came; undefined if none has begun. */
   progress(): Promise<ReadonlyMap<string, CopyProgress> | undefined>
-  /** Empties every table, removes what refuses rows in this order, and marks the database as unfinished. */
+  /** Empties every table, removes what refuses or slows rows in this order, and marks the database as unfinished. */
   begin(tables: readonly CopiedTable[]): Promise<void>
-  /** Adds rows and records the progress. Rejects with `copy_running` if another copy has added rows since `from`. */
-  add(table: CopiedTable, rows: readonly CopiedRow[], from: CopyProgress, to: CopyProgress): Promise<void>
+  /**
+   * Adds rows and records the progress that they are read to. Rejects with `copy_running` if another copy has added rows
+   * since `from`.
+   */
+  add(
+    table: CopiedTable,
+    batches: AsyncIterable<readonly CopiedRow[]>,
+    from: CopyProgress,
+    progress: () => CopyProgress,
+  ): Promise<void>
   /** Empties a table, to be copied again. */
   clear(table: string): Promise<void>
-  /** Restores what {@link begin} has removed, continues the numbers, and removes the mark. */
+  /** Makes the indexes that {@link begin} has removed, one after the other; `onIndex` gets the table of each. */
+  addIndexes(onIndex: (table: string) => void): Promise<void>
+  /** Restores the foreign keys that {@link begin} has removed, continues the numbers, and removes the mark. */
   finish(numbers: ReadonlyMap<string, number>): Promise<void>
 }
 

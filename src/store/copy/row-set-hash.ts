@@ -16,7 +16,7 @@ export class RowSetHash {
     return this.#rows
   }
 
-  add(row: Uint8Array): void {
+  add(row: string | Uint8Array): void {
     const digest = hash('sha256', row, 'buffer')
     let carry = 0
     for (let word = 0; word < WORDS; word++) {

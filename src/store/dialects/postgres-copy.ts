@@ -1,4 +1,6 @@
+import { pipeline } from 'node:stream/promises'
 import { Client } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import { parsePostgresUrl } from '../../kernel/postgres-url.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import {
@@ -34,16 +36,19 @@ const FOREIGN_KEYS = `
   select conrelid::regclass::text as "table", conname as name, pg_get_constraintdef(oid) as definition
   from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`
 
-const TYPES = `
-  select table_name as table, column_name as column, data_type as type
-  from information_schema.columns where table_schema = current_schema()`
+const INDEXES = `
+  select t.relname as "table", i.indexrelid::regclass::text as name, quote_ident(c.conname) as constraint,
+    coalesce(pg_get_constraintdef(c.oid), pg_get_indexdef(i.indexrelid)) as definition
+  from pg_index i join pg_class t on t.oid = i.indrelid
+  left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
+  where t.relnamespace = current_schema()::regnamespace`
 
 const NUMBERED = `
   select table_name as name, pg_get_serial_sequence(quote_ident(table_name), column_name) as sequence
   from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'`
 
-/** Begins the names of rows that keep a constraint instead of a progress. */
-const CONSTRAINT = 'constraint '
+/** Begin the names of rows that keep what was removed instead of a progress. */
+const [CONSTRAINT, INDEX] = ['constraint ', 'index ']
 
 /** Connects to the first server that takes changes, or to any that the address allows. */
 export async function openRawPostgres(url: Secret): Promise<CopyTarget> {
@@ -80,8 +85,6 @@ class PostgresCopy implements CopyTarget {
   readonly #client: Client
   /** So many rows of the last batch of a table fill a batch. */
   readonly #limits = new Map<string, number>()
-
-  #types: Map<string, ColumnType[]> | undefined
 
   constructor(client: Client) {
     this.#client = client
@@ -150,7 +153,7 @@ class PostgresCopy implements CopyTarget {
     )
     return new Map(
       rows
-        .filter(({ name }) => !name.startsWith(CONSTRAINT))
+        .filter(({ name }) => !name.startsWith(CONSTRAINT) && !name.startsWith(INDEX))
         .map(({ name, progress }) => [name, JSON.parse(progress) as CopyProgress]),
     )
   }
@@ -163,6 +166,7 @@ class PostgresCopy implements CopyTarget {
         await this.#all('insert into database_copy values ($1, $2)', `${CONSTRAINT}${name}`, constraint)
         await this.#all(`alter table ${table} drop constraint ${quote(name)}`)
       }
+      await this.#removeIndexes(new Set(tables.map(({ name }) => name)))
       await this.#all(`truncate ${tables.map(({ name }) => quote(name)).join()}`)
       await this.#all(
         'insert into schema_migrations (name, breaking, applied_at) values ($1, $2, $3) on conflict do nothing',
@@ -175,22 +179,14 @@ class PostgresCopy implements CopyTarget {
 
   async add(
     { name, columns }: CopiedTable,
-    rows: readonly CopiedRow[],
+    batches: AsyncIterable<readonly CopiedRow[]>,
     from: CopyProgress,
-    to: CopyProgress,
+    progress: () => CopyProgress,
   ): Promise<void> {
-    const lists = columns.map((_, index) => rows.map((row) => row[index] ?? null))
-    const types = await this.#typesOf(name, columns)
-    const values = columns.map((_, index) => `$${index + 1}::${types[index]}[]`).join()
     await this.#transaction(async () => {
-      await this.#saveProgress(name, from, to)
-      if (rows.length > 0)
-        await this.#client.query({
-          name: `copy ${name}`,
-          text: `insert into ${quote(name)} (${columns.map(quote).join()}) overriding system value
-            select * from unnest(${values})`,
-          values: lists,
-        })
+      const command = `copy ${quote(name)} (${columns.map(quote).join()}) from stdin`
+      await pipeline(batches, linesOf, this.#client.query(copyFrom(command)))
+      await this.#saveProgress(name, from, progress())
     })
   }
 
@@ -199,6 +195,19 @@ class PostgresCopy implements CopyTarget {
       await this.#all(`truncate ${quote(table)}`)
       await this.#all('delete from database_copy where name = $1', table)
     })
+  }
+
+  async addIndexes(onIndex: (table: string) => void): Promise<void> {
+    const kept = await this.#all<{ name: string; progress: string }>(KEPT_INDEXES, INDEX)
+    for (const { name, progress } of kept) {
+      const { table, statement } = JSON.parse(progress) as RemovedIndex
+      onIndex(table)
+      await this.#transaction(async () => {
+        const removed = await this.#all('delete from database_copy where name = $1 returning name', name)
+        if (removed.length === 0) throw copyRunning()
+        await this.#all(statement)
+      })
+    }
   }
 
   async finish(numbers: ReadonlyMap<string, number>): Promise<void> {
@@ -237,10 +246,17 @@ class PostgresCopy implements CopyTarget {
     return this.#all<{ name: string; sequence: string }>(NUMBERED)
   }
 
-  async #typesOf(table: string, columns: readonly string[]): Promise<string[]> {
-    this.#types ??= Map.groupBy(await this.#all<ColumnType>(TYPES), ({ table: name }) => name)
-    const types = new Map(this.#types.get(table)?.map(({ column, type }) => [column, type]))
-    return columns.map((column) => types.get(column) ?? 'text')
+  /** An index is made faster at the end than it grows with each row. */
+  async #removeIndexes(tables: ReadonlySet<string>): Promise<void> {
+    for (const { table, name, constraint, definition } of await this.#all<Index>(INDEXES)) {
+      if (!tables.has(table)) continue
+      const change = `alter table ${quote(table)}`
+      const statement =
+        constraint === null ? definition : `${change} add constraint ${constraint} ${definition}`
+      const removed: RemovedIndex = { table, statement }
+      await this.#all('insert into database_copy values ($1, $2)', `${INDEX}${name}`, JSON.stringify(removed))
+      await this.#all(constraint === null ? `drop index ${name}` : `${change} drop constraint ${constraint}`)
+    }
   }
 
   async #all<R extends object>(text: string, ...values: unknown[]): Promise<R[]> {
@@ -260,16 +276,47 @@ class PostgresCopy implements CopyTarget {
   }
 }
 
-interface ColumnType {
+interface Index {
   readonly table: string
-  readonly column: string
-  readonly type: string
+  readonly name: string
+  /** The constraint that the index is for; null for one of its own. */
+  readonly constraint: string | null
+  readonly definition: string
+}
+
+/** Those of the largest tables first: they take long, and the source is read meanwhile. */
+const KEPT_INDEXES = `
+  select name, progress from database_copy where starts_with(name, $1)
+  order by pg_relation_size(quote_ident(progress::json ->> 'table')::regclass) desc`
+
+interface RemovedIndex {
+  readonly table: string
+  /** What makes it again. */
+  readonly statement: string
 }
 
 interface ForeignKey {
   readonly table: string
   readonly name: string
   readonly definition: string
+}
+
+const ESCAPED = /[\\\t\n\r]/
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+async function* linesOf(batches: AsyncIterable<readonly CopiedRow[]>): AsyncGenerator<string> {
+  for await (const rows of batches) yield rows.map(lineOf).join('')
+}
+
+/** A row in the text format of `COPY` (PostgreSQL, COPY, File Formats). */
+function lineOf(row: CopiedRow): string {
+  return `${row.map(fieldOf).join('\t')}\n`
+}
+
+function fieldOf(value: CopiedRow[number]): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'number' || !ESCAPED.test(value)) return String(value)
+  return value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)
 }
 
 function charactersOf(row: CopiedRow): number {

@@ -12,7 +12,7 @@ const SHARED_FOR_MS = 20
 export interface SharedReadsOptions {
   readonly connect: () => Promise<PooledConnection>
   readonly clock: Clock
-  /** Of the prepared statements. */
+  /** The names of the prepared statements. */
   readonly names: StatementNames | undefined
 }
 

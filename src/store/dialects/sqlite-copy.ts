@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import {
   copiedTable,
@@ -39,6 +40,8 @@ class SqliteCopy implements CopyTarget {
   }
 
   async rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]> {
+    // Reading waits for nothing, and what the other side answers has its turn before.
+    await setImmediate()
     return readRows(this.#database, table, after)
   }
 
@@ -67,7 +70,7 @@ class SqliteCopy implements CopyTarget {
 
   async begin(tables: readonly CopiedTable[]): Promise<void> {
     const { name, breaking, applied_at: appliedAt } = UNFINISHED
-    this.#transaction(() => {
+    await this.#transaction(() => {
       this.#run('create table database_copy (name text primary key, progress text not null) strict')
       for (const table of tables) this.#run(`delete from ${quote(table.name)}`)
       const text = 'insert or ignore into schema_migrations (name, breaking, applied_at) values (?, ?, ?)'
@@ -77,28 +80,31 @@ class SqliteCopy implements CopyTarget {
 
   async add(
     { name, columns }: CopiedTable,
-    rows: readonly CopiedRow[],
+    batches: AsyncIterable<readonly CopiedRow[]>,
     from: CopyProgress,
-    to: CopyProgress,
+    progress: () => CopyProgress,
   ): Promise<void> {
     const places = columns.map(() => '?').join()
     const text = `insert into ${quote(name)} (${columns.map(quote).join()}) values (${places})`
     const insert = this.#database.prepare(text)
-    this.#transaction(() => {
-      saveProgress(this.#database, name, from, to)
-      for (const row of rows) insert.run(...row)
+    await this.#transaction(async () => {
+      for await (const rows of batches) for (const row of rows) insert.run(...row)
+      saveProgress(this.#database, name, from, progress())
     })
   }
 
   async clear(table: string): Promise<void> {
-    this.#transaction(() => {
+    await this.#transaction(() => {
       this.#run(`delete from ${quote(table)}`)
       this.#run('delete from database_copy where name = ?', table)
     })
   }
 
+  /** None was removed: this is the way back, for a test installation. */
+  async addIndexes(): Promise<void> {}
+
   async finish(numbers: ReadonlyMap<string, number>): Promise<void> {
-    this.#transaction(() => {
+    await this.#transaction(() => {
       for (const [name, seq] of numbers) this.#continueAfter(name, seq)
       this.#run('delete from schema_migrations where name = ?', UNFINISHED.name)
       this.#run('drop table database_copy')
@@ -144,10 +150,10 @@ class SqliteCopy implements CopyTarget {
     this.#database.prepare(text).run(...values)
   }
 
-  #transaction(work: () => void): void {
+  async #transaction(work: () => void | Promise<void>): Promise<void> {
     this.#run('begin immediate')
     try {
-      work()
+      await work()
       this.#run('commit')
     } catch (error) {
       this.#run('rollback')

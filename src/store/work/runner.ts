@@ -15,7 +15,7 @@ export interface WorkItem {
   readonly attempts: number
   /** When it was queued, in epoch milliseconds. */
   readonly queuedAt: number
-  /** Of the request that queued it (`storedTrace`); null if there was none. */
+  /** The trace of the request that queued it (`storedTrace`); null if there was none. */
   readonly trace: string | null
 }
 

@@ -46,7 +46,7 @@ export interface ServingProcess {
   readonly dataDir: string
   /** Without credentials. */
   readonly bus: string
-  /** Of each receiver of notifications, a code of its address and secrets. */
+  /** A code of the address and secrets of each receiver of notifications. */
   readonly receivers: Readonly<Record<string, string>>
 }
 

@@ -407,6 +407,14 @@ test('a silence without any matcher says what it needs', async (t) => {
   await dialog.getByRole('button', { name: '1 hour' }).click()
   await dialog.getByRole('button', { name: 'Silence' }).click()
   await dialog.locator('.fault').getByText('Fill in at least one of these fields.').waitFor()
+  await dialog.getByLabel('Source').fill('shop.web')
+  const from = dialog.getByLabel('From time')
+  assert.equal(await from.isVisible(), false, 'most silences do not repeat')
+  await dialog.getByText('Repeats', { exact: true }).click()
+  await from.fill('25:00')
+  await dialog.getByText('Repeats', { exact: true }).click()
+  await dialog.getByRole('button', { name: 'Silence' }).click()
+  await dialog.locator('.form-fold .fault').first().waitFor()
 })
 
 test('a frozen alert is unfrozen', async (t) => {

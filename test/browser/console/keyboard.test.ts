@@ -243,6 +243,9 @@ test('an object leads to what belongs to it', async (t) => {
   await page.goto(`${world.platform.url}/console/users`)
   await page.getByRole('link', { name: 'the-admin' }).click()
   await assertLooks(page, 'users-related')
+  const changes = drawer(page, 'the-admin').getByRole('list', { name: 'Who changed this' })
+  await changes.getByText('Create a user').waitFor()
+  assert.equal(await changes.getByText('Sign in').count(), 0)
   await drawer(page, 'the-admin').getByRole('link', { name: 'Executions' }).click()
   await page.waitForURL('**/executions?requested_by=*')
 })
@@ -328,6 +331,52 @@ test('the palette opens what looks like the id of an object, and says what it fi
     .getByRole('status')
     .filter({ hasText: `with the id ${unknown}.` })
     .waitFor()
+})
+
+/** A machine with too much to do draws no frame for a while. */
+function drawNoFrame(): void {
+  globalThis.requestAnimationFrame = () => 0
+}
+
+/** Notes whether a heading has the focus as soon as it is in the page. */
+function watchHeading(text: string): void {
+  const observer = new MutationObserver(() => {
+    const heading = [...document.querySelectorAll('h1, h2')].find((each) => each.textContent === text)
+    if (!heading) return
+    document.documentElement.dataset['focused'] = heading === document.activeElement ? text : 'another'
+    observer.disconnect()
+  })
+  observer.observe(document, { childList: true, subtree: true })
+}
+
+test('keys reach what they are meant for before the next frame is drawn', async (t) => {
+  const order = { order_id: 'frame-1', platform: 'framed', amount_cents: 4_990 }
+  await world.platform.call('POST', '/orders', { body: order })
+  const page = await world.open(t, 'overview')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.evaluate(drawNoFrame)
+  await page.evaluate(watchHeading, 'Orders')
+  await press(page, 'g', 'o')
+  await page.locator(':root[data-focused="Orders"]').waitFor()
+  await press(page, 'f', 'p', 'Enter')
+  await page.keyboard.type('framed')
+  await press(page, 'Enter')
+  await page.getByRole('button', { name: 'Platform: framed' }).and(page.locator(':focus')).waitFor()
+  await press(page, 'Tab', 'Enter')
+  await page.getByRole('button', { name: 'Add filter' }).and(page.locator(':focus')).waitFor()
+  await page.evaluate(watchHeading, 'frame-1')
+  await press(page, '/')
+  await page.keyboard.type('frame-1')
+  await press(page, 'Enter')
+  await page.locator(':root[data-focused="frame-1"]').waitFor()
+  await press(page, 'g', 't')
+  await page.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor()
+  await press(page, '/')
+  await page.keyboard.type('par')
+  await press(page, 'Enter')
+  await page.keyboard.type('cel')
+  await page.waitForURL('**/tickets?text=par')
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'parcel')
 })
 
 test('an address that names no page says so', async (t) => {

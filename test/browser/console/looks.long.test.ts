@@ -97,6 +97,12 @@ const loaded = (page: Page) =>
     async () => (await page.locator('.state-loading, [aria-busy="true"]').count()) === 0,
   )
 
+/** What cannot be taken back is behind all other buttons of an object. */
+async function assertDestructiveLast(page: Page, name: string): Promise<void> {
+  const wrong = page.locator('.object-actions > .button-danger ~ .button:not(.button-danger)')
+  assert.deepEqual(await wrong.allTextContents(), [], name)
+}
+
 for (const language of ['en', 'zh'] as const) {
   test(
     `each page with a week of a shop, wide and on a phone, in ${language}`,
@@ -116,6 +122,7 @@ for (const language of ['en', 'zh'] as const) {
         if ((await first.count()) === 0) continue
         await first.click()
         await loaded(page)
+        await assertDestructiveLast(page, name)
         for (const look of LOOKS) await assertLook(page, `week-${language}-${name}-object`, look)
       }
     },

@@ -294,6 +294,7 @@ test('several orders are moved together, each as far as it may be', async (t) =>
   assert.equal(await page.locator('.selection-bar').count(), 0)
   await page.getByRole('checkbox', { name: 'Select the whole page' }).check()
   const bar = page.getByRole('group', { name: '3 selected' })
+  assert.deepEqual((await bar.getByRole('button').allTextContents()).slice(-2), ['Select none', 'Expire'])
   await assertLook(page, 'orders-chosen')
   await bar.getByRole('button', { name: 'Mark as paid' }).click()
   const question = page.getByRole('alertdialog', { name: 'Mark as paid: 2 selected?' })

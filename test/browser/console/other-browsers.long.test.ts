@@ -4,6 +4,7 @@ import { PAGES } from '../../../console/pages/console/pages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startFirefox, startWebKit, type OtherBrowser } from '../other-browser.ts'
 import { consoleWorld, PASSWORD } from './console-world.ts'
+import { pageTitle } from '../../../console/pages/console/page-words.ts'
 
 const world = consoleWorld()
 
@@ -56,7 +57,7 @@ describe('the console in other browsers', { concurrency: true }, () => {
       await shows('Overview', heading)
       for (const page of PAGES) {
         await browser.evaluate(click(`.side a[href="/console/${page.name}"]`))
-        await shows(page.title(), heading)
+        await shows(pageTitle(page.name), heading)
       }
       await browser.evaluate(click('.side a[href="/console/tickets"]'))
       await shows('Tickets', heading)

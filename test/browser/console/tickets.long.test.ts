@@ -189,6 +189,8 @@ test('a user who is mentioned in a comment gets a notice, and finds the ticket l
     .getByRole('option', { name: 'lena.k', selected: true })
   await name.waitFor()
   assert.ok(await name.evaluate((option) => option.getBoundingClientRect().bottom <= innerHeight))
+  const [text, list] = [await comment.boundingBox(), await page.getByRole('listbox').boundingBox()]
+  assert.ok(text && list && Math.abs(list.y - text.y - text.height) < 2, 'the names are at the text')
   await assertLooks(page, 'tickets-mention')
   await page.keyboard.press('Enter')
   await page.keyboard.type('about it')

@@ -78,7 +78,7 @@ export function AlertNoticeChoice() {
 }
 
 const RAISED = 'alert.raised'
-const alertIn = eventObject<Alert>('severity')
+const alertIn = eventObject('Alert')
 
 /** Notifies of new alerts. */
 export function useAlertNotices(): void {
@@ -91,7 +91,7 @@ export function useAlertNotices(): void {
         const alert = alertIn(event)
         if (event.subject !== RAISED || !alert || !isNoticed(alert)) return
         const { id, severity, title, source } = alert
-        const open = () => route(`${pathOf({ name: 'alerts' })}/${encodeURIComponent(id)}`)
+        const open = () => route(pathOf('alerts', id))
         const notice = { id, title: `${severityWords()[severity]}: ${title}`, body: source, open }
         void isSilenced(alert).then((isQuiet) => isQuiet || notify(notice))
       },

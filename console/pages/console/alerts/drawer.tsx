@@ -29,6 +29,7 @@ import {
 } from './model.ts'
 import { SilenceLink } from './silence-link.tsx'
 import { alertWords } from './words.ts'
+import type { PageName } from '../page-words.ts'
 
 export interface AlertDrawerProps {
   readonly id: string
@@ -165,7 +166,7 @@ function namedObject(alarmId: string): NamedObject | undefined {
   const named = NAMED_OBJECTS[occasion]
   const id = rest.join(':')
   if (!named || id === '' || !session.may(named.operation)) return undefined
-  return { page: named.page, id, href: `${pathOf({ name: named.page })}/${encodeURIComponent(id)}` }
+  return { page: named.page, id, href: pathOf(named.page, id) }
 }
 
 const alertRoute: ResourceSource<AnswerOf<'getAlertRoute'>> = {
@@ -184,7 +185,8 @@ function AlertRoute({ id }: { readonly id: string }) {
         {({ matched, receivers }) => (
           <>
             <p class="muted">
-              {words.routes} <bdi>{matched.join(', ')}</bdi>
+              {words.routes}
+              <bdi>{matched.join(', ')}</bdi>
             </p>
             {receivers.length === 0 && <p>{words.outcomes.disabled}</p>}
             <ul aria-label={words.route}>
@@ -206,12 +208,12 @@ type Cause = NonNullable<AlertDecision['cause'] | AlertChange['cause']>
 type Values = Readonly<Record<string, unknown>>
 
 const linkTo =
-  (name: 'alert' | 'silence', page: string, operation: OperationName) =>
+  (name: 'alert' | 'silence', page: PageName, operation: OperationName) =>
   (words: string, values: Values): ComponentChildren => {
     const id = String(values[name])
     return (
       <>
-        {words} {session.may(operation) ? <a href={`${pathOf({ name: page })}/${id}`}>{id}</a> : id}
+        {words} {session.may(operation) ? <a href={pathOf(page, id)}>{id}</a> : id}
       </>
     )
   }

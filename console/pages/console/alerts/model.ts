@@ -67,7 +67,7 @@ const ALERT_FILTERS: readonly ListFilter[] = [
 ]
 
 /** The alert that an event is about. */
-const alertIn = eventObject<Alert>('severity')
+const alertIn = eventObject('Alert')
 
 const SILENCED_MS = 2 * 3_600_000
 
@@ -117,7 +117,7 @@ export function alertGroup({ severity, source }: Alert): string {
 
 const PREFIX = 'alert.'
 
-// Of one severity many are one line.
+// Many alerts of one severity are one line.
 const PAGE_LENGTH = 500
 
 /** The list of the alerts, as the filters of the address say: the most severe ones first. */
@@ -156,7 +156,7 @@ export const alertTimeline: ResourceSource<{ readonly items: readonly AlertMomen
     ])
     if (!history.ok) return history
     if (!decisions.ok) return decisions
-    // Of the same moment: a decision is about the change before it.
+    // At the same moment a decision follows the change that it is about.
     const moments = [
       ...decisions.value.items.map((decision) => ({ at: decision.at, moment: { decision } })),
       ...history.value.items.map((change) => ({ at: change.at, moment: { change } })).toReversed(),

@@ -40,7 +40,7 @@ import { SilenceLink } from './silence-link.tsx'
 import { LISTED_SEVERITIES } from './severities.ts'
 import { alertWords } from './words.ts'
 
-const PATH = pathOf({ name: 'alerts' })
+const PATH = pathOf('alerts')
 
 /** The alerts: the list, and beside it the alert that the address names. */
 export function AlertsPage({ id }: ViewProps) {

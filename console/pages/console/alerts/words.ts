@@ -105,7 +105,7 @@ export const alertWords = defineWords({
         `${formatSome(swings, 'swing')} in ${formatSome(reports, 'report')}`,
     },
     route: 'Where this alert goes',
-    routes: 'Routes:',
+    routes: 'Routes: ',
     becauses: {
       told: 'told',
       route: 'to be told at the next change',

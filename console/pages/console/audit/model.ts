@@ -5,6 +5,7 @@ import { session } from '../platform.ts'
 import { listOf } from '../sources.ts'
 import { pathOf } from '../view.ts'
 import { OPERATION_NAMES, operationLabel } from './operation-words.ts'
+import type { PageName } from '../page-words.ts'
 
 export type AuditRow = AnswerOf<'listAudit'>['items'][number]
 
@@ -39,7 +40,7 @@ export function targetText({ target: { kind, id } }: AuditRow): string {
 }
 
 /** The pages that show what a row is about by its kind, and what a user needs for them. */
-const TARGET_PAGES: Readonly<Record<string, readonly [page: string, operation: OperationName]>> = {
+const TARGET_PAGES: Readonly<Record<string, readonly [page: PageName, operation: OperationName]>> = {
   alert: ['alerts', 'listAlerts'],
   certificate: ['certificates', 'listCertificates'],
   'data-backup': ['data-backups', 'listDataBackups'],
@@ -61,7 +62,7 @@ export function targetAddress({ target: { kind, id } }: AuditRow): string | unde
   const [name, operation] = TARGET_PAGES[kind] ?? []
   if (name === undefined || operation === undefined || id === null || !session.may(operation))
     return undefined
-  return `${pathOf({ name })}/${encodeURIComponent(id)}`
+  return pathOf(name, id)
 }
 
 /** Each field that differs: its name, its value before and after. */

@@ -35,4 +35,8 @@ export function operationLabel(operation: string): string {
 }
 
 /** The operations by their names, to choose from. */
-export const OPERATION_NAMES: readonly string[] = Object.keys(CHINESE_SUMMARIES)
+export const OPERATION_NAMES: readonly string[] = [
+  'signIn',
+  'disableWebhook',
+  ...Object.keys(CHINESE_SUMMARIES),
+]

@@ -18,7 +18,7 @@ import {
 import { operationLabel } from './operation-words.ts'
 import { auditWords } from './words.ts'
 
-const PATH = pathOf({ name: 'audit' })
+const PATH = pathOf('audit')
 
 /** The audit trail: the list, and beside it the row that the address names. */
 export function AuditTrailPage({ id }: ViewProps) {

@@ -13,7 +13,7 @@ const MOST = 1_000
 const SHOWN = 3
 // The page of the object shows them itself.
 const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
-const SIGN_INS = new Set(['login', 'logout', 'beginSignIn', 'finishSignIn', 'redeemTicket'])
+const SIGN_IN = 'signIn'
 
 /** What the page of the object does not show itself, such as each field of a new one. */
 function shownChanges(row: AuditRow) {
@@ -25,7 +25,7 @@ interface WhoChangedProps {
   /** As the audit trail names it: `user`. */
   readonly kind: string
   readonly id: string
-  /** Of the object that is shown: another one is read with who has made it. */
+  /** The version of the object that is shown; who has made it is read again for another one. */
   readonly version?: string | null
 }
 
@@ -39,7 +39,7 @@ function ObjectChanges({ kind, id, version }: WhoChangedProps) {
   const rows = useSignal<readonly AuditRow[] | null>(null)
   const read = async () => {
     const result = await call('listAudit', { query: { target: `${kind}:${id}`, limit: MOST } })
-    if (result.ok) rows.value = result.value.items.filter(({ operation }) => !SIGN_INS.has(operation))
+    if (result.ok) rows.value = result.value.items.filter(({ operation }) => operation !== SIGN_IN)
     else reportFailure(result.failure)
   }
   useEffect(() => void read(), [kind, id, version])

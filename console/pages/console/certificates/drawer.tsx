@@ -82,9 +82,7 @@ function CertificateFacts({ certificate }: CertificateProps) {
         [fields.fingerprint_sha256, certificate.fingerprint_sha256],
         [
           fields.replaced_by,
-          replaced_by && (
-            <a href={`${pathOf({ name: 'certificates' })}/${replaced_by}`}>{newCertificateOf}</a>
-          ),
+          replaced_by && <a href={pathOf('certificates', replaced_by)}>{newCertificateOf}</a>,
         ],
         [fields.revoke_reason, certificate.revoke_reason],
       ]}

@@ -18,14 +18,14 @@ import { certificateTone, type Certificate } from './model.ts'
 import { certificateList } from './source.ts'
 import { certificateWords } from './words.ts'
 
-const INSPECTION = `${pathOf({ name: 'commands' })}/certificates.inspect`
+const INSPECTION = pathOf('commands', 'certificates.inspect')
 
 /** The certificates: the list, and beside it the certificate that the address names. */
 export function CertificatesPage({ id }: ViewProps) {
   const words = certificateWords()
   return (
     <ObjectsPage
-      path={pathOf({ name: 'certificates' })}
+      path={pathOf('certificates')}
       source={certificateList}
       words={words}
       labelOf={(_, value) => words.statuses[value as Certificate['status']]}

@@ -35,7 +35,7 @@ import { RuleActions } from './rule-actions.tsx'
 import { commandRuleList, policyHistory, policyResource } from './source.ts'
 import { commandPolicyWords } from './words.ts'
 
-const PATH = pathOf({ name: 'command-policy' })
+const PATH = pathOf('command-policy')
 const VIEWS = ['rules', 'history'] as const
 
 /** Who may run which command, and beside it the rule of the command that the address names; or who changed the rules. */
@@ -180,7 +180,7 @@ function CommandRuleDrawer({ command, onClose }: CommandRuleDrawerProps) {
           <RuleFacts id={id} policy={policy} />
           {!policy.missing.includes(id) && <AccessCheck key={policy.revision} id={id} />}
           <p>
-            <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
+            <a href={addressOf(pathOf('executions'), { command_id: id })}>{words.executions}</a>
           </p>
         </>
       )}

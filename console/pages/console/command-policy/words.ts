@@ -6,7 +6,7 @@ type AccessRule = AnswerOf<'explainCommandAccess'>['rule']
 
 export const commandPolicyWords = defineWords({
   en: {
-    ...PAGE_WORDS.en.commandPolicy,
+    ...PAGE_WORDS.en['command-policy'],
     list: 'Who may run which command',
     empty: 'There is no command with a rule.',
     noMatch: '',
@@ -63,7 +63,7 @@ export const commandPolicyWords = defineWords({
     older: (count: string) => `These are the latest ${count} changes. The API lists the older ones.`,
   },
   zh: {
-    ...PAGE_WORDS.zh.commandPolicy,
+    ...PAGE_WORDS.zh['command-policy'],
     list: '谁可以运行哪个命令',
     empty: '没有设置规则的命令。',
     noMatch: '',

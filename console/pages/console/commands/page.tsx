@@ -31,7 +31,7 @@ export function CommandsPage({ id }: ViewProps) {
   const words = commandWords()
   return (
     <ObjectsPage
-      path={pathOf({ name: 'commands' })}
+      path={pathOf('commands')}
       source={commandList}
       words={words}
       columns={commandColumns(words)}
@@ -91,11 +91,11 @@ function CommandDrawer({ command, onClose }: CommandDrawerProps) {
         <RunForm command={command} />
       </Section>
       <p>
-        <a href={addressOf(pathOf({ name: 'executions' }), { command_id: id })}>{words.executions}</a>
+        <a href={addressOf(pathOf('executions'), { command_id: id })}>{words.executions}</a>
       </p>
       {session.may('getCommandPolicy') && (
         <p>
-          <a href={`${pathOf({ name: 'command-policy' })}/${encodeURIComponent(id)}`}>{words.policy}</a>
+          <a href={pathOf('command-policy', id)}>{words.policy}</a>
         </p>
       )}
     </Drawer>
@@ -126,7 +126,7 @@ function RunForm({ command }: { readonly command: Command }) {
     const outcome = await request(body)
     if (!outcome.ok || !('id' in outcome.value)) return failureOf(outcome)
     showToast('good', needsApproval ? words.awaiting : words.queued)
-    route(`${pathOf({ name: 'executions' })}/${outcome.value.id}`)
+    route(pathOf('executions', outcome.value.id))
     return null
   }
   return (

@@ -24,4 +24,4 @@ export function countPruned(
 }
 
 /** The backup that an event is about. */
-export const backupIn = eventObject<DataBackup>('schema_version')
+export const backupIn = eventObject('DataBackup')

@@ -20,7 +20,7 @@ export function DataBackupsPage({ id }: ViewProps) {
   const words = dataBackupWords()
   return (
     <ObjectsPage
-      path={pathOf({ name: 'data-backups' })}
+      path={pathOf('data-backups')}
       source={backupList}
       words={words}
       columns={backupColumns(words)}

@@ -3,7 +3,7 @@ import { PAGE_WORDS } from '../page-words.ts'
 
 export const dataBackupWords = defineWords({
   en: {
-    ...PAGE_WORDS.en.dataBackups,
+    ...PAGE_WORDS.en['data-backups'],
     list: 'List of data backups',
     empty: 'There is no backup of the data yet.',
     how: {
@@ -48,7 +48,7 @@ export const dataBackupWords = defineWords({
       'DATA_DIR stands for the data directory of the platform (setting data_dir), FILE for its configuration file. Administrators see both here.',
   },
   zh: {
-    ...PAGE_WORDS.zh.dataBackups,
+    ...PAGE_WORDS.zh['data-backups'],
     list: '数据备份列表',
     empty: '还没有数据备份。',
     how: {

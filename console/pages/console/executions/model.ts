@@ -53,4 +53,4 @@ export function paramsText(params: Execution['params']): string {
 }
 
 /** The execution that an event is about. */
-export const executionIn = eventObject<Execution>('command_id')
+export const executionIn = eventObject('Execution')

@@ -43,7 +43,7 @@ export function ExecutionsPage({ id }: ViewProps) {
   const words = executionWords()
   return (
     <ObjectsPage
-      path={pathOf({ name: 'executions' })}
+      path={pathOf('executions')}
       source={executionList}
       words={words}
       labelOf={(name, value) => {
@@ -247,7 +247,7 @@ async function openStream(id: string, place: string, signal: AbortSignal): Promi
 }
 
 interface OutputTextProps {
-  /** Of the execution. */
+  /** The id of the execution. */
   readonly id: string
   readonly label: string
   readonly text: string

@@ -7,7 +7,8 @@ import { invalidFields, type OwnFault } from '../../../parts/form/invalid-fields
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { alertWords } from '../alerts/words.ts'
 import { call } from '../platform.ts'
-import { SEVERITIES, type Heartbeat } from './model.ts'
+import { LISTED_SEVERITIES } from '../alerts/severities.ts'
+import type { Heartbeat } from './model.ts'
 import { expectation } from './expectation.ts'
 import { PingAddress } from './ping-address.tsx'
 import { periodText, secondsOf } from './period.ts'
@@ -23,7 +24,7 @@ const SCHEMA: FormSchema = {
     time_zone: { type: 'string' },
     grace: { type: 'string' },
     longest: { type: 'string' },
-    severity: { type: 'string', enum: SEVERITIES },
+    severity: { type: 'string', enum: LISTED_SEVERITIES },
     source: { type: 'string' },
   },
 }

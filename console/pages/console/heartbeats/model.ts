@@ -10,8 +10,6 @@ export const HEARTBEAT_TONES: Readonly<Record<Heartbeat['status'], Tone>> = {
   missed: 'danger',
 }
 
-export const SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
-
 // A beat has no event.
 const EVERY_MS = 15_000
 

@@ -23,7 +23,7 @@ import { heartbeatList, HEARTBEAT_TONES, toneOf, type Heartbeat, type Ping } fro
 import { PingAddress } from './ping-address.tsx'
 import { heartbeatWords } from './words.ts'
 
-const PATH = pathOf({ name: 'heartbeats' })
+const PATH = pathOf('heartbeats')
 
 /** The heartbeats: the list, and beside it the heartbeat that the address names. */
 export function HeartbeatsPage({ id }: ViewProps) {

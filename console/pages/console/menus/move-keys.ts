@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isTyping } from '../../../parts/actions/use-keyboard.ts'
 import type { MenuMove } from './tree.ts'
 
@@ -18,7 +18,7 @@ export function moveOf({ key, altKey }: KeyboardEvent): MenuMove | undefined {
 export function useMoveKeys(move: (direction: MenuMove) => void): void {
   const latest = useRef(move)
   latest.current = move
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const direction = moveOf(event)
       if (!direction || event.defaultPrevented || isTyping(event.target)) return

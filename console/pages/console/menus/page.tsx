@@ -98,7 +98,7 @@ function NoNode({ id, onClose }: NoNodeProps) {
   )
 }
 
-const PATH = pathOf({ name: 'menus' })
+const PATH = pathOf('menus')
 
 const SELECTED_ROW = '[role="treeitem"][aria-selected="true"]'
 const FOCUSED_ROW = '[role="treeitem"]:focus'
@@ -110,7 +110,7 @@ function useOpenMenu() {
   return {
     open(id: string, isByMouse = false) {
       isChosenByMouse.current = isByMouse
-      route(`${PATH}/${encodeURIComponent(id)}`)
+      route(pathOf('menus', id))
     },
     close() {
       route(PATH)

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
+import { useFocusReturn } from '../../../parts/use-focus-return.ts'
 import { moveOf } from './move-keys.ts'
 import {
   moveNode,
@@ -31,7 +33,7 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
   const dragged = useSignal<string | null>(null)
   const focused = useSignal(selected)
   const current = rows.find(({ node }) => node.id === focused.value) ?? rows[0]
-  const focus = (index: number) => (tree.current?.children[index] as HTMLElement | undefined)?.focus()
+  const { focus, returnFocus } = useRowFocus(tree, rows)
   // Without the focus in the tree, it goes to the row that had it last.
   const step = (by: 1 | -1) => {
     const from = [...(tree.current?.children ?? [])].findIndex((row) => row === document.activeElement)
@@ -47,9 +49,8 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
     const place = placeAfter(nodes, id, direction)
     if (!place || !change) return
     const moved = moveNode(nodes, id, place)
+    returnFocus(id)
     change(moved, id)
-    // A node that changes its place in the document loses the focus.
-    requestAnimationFrame(() => focus(rowsOf(moved).findIndex(({ node }) => node.id === id)))
   }
   const onKeyDown = (row: MenuRow, event: KeyboardEvent) => {
     const direction = moveOf(event)
@@ -85,6 +86,15 @@ export function TreeView({ nodes, selected, open, change }: TreeViewProps) {
       ))}
     </ul>
   )
+}
+
+/** A node that changes its place in the document loses the focus, which `returnFocus` gives back by its id. */
+function useRowFocus(tree: RefObject<HTMLElement | null>, rows: readonly MenuRow[]) {
+  const rowAt = (index: number) => tree.current?.children[index] as HTMLElement | undefined
+  return {
+    focus: (index: number) => rowAt(index)?.focus(),
+    returnFocus: useFocusReturn((id: string) => rowAt(rows.findIndex(({ node }) => node.id === id))),
+  }
 }
 
 /** The row to which a key leads. */

@@ -43,7 +43,7 @@ const MESSAGE_FILTERS: readonly ListFilter[] = [
   { name: 'created', kind: 'period' },
 ]
 
-const PATH = pathOf({ name: 'messages' })
+const PATH = pathOf('messages')
 
 /** The messages to the bus: the list, and beside it the message that the address names. */
 export function MessagesPage({ id }: ViewProps) {
@@ -145,7 +145,7 @@ function KnownAlertLink({ id }: { readonly id: string }) {
   const alertId = useResource(alertOfMessage, id).value.value?.alertId ?? null
   if (alertId === null) return null
   return (
-    <a class="button" href={`${pathOf({ name: 'alerts' })}/${encodeURIComponent(alertId)}`}>
+    <a class="button" href={pathOf('alerts', alertId)}>
       {alert}
     </a>
   )

@@ -1,6 +1,6 @@
 import { PageHead } from '../../../parts/page-head.tsx'
 import { session } from '../platform.ts'
-import { pageWords } from '../page-words.ts'
+import { pageTitle } from '../page-words.ts'
 import { tokenWords } from '../users/token-words.ts'
 import { TokenList } from '../users/tokens.tsx'
 
@@ -10,7 +10,7 @@ export function MyTokensPage() {
   const bearer = session.bearer.value
   return (
     <>
-      <PageHead title={pageWords().myTokens.title} />
+      <PageHead title={pageTitle('my-tokens')} />
       <p class="muted">{words.mineHint}</p>
       {bearer && <TokenList user={{ ...bearer, enabled: true }} none={words.noneMine} isMain />}
     </>

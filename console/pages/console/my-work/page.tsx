@@ -16,6 +16,7 @@ import { ticketWords } from '../tickets/words.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import { myWorkWords } from './words.ts'
+import type { PageName } from '../page-words.ts'
 
 /** What waits for the user: tickets, requests to decide on, and alerts that the user has acknowledged. */
 export function MyWorkPage() {
@@ -45,7 +46,7 @@ export function MyWorkPage() {
 }
 
 interface WorkRow {
-  readonly page: string
+  readonly page: PageName
   readonly id: string
   readonly badge: StatusBadgeProps
   readonly title: string
@@ -82,7 +83,7 @@ function workItem({ page, id, badge, title, note }: WorkRow) {
     <li key={id} class="card">
       <StatusBadge {...badge} />
       <span>
-        <a href={`${pathOf({ name: page })}/${encodeURIComponent(id)}`}>
+        <a href={pathOf(page, id)}>
           <bdi>{title}</bdi>
         </a>
         <span class="finding-remedy">{note}</span>

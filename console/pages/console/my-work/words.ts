@@ -3,7 +3,7 @@ import { PAGE_WORDS } from '../page-words.ts'
 
 export const myWorkWords = defineWords({
   en: {
-    ...PAGE_WORDS.en.myWork,
+    ...PAGE_WORDS.en['my-work'],
     tickets: 'My tickets',
     noTickets: 'No open ticket is assigned to you. Take one on its page with “Assign to me”.',
     mentions: 'Tickets that mention me',
@@ -16,7 +16,7 @@ export const myWorkWords = defineWords({
     requestedBy: (name: string) => `requested by ${name}`,
   },
   zh: {
-    ...PAGE_WORDS.zh.myWork,
+    ...PAGE_WORDS.zh['my-work'],
     tickets: '我的工单',
     noTickets: '没有分配给您的待处理工单。可在工单页面点击“分配给我”。',
     mentions: '提到我的工单',

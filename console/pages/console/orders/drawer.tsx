@@ -15,7 +15,7 @@ import { pathOf } from '../view.ts'
 import { userLabel } from '../user-names.ts'
 import {
   isFinal,
-  ORDER_MOVES,
+  orderMovesFrom,
   ORDER_TONES,
   type FinalStatus,
   type Order,
@@ -25,7 +25,7 @@ import {
 import { orderHistory, orderResource } from './source.ts'
 import { orderWords } from './words.ts'
 
-const ORDERS_PATH = pathOf({ name: 'orders' })
+const ORDERS_PATH = pathOf('orders')
 
 export interface OrderDrawerProps {
   readonly id: string
@@ -83,10 +83,10 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
       compare: (current) => [
         { name: words.fields.status, yours: words.statuses[to], theirs: words.statuses[current.status] },
       ],
-      isPossible: ({ status: current }) => ORDER_MOVES[current].includes(to),
+      isPossible: ({ status: current }) => orderMovesFrom(current).includes(to),
     })
   }
-  const moves = session.may('moveOrder') ? ORDER_MOVES[status] : []
+  const moves = session.may('moveOrder') ? orderMovesFrom(status) : []
   return (
     <ObjectActions
       status={{ tone: ORDER_TONES[status], label: words.statuses[status] }}
@@ -140,17 +140,17 @@ function OrderRelated({ order }: { readonly order: Order }) {
         session.may('listPayments') && {
           icon: 'payments',
           title: related.payments,
-          href: addressOf(pathOf({ name: 'payments' }), { order_id }),
+          href: addressOf(pathOf('payments'), { order_id }),
         },
         session.may('listAlerts') && {
           icon: 'alerts',
           title: related.alerts,
-          href: addressOf(pathOf({ name: 'alerts' }), { text: order_id }),
+          href: addressOf(pathOf('alerts'), { text: order_id }),
         },
         session.may('listMessages') && {
           icon: 'messages',
           title: related.messages,
-          href: addressOf(pathOf({ name: 'messages' }), { created_from: created_at, created_to }),
+          href: addressOf(pathOf('messages'), { created_from: created_at, created_to }),
         },
       ]}
     />

@@ -1,28 +1,25 @@
 import type { AnswerOf } from '../../../api/operations.ts'
 import { eventObject } from '../../../api/event-stream.ts'
+import { ORDER_MOVES } from '../../../api/generated.ts'
 import type { Tone } from '../../../parts/status-badge.tsx'
 
 export type Order = AnswerOf<'getOrder'>
 export type OrderChange = AnswerOf<'getOrderHistory'>['items'][number]
 export type OrderStatus = Order['status']
 
-export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+type Moves = typeof ORDER_MOVES
 
-/** docs/specification.md, Orders */
-export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
-  pending: ['paid', 'expired'],
-  paid: ['shipped', 'completed'],
-  shipped: ['completed'],
-  completed: [],
-  expired: [],
+/** The statuses that an order never leaves. */
+export type FinalStatus = {
+  [Status in OrderStatus]: Moves[Status] extends readonly [] ? Status : never
+}[OrderStatus]
+
+export function isFinal(status: OrderStatus): status is FinalStatus {
+  return orderMovesFrom(status).length === 0
 }
 
-const FINAL_STATUSES = ['completed', 'expired'] as const
-export type FinalStatus = (typeof FINAL_STATUSES)[number]
-
-/** Whether an order can never leave the status. */
-export function isFinal(status: OrderStatus): status is FinalStatus {
-  return FINAL_STATUSES.some((each) => each === status)
+export function orderMovesFrom(status: OrderStatus): readonly OrderStatus[] {
+  return ORDER_MOVES[status]
 }
 
 export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
@@ -34,4 +31,4 @@ export const ORDER_TONES: Readonly<Record<OrderStatus, Tone>> = {
 }
 
 /** The order that an event is about. */
-export const orderIn = eventObject<Order>('order_id')
+export const orderIn = eventObject('Order')

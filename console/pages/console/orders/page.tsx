@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso/router'
-import { BODIES } from '../../../api/generated.ts'
+import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localAmount } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
@@ -15,12 +15,12 @@ import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { OrderDrawer } from './drawer.tsx'
 import { foundAddress } from './find-order.ts'
-import { isFinal, ORDER_MOVES, ORDER_STATUSES, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
+import { isFinal, orderMovesFrom, ORDER_TONES, type OrderStatus, type Order } from './model.ts'
 import { orderList, platformsSeen } from './source.ts'
 import { orderWords } from './words.ts'
 
-const PATH = pathOf({ name: 'orders' })
-const BULK_MOVES = ORDER_STATUSES.filter((status) => status !== 'pending')
+const PATH = pathOf('orders')
+const BULK_MOVES = VALUES.listOrders.status.filter((status) => status !== 'pending')
 
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
@@ -41,7 +41,7 @@ export function OrdersPage({ id }: ViewProps) {
       icon="orders"
       bulk={orderBulk()}
       id={id}
-      head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={(text) => void find(text)} />}
+      head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={find} />}
       newItem={
         session.may('createOrder') && {
           title: words.newItem,
@@ -62,7 +62,7 @@ function orderBulk(): Bulk<Order> | false {
       actions: BULK_MOVES.map((to) => ({
         title: moves[to],
         isDestructive: to === 'expired',
-        mayBe: ({ status }) => ORDER_MOVES[status].includes(to),
+        mayBe: ({ status }) => orderMovesFrom(status).includes(to),
         send: ({ order_id }) => call('moveOrder', { path: { order_id }, body: { status: to } }),
       })),
     }

@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals'
+import { VALUES } from '../../../api/generated.ts'
 import type { ListQuery } from '../../../parts/list/list-query.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { call, downloadList, live } from '../platform.ts'
 import { resourceOf } from '../sources.ts'
-import { ORDER_STATUSES, orderIn, type Order } from './model.ts'
+import { orderIn, type Order } from './model.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 
 const PAGE_LENGTH = 50
@@ -32,7 +33,7 @@ function sortedBy(query: ListQuery): string | undefined {
 /** The list of the orders, as the filters of the address say. */
 export const orderList: ListSource<Order> = {
   filters: [
-    { name: 'status', kind: 'choice', values: ORDER_STATUSES },
+    { name: 'status', kind: 'choice', values: VALUES.listOrders.status },
     { name: 'id_prefix', kind: 'text', match: 'beginning', isElsewhere: true },
     { name: 'platform', kind: 'text', suggestions: platformsSeen },
     { name: 'created', kind: 'period' },

@@ -1,3 +1,4 @@
+import { VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, ApiResult } from '../../../api/operations.ts'
 import type { ListPage } from '../../../parts/list/list-model.ts'
 import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
@@ -21,7 +22,7 @@ export const NO_STATES: AlertStates = { acknowledged: [], frozen: [], urgent: []
 // Most platforms have fewer; of more the overview counts only these.
 const MOST_READ = 200
 const PAUSE_MS = 5_000
-const SEVERITIES: readonly Alert['severity'][] = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO', 'CLOSE']
+const SEVERITIES = VALUES.explainAlertRoute.severity
 
 export const alertStates: ResourceSource<AlertStates> = {
   live,

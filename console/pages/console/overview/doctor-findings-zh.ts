@@ -17,7 +17,7 @@ const TIME_REMEDY =
 const NIGHT_REMEDY = '参阅 {document} 中的 {part}，然后运行：platform backup run --no-reboot'
 const CERTIFICATE_REMEDY = '在“证书”页面查看并更换它们'
 const REGISTERED = '已登记 {registered} 个，{expiring} 个即将到期，{expired} 个已到期'
-const ADDRESS_REMEDY = '检查 gateway.api_url 是否为 api 的地址'
+const ADDRESS_REMEDY = '将 gateway.api_url 设为 api 的地址（其配置中的 api.listen），并重启网关'
 const WORKER_REMEDY =
   '启动 worker（platform serve，或 platform serve --module worker）；若已有 worker 运行，请查看其日志，停止响应的需要重启'
 const RECEIVER_REMEDY =
@@ -25,6 +25,8 @@ const RECEIVER_REMEDY =
 const PROGRAM_REMEDY = '安装该程序、使其可由该用户执行（chmod），或更正设置并重启 worker'
 const ONE_EACH = '若是两套安装，请让其中一套使用自己的数据库（data_dir 或 database.url）'
 const BACKUP_REMEDY = '运行：platform data backup，并设置 data.backup_every，由 worker 定期备份'
+const ROOM_REMEDY = '腾出空间；可删除的文件，或占用较大者：{commands}'
+const BUS_DETAIL = '无法使用，事件正在等待：{reason}'
 const CANNOT_USE = '属于 {uid}:{gid}，权限 {mode}：服务的用户 {user} 无法使用它'
 
 /** What `platform doctor` warns of, in Chinese; `{name}` stands for a value. The English sentences are those of the platform. */
@@ -42,7 +44,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   configuration_writable: { detail: '权限 {mode}：任何用户都能更改它，从而决定平台运行什么', remedy: RUN },
   configuration_readable: { detail: '权限 {mode}：任何用户都能读取 {settings}', remedy: RUN },
-  receiver_unusable: {
+  secrets_unusable: {
     detail: '{setting}：{reason}',
     remedy: '必须是 {expected}；否则平台无法启动',
   },
@@ -60,9 +62,16 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
   },
   data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
-  file_of_other: { detail: '属于用户 {user}，而目录属于用户 {owner}', remedy: RUN },
-  file_unreadable: { detail: '权限 {mode}：其所有者无法读取', remedy: RUN },
-  file_writable: { detail: '权限 {mode}：任何用户都能写入', remedy: RUN },
+  data_dir_copied: {
+    detail: '属于 root，如同由 root 复制而来；而 {above} 属于用户 {owner}',
+    remedy: '若平台以用户 {owner} 的身份运行，请以 root 身份运行：{command}',
+  },
+  files_of_other: {
+    detail: '目录属于用户 {owner}，而其中 {count} 个文件属于用户 {user}：{files}',
+    remedy: RUN_AS_ROOT,
+  },
+  files_unreadable: { detail: '所有者无法读取其中 {count} 个文件：{files}', remedy: RUN },
+  files_writable: { detail: '任何用户都能写入其中 {count} 个文件：{files}', remedy: RUN },
   key_readable: { detail: '权限 {mode}：密钥只能由其所有者读取', remedy: RUN },
   key_refused: { detail: '无法使用：{reason}', remedy: '应为：{expected}' },
   key_lost: { detail: '签名密钥缺失：{reason}', remedy: '{remedy}' },
@@ -109,7 +118,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '其证书的到期时间：{at}',
     remedy: '更换 {file}（{module}.tls.cert_file）及其密钥；平台会自动重新读取',
   },
-  tls_unusable: { detail: '无法使用：{reason}', remedy: '在该处放置证书及其密钥' },
+  tls_unusable: {
+    detail: '无法使用：{reason}',
+    remedy:
+      '将证书放入 {cert}（{module}.tls.cert_file），将其密钥放入 {key}（{module}.tls.key_file）；运行中的平台会自动重新读取。若二者配对，以下命令会输出两行相同的内容：{command}',
+  },
 
   clock_before_migration: {
     subject: '本机时钟',
@@ -121,12 +134,20 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
 
   disk_full: {
     detail: '可用空间 {freeMib} MiB，共 {allMib} MiB：磁盘写满后无法保存数据',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
   },
-  disk_low: { detail: '可用空间 {freeMib} MiB，共 {allMib} MiB', remedy: '{remedy}' },
+  disk_low: { detail: '可用空间 {freeMib} MiB，共 {allMib} MiB', remedy: ROOM_REMEDY },
   disk_too_small: {
     detail: '可用空间 {freeMib} MiB，共 {allMib} MiB；数据备份需要 {neededMib} MiB',
-    remedy: '{remedy}',
+    remedy: ROOM_REMEDY,
+  },
+  log_disk_low: {
+    detail: '剩余 {freeMib} MiB，共 {allMib} MiB：磁盘写满后日志会丢失',
+    remedy: ROOM_REMEDY,
+  },
+  log_deleted: {
+    detail: '已被删除，而进程 {process} 仍在写入：这些日志无人可见，且占用空间',
+    remedy: '重启该进程',
   },
   inodes_low: { detail: '可用 inode {free} 个，共 {all} 个', remedy: '删除不再需要的文件' },
   disk_of_network: { detail: '位于 {fileSystem}', remedy: '将 data_dir 移到本地磁盘：SQLite 需要本地磁盘' },
@@ -145,8 +166,13 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '进程 {process}（{name}）占用它已 2 秒，期间的更改均以 503 拒绝',
     remedy: '查看它在做什么（ps {process}）；若不是迁移，请结束它：kill {process}',
   },
+  database_elsewhere: {
+    detail: '不存在或为空，而 {listener} 上有平台应答：它已丢失此数据库，或使用另一个数据库',
+    remedy:
+      '若 {path} 被移走或其磁盘未挂载（findmnt），请将其放回并重启平台；若服务使用其他设置，请以相同的设置运行此命令（--config、DATA_DIR、DATABASE_URL）',
+  },
   database_gone: { detail: '已丢失，但 {remains} 仍在', remedy: '{remedy}' },
-  database_absent: { detail: '不存在，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
+  database_absent: { detail: '不存在或为空，但 jwt-secret 存在', remedy: '若曾有数据库：{remedy}' },
   database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },
   database_unusable: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '已损坏：{reason}', remedy: '停止平台，然后运行：{command}' },
@@ -192,7 +218,18 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '将 secrets_file 中的密钥与支付渠道的密钥核对；支付渠道的响应见日志',
   },
 
-  bus_unreachable: { detail: '{reason}；事件正在等待', remedy: '{remedy}' },
+  bus_unreachable: { detail: BUS_DETAIL, remedy: '启动它，或更改 bus.server' },
+  bus_stopped: { detail: BUS_DETAIL, remedy: '启动它（{command}），或更改 bus.server' },
+  bus_certificate_refused: {
+    detail: BUS_DETAIL,
+    remedy: '更换总线的证书；若由自己的机构签发，请将 NODE_EXTRA_CA_CERTS 设为该机构的证书文件',
+  },
+  bus_login_refused: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的登录信息' },
+  bus_is_other_program: {
+    detail: BUS_DETAIL,
+    remedy: '更正 bus.server 中的端口：在那里监听的程序没有像 NATS 那样应答',
+  },
+  bus_host_unknown: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的主机名，或修复本机的域名解析' },
   bus_lost: {
     subject: '消息',
     detail: '消息流于 {at} 重建，此前已确认的消息丢失',
@@ -205,8 +242,12 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   messages_wait: {
     subject: '等待的消息',
     detail: '{subject} 自 {since} 起等待：{reason}',
-    remedy:
-      '消除原因：JetStream 已满时需增大 max_file_store、磁盘或消息流的 max_bytes；若没有进程发送，请启动 api 或 worker。等待的消息会自动发送',
+    remedy: '消除原因：JetStream 已满时需增大 max_file_store、磁盘或消息流的 max_bytes。等待的消息会自动发送',
+  },
+  messages_unsent: {
+    subject: '等待的消息',
+    detail: '{subject} 自 {since} 起等待：没有进程发送它',
+    remedy: '启动 api 或 worker：它会发送等待的消息',
   },
   messages_dead: {
     subject: '无法投递的消息',
@@ -264,8 +305,15 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   provider_unusable: { detail: '无法使用：{reason}', remedy: '将 auth.oidc.issuer 与提供方自称的名称核对' },
 
   api_unreachable: { detail: '没有响应：{reason}', remedy: '启动 api，或更改 gateway.api_url' },
-  api_is_other_program: { detail: '是另一个程序，而不是 api', remedy: ADDRESS_REMEDY },
-  api_answer: { detail: '响应状态为 {status}', remedy: ADDRESS_REMEDY },
+  api_is_other_program: { detail: '该地址上应答的不是平台的 api（{said}）', remedy: ADDRESS_REMEDY },
+  api_other_protocol: {
+    detail: '不使用此协议：{reason}',
+    remedy: `若它是 api：api 有证书（api.tls.cert_file）时 gateway.api_url 以 https:// 开头，否则以 http:// 开头；若不是：${ADDRESS_REMEDY}`,
+  },
+  api_answer: {
+    detail: '响应状态为 {status}：{message}',
+    remedy: '在 api 所在的主机上运行 platform doctor，它会指出原因',
+  },
   api_is_gateway: { detail: '是网关，而不是 api', remedy: ADDRESS_REMEDY },
   gateway_unknown: {
     detail: '不认识此网关，因此拒绝所有会话的请求',
@@ -308,6 +356,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '已丢失，夜间备份的状态和待发送的告警也一并丢失；其服务单元仍然存在',
     remedy: '以 root 身份运行：platform backup install，然后 platform backup run --no-reboot',
   },
+  night_timer_elsewhere: { detail: '触发时间为 {calendar}，而配置中为 {expected}', remedy: '{remedy}' },
   night_refused: { detail: '{reason}；因此收不到夜间备份的告警', remedy: '{remedy}' },
   night_unheard: { detail: '夜间备份的告警可能无法送达：{reason}', remedy: '{remedy}' },
   drive_shared: {

@@ -4,7 +4,7 @@ import { fault } from '../../../../src/app/doctor/check.ts'
 import { FINDINGS, type FindingCode } from '../../../../src/app/doctor/findings.ts'
 import { language } from '../../../i18n/language.ts'
 import { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
-import { doctorSentences } from './doctor-words.ts'
+import { doctorSentences, loadChineseFindings } from './doctor-words.ts'
 
 const namesIn = ({ detail, remedy }: { readonly detail: string; readonly remedy: string }) =>
   [...`${detail} ${remedy}`.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
@@ -18,12 +18,14 @@ test('each finding of the doctor has Chinese words, which name only values that 
   }
 })
 
-test('a finding is in the language of the reader, by its code, whatever the platform says', (t) => {
+test('a finding is in the language of the reader, by its code, whatever the platform says', async (t) => {
   const { cause = null } = fault('messages', 'messages_dead', { count: 1_200 })
   const finding = { detail: 'other words', remedy: 'and others', cause }
   assert.equal(doctorSentences(finding).detail, 'other words')
   language.value = 'zh'
   t.after(() => (language.value = 'en'))
+  assert.equal(doctorSentences(finding).detail, 'other words')
+  await loadChineseFindings()
   const { subject, detail } = doctorSentences(finding)
   assert.deepEqual([subject, detail], ['无法投递的消息', '1,200 条被永久拒绝'])
   const newer = { ...finding, cause: { code: 'constructor' as FindingCode, values: {} } }

@@ -1,9 +1,19 @@
+import { signal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { language } from '../../../i18n/language.ts'
 import { withValues } from '../../../parts/failure-words.ts'
-import { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
+import type { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
 
 type Finding = AnswerOf<'getDoctorReport'>['findings'][number]
+
+const chineseFindings = signal<typeof DOCTOR_FINDINGS_ZH | null>(null)
+
+/** Loads the Chinese words, which only their readers need; what the doctor says is in English until then. */
+export async function loadChineseFindings(): Promise<void> {
+  if (chineseFindings.peek() !== null) return
+  const loaded = await import('./doctor-findings-zh.ts')
+  chineseFindings.value = loaded.DOCTOR_FINDINGS_ZH
+}
 
 interface DoctorSentences {
   readonly lang: 'en' | 'zh'
@@ -19,9 +29,10 @@ export function doctorSentences({
   remedy,
   cause,
 }: Pick<Finding, 'detail' | 'remedy' | 'cause'>): DoctorSentences {
-  if (language.value === 'en' || cause === null || !Object.hasOwn(DOCTOR_FINDINGS_ZH, cause.code))
+  const chinese = language.value === 'zh' ? chineseFindings.value : null
+  if (cause === null || chinese === null || !Object.hasOwn(chinese, cause.code))
     return { lang: 'en', subject: undefined, detail, remedy }
-  const words = DOCTOR_FINDINGS_ZH[cause.code]
+  const words = chinese[cause.code]
   return {
     lang: 'zh',
     subject: words.subject,

@@ -1,3 +1,4 @@
+import { VALUES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { columnsOf, sumOf, type ColumnValue } from '../../../parts/chart/columns-of.ts'
 import type { BusState } from '../bus-health.ts'
@@ -46,7 +47,7 @@ export function periodOf(text: string | undefined): Period {
   return PERIODS.find((period) => period === text) ?? '24'
 }
 
-const STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
+const STATUSES = VALUES.listOrders.status
 type OrderStatus = (typeof STATUSES)[number]
 const MOST_COLUMNS = 48
 

@@ -1,8 +1,9 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolated } from '../../../i18n/isolated.ts'
+import { language } from '../../../i18n/language.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { CourseMark, TimeChart } from '../../../parts/chart/time-chart.tsx'
@@ -21,6 +22,7 @@ import { LISTED_SEVERITIES } from '../alerts/severities.ts'
 import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
+import { loadUntilThere } from '../lazy-page.ts'
 import { decidable } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
@@ -41,17 +43,20 @@ import {
   type StatusCourse,
 } from './model.ts'
 import { doctorChecks } from './doctor-checks.ts'
-import { doctorSentences } from './doctor-words.ts'
+import { doctorSentences, loadChineseFindings } from './doctor-words.ts'
 import { partStats, partAddress, partTone } from './part-stats.tsx'
 import { overviewWords } from './words.ts'
 
-const PATH = pathOf({ name: 'overview' })
+const PATH = pathOf('overview')
 
 /** The state of the whole platform, and the course of the orders. */
 export function OverviewPage() {
   const words = overviewWords()
   const period = periodOf(useLocation().query['hours'])
   const readings = useReadings(period)
+  useSignalEffect(() => {
+    if (language.value === 'zh') void loadUntilThere(loadChineseFindings)
+  })
   const isAnswered = useAnswered(Object.values(readings))
   return (
     <>
@@ -181,7 +186,7 @@ function ReceiverNotice({ routes }: AlertRoutes) {
       <Icon name="alerts" />
       <span>
         {reached.length === 0 ? noReceiver : noDefaultReceiver}{' '}
-        <a href={pathOf({ name: 'receivers' })}>{toReceivers}</a>
+        <a href={pathOf('receivers')}>{toReceivers}</a>
       </span>
     </p>
   )
@@ -284,7 +289,7 @@ function requestThings(count: number): readonly Thing[] {
   if (count === 0) return []
   const { parts, decide } = overviewWords()
   const text = (
-    <a href={addressOf(pathOf({ name: 'executions' }), { status: 'awaiting_approval' })}>
+    <a href={addressOf(pathOf('executions'), { status: 'awaiting_approval' })}>
       {decide(localNumber(count))}
     </a>
   )
@@ -297,11 +302,7 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
   if (part === null) return null
   const alert = name === 'alerts' ? overview.alerts?.first : undefined
   if (!alert) return <a href={partAddress(name, part)}>{steps[name]}</a>
-  return (
-    <a href={`${pathOf({ name: 'alerts' })}/${encodeURIComponent(alert.id)}`}>
-      {stepOfAlert(isolated(alert.title))}
-    </a>
-  )
+  return <a href={pathOf('alerts', alert.id)}>{stepOfAlert(isolated(alert.title))}</a>
 }
 
 type DoctorReport = AnswerOf<'getDoctorReport'>
@@ -372,7 +373,7 @@ function SeverityBar({ firing }: { readonly firing: NonNullable<Overview['alerts
           const text = severityCount(localNumber(firing[severity]), label)
           return (
             <li key={severity} style={{ flexGrow: firing[severity] }}>
-              <a href={addressOf(pathOf({ name: 'alerts' }), { status: 'firing', level: severity })}>
+              <a href={addressOf(pathOf('alerts'), { status: 'firing', level: severity })}>
                 <StatusBadge tone={tone} label={text} />
               </a>
             </li>
@@ -465,7 +466,7 @@ function CourseRow({ course: { status, now, entered, columns }, index, current }
       <th scope="row">
         <CourseMark index={index} />{' '}
         {session.may('listOrders') ? (
-          <a href={addressOf(pathOf({ name: 'orders' }), { status })}>{orderWords().statuses[status]}</a>
+          <a href={addressOf(pathOf('orders'), { status })}>{orderWords().statuses[status]}</a>
         ) : (
           orderWords().statuses[status]
         )}

@@ -10,6 +10,7 @@ import { LISTED_SEVERITIES } from '../alerts/severities.ts'
 import { pathOf } from '../view.ts'
 import { PART_TONES, totalOf, type Overview, type PartName } from './model.ts'
 import { overviewWords } from './words.ts'
+import type { PageName } from '../page-words.ts'
 
 type Words = ReturnType<typeof overviewWords>
 
@@ -19,7 +20,7 @@ interface PartText {
 }
 
 /** The page of a part in the console: it exists for the roles that may read the part. */
-const PART_PAGES: Readonly<Record<PartName, string>> = {
+const PART_PAGES: Readonly<Record<PartName, PageName>> = {
   alerts: 'alerts',
   heartbeats: 'heartbeats',
   tickets: 'tickets',
@@ -83,9 +84,9 @@ function partStat<Name extends PartName>(name: Name, overview: Overview): Stat[]
 
 /** Where the page of a part shows what is a problem in it. */
 export function partAddress<Name extends PartName>(name: Name, part: Part<Name>): string {
-  const page = pathOf({ name: PART_PAGES[name] })
+  const page = PART_PAGES[name]
   const id = PART_OBJECTS[name]?.(part) ?? null
-  return id === null ? addressOf(page, PART_QUERIES[name]?.(part) ?? {}) : `${page}/${encodeURIComponent(id)}`
+  return id === null ? addressOf(pathOf(page), PART_QUERIES[name]?.(part) ?? {}) : pathOf(page, id)
 }
 
 type Part<Name extends PartName> = NonNullable<Overview[Name]>
@@ -140,8 +141,8 @@ function CountLinks({
   )
 }
 
-const alertAddress = (query: ListQuery) => addressOf(pathOf({ name: 'alerts' }), query)
-const ticketAddress = (level: string) => addressOf(pathOf({ name: 'tickets' }), { status: 'unclosed', level })
+const alertAddress = (query: ListQuery) => addressOf(pathOf('alerts'), query)
+const ticketAddress = (level: string) => addressOf(pathOf('tickets'), { status: 'unclosed', level })
 
 function alertLinks({ firing, acknowledged, frozen }: Part<'alerts'>): readonly CountLink[] {
   const { severities, acknowledgedAlerts, frozenAlerts } = overviewWords()

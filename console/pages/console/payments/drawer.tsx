@@ -174,7 +174,7 @@ function PaymentFacts({ payment }: { readonly payment: Payment }) {
   const { fields } = paymentWords()
   const { order_id, amount_cents, paid_cents, currency, refunded_cents, paid_at, closed_at } = payment
   const money = (cents: number) => `${localAmount(cents)} ${currency}`
-  const orderPath = `${pathOf({ name: 'orders' })}/${encodeURIComponent(order_id ?? '')}`
+  const orderPath = pathOf('orders', order_id ?? '')
   return (
     <FactList
       facts={[

@@ -1,5 +1,6 @@
+import { VALUES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
-import type { LiveEvent } from '../../../api/event-stream.ts'
+import { eventObject } from '../../../api/event-stream.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { StatusBadgeProps, Tone } from '../../../parts/status-badge.tsx'
@@ -9,9 +10,6 @@ import { paymentWords } from './words.ts'
 export type Payment = AnswerOf<'getPayment'>
 export type PaymentChange = AnswerOf<'getPaymentHistory'>['items'][number]
 export type Refund = AnswerOf<'listRefunds'>['items'][number]
-
-const STATUSES = ['creating', 'open', 'paid', 'closed', 'failed'] as const
-const ATTENTIONS = ['any', 'late', 'duplicate', 'amount_mismatch', 'unknown_order'] as const
 
 export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
   creating: 'warning',
@@ -44,8 +42,8 @@ const PREFIX = 'payment.'
 /** The payments, as the filters of the address say. */
 export const paymentList: ListSource<Payment> = {
   filters: [
-    { name: 'attention', kind: 'choice', values: ATTENTIONS },
-    { name: 'status', kind: 'choice', values: STATUSES },
+    { name: 'attention', kind: 'choice', values: VALUES.listPayments.attention },
+    { name: 'status', kind: 'choice', values: VALUES.listPayments.status },
     { name: 'channel', kind: 'text' },
     { name: 'order_id', kind: 'text' },
     { name: 'created', kind: 'period' },
@@ -107,6 +105,4 @@ export const orderPayments: ResourceSource<AnswerOf<'listPaymentsOfOrder'>> = {
 }
 
 /** The payment that an event is about; an event of a reconciliation has none. */
-function paymentIn({ data }: LiveEvent): Payment | null {
-  return typeof data === 'object' && data !== null && 'order_id' in data ? (data as Payment) : null
-}
+const paymentIn = eventObject('Payment')

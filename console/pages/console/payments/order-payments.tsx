@@ -59,7 +59,7 @@ function paymentEntry(payment: Payment) {
     key: id,
     at: created_at,
     tone,
-    title: <a href={`${pathOf({ name: 'payments' })}/${id}`}>{`${localAmount(amount_cents)} · ${label}`}</a>,
+    title: <a href={pathOf('payments', id)}>{`${localAmount(amount_cents)} · ${label}`}</a>,
     note: <bdi>{channel}</bdi>,
   }
 }

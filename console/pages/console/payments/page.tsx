@@ -9,7 +9,7 @@ import { PaymentDrawer } from './drawer.tsx'
 import { attentionPayments, paymentBadge, paymentList, type Payment } from './model.ts'
 import { paymentWords } from './words.ts'
 
-export const PAYMENTS_PATH = pathOf({ name: 'payments' })
+export const PAYMENTS_PATH = pathOf('payments')
 
 /** The payments that need a person, the list of payments, and the details of the selected one. */
 export function PaymentsPage({ id }: ViewProps) {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { BODIES } from '../../../api/generated.ts'
+import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localAmount, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
@@ -25,7 +25,7 @@ import { reconciliationWords } from './words.ts'
 type Reconciliation = AnswerOf<'getReconciliation'>
 type Difference = AnswerOf<'listPaymentDifferences'>['items'][number]
 
-const PATH = pathOf({ name: 'reconciliations' })
+const PATH = pathOf('reconciliations')
 const PAGE_LENGTH = 50
 const EVERY_MS = 15_000
 const MOST_SHOWN = 100
@@ -162,7 +162,7 @@ function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly o
   )
 }
 
-const KINDS = ['missing_here', 'missing_there', 'amount_differs', 'status_differs'] as const
+const KINDS = VALUES.listPaymentDifferences.kind
 type Kind = (typeof KINDS)[number]
 
 /** The first differences of a kind, or of all, with both sides of each. */
@@ -217,10 +217,7 @@ function DifferenceFacts({ difference }: { readonly difference: Difference }) {
   return (
     <FactList
       facts={[
-        [
-          title,
-          payment_id === null ? name : <a href={`${pathOf({ name: 'payments' })}/${payment_id}`}>{name}</a>,
-        ],
+        [title, payment_id === null ? name : <a href={pathOf('payments', payment_id)}>{name}</a>],
         [words.here, sideText(difference.here_status, difference.here_cents)],
         [words.there, sideText(difference.there_status, difference.there_cents)],
       ]}

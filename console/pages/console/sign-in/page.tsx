@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { SignInForm } from '../../../parts/sign-in-form.tsx'
 import { usePageTitle } from '../../../parts/tab-title.ts'
 import { session } from '../platform.ts'
@@ -12,7 +12,7 @@ export function SignInPage() {
   const words = signInPageWords()
   usePageTitle(words.title)
   // The page has no other purpose.
-  useEffect(() => document.querySelector<HTMLElement>('input[name="username"]')?.focus(), [])
+  useLayoutEffect(() => document.querySelector<HTMLElement>('input[name="username"]')?.focus(), [])
   return (
     <SignInForm
       title={words.title}

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { Modal } from '../../../parts/modal.tsx'
 import { SignInCard } from '../../../parts/sign-in-form.tsx'
 import { topBarWords } from '../../../parts/top-bar-words.ts'
@@ -26,7 +26,10 @@ export function SignInAgain() {
 
 function SignInDialog({ isInterrupted }: { readonly isInterrupted: boolean }) {
   const words = signInPageWords()
-  useEffect(() => document.querySelector<HTMLElement>('.modal-cover input[name="password"]')?.focus(), [])
+  useLayoutEffect(
+    () => document.querySelector<HTMLElement>('.modal-cover input[name="password"]')?.focus(),
+    [],
+  )
   const close = () => (isRenewing.value = false)
   const onToken = (token: string) => {
     close()

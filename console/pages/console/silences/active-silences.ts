@@ -21,5 +21,5 @@ export const activeSilences: ResourceSource<AnswerOf<'listSilences'>> = {
 
 /** Where a silence that is active is shown: its list has no others, so that it is on the first pages. */
 export function activeSilenceAddress({ id }: Silence): string {
-  return `${pathOf({ name: 'silences' })}/${encodeURIComponent(id)}?state=active`
+  return `${pathOf('silences', id)}?state=active`
 }

@@ -14,7 +14,7 @@ export const SILENCE_TONES: Readonly<Record<Silence['state'], Tone>> = {
 
 const PREFIX = 'silence.'
 
-const silenceIn = eventObject<Silence>('matchers')
+const silenceIn = eventObject('Silence')
 
 /** The list of the silences, as the filters of the address say. */
 export const silenceList = listOf('listSilences', PREFIX, {

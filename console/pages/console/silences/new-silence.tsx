@@ -43,6 +43,7 @@ export function NewSilence({ initial = {}, onCreated, onClose }: NewSilenceProps
       schema={BODIES.createSilence}
       labels={words.fields}
       hints={words.hints}
+      folds={{ repeat: words.fields.repeat }}
       quickValues={{ ends_at: SPANS.map(endAfter) }}
       initial={initial}
       labelOf={(_, day) => words.days[day as keyof typeof words.days]}

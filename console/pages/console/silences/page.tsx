@@ -25,7 +25,7 @@ import { NewSilence } from './new-silence.tsx'
 import { SilenceWeek } from './week.tsx'
 import { silenceWords } from './words.ts'
 
-const PATH = pathOf({ name: 'silences' })
+const PATH = pathOf('silences')
 
 /** The silences: the list, and beside it the silence that the address names. */
 export function SilencesPage({ id }: ViewProps) {

@@ -74,7 +74,7 @@ function SilenceLines({ windows, days }: SilenceLinesProps) {
     <ul>
       {[...Map.groupBy(windows, ({ silence_id }) => silence_id)].map(([id, own]) => (
         <li key={id} class="silence-line">
-          <a href={`${pathOf({ name: 'silences' })}/${encodeURIComponent(id)}`}>
+          <a href={pathOf('silences', id)}>
             <bdi>{own[0]?.reason}</bdi>
           </a>
           <span class="visually-hidden">{own.map(windowText).join('; ')}</span>

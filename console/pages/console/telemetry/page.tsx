@@ -15,7 +15,7 @@ import { agentList, agentResource, type Agent } from './model.ts'
 import { isSilent } from './silent.ts'
 import { telemetryWords } from './words.ts'
 
-const PATH = pathOf({ name: 'telemetry' })
+const PATH = pathOf('telemetry')
 
 /** The agents that send telemetry: the list, and beside it the agent that the address names. */
 export function TelemetryPage({ id }: ViewProps) {

@@ -1,5 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../../parts/icon.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session } from '../platform.ts'
@@ -32,7 +32,7 @@ export function TicketCard({ ticket, href, isSelected, dragged, moved, apply }: 
   const { id, title, level, source } = ticket
   const { levels } = ticketWords()
   const link = useRef<HTMLAnchorElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (moved.peek() !== id) return
     moved.value = null
     link.current?.focus()

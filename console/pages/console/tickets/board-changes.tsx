@@ -7,7 +7,13 @@ import { showToast } from '../../../parts/toast.tsx'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { comparedFields } from './labels.ts'
-import { TICKET_MOVES, type Ticket, type TicketDetails, type TicketEdit, type TicketStatus } from './model.ts'
+import {
+  ticketMovesFrom,
+  type Ticket,
+  type TicketDetails,
+  type TicketEdit,
+  type TicketStatus,
+} from './model.ts'
 import { ticketWords } from './words.ts'
 
 /** What can be changed on a card: one of the two. */
@@ -39,7 +45,7 @@ export async function readVersion(id: string): Promise<string | null> {
 }
 
 export function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): boolean {
-  return TICKET_MOVES[status].includes(to)
+  return ticketMovesFrom(status).includes(to)
 }
 
 /** Changes tickets where they are on the board. The toast offers the way back, where the API has one. */

@@ -24,7 +24,7 @@ import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import {
   LEVEL_TONES,
-  TICKET_MOVES,
+  ticketMovesFrom,
   TICKET_TONES,
   type TicketChange,
   type TicketDetails,
@@ -220,7 +220,7 @@ function TicketActions({ ticket, model }: TicketActionsProps) {
   const edit = (body: TicketEdit, done: string) => applyAndReport(changeOf(ticket.id, body, done))
   const me = session.bearer.value?.id ?? ''
   const actions = [
-    ...TICKET_MOVES[status].map((to) => ({
+    ...ticketMovesFrom(status).map((to) => ({
       // A ticket in progress is open already.
       title: status === 'in_progress' && to === 'open' ? words.putBack : words.moves[to],
       run: () => edit({ status: to }, words.moved(name, words.statuses[to])),

@@ -22,7 +22,7 @@ const words = defineWords({
 type Ticket = AnswerOf<'listTickets'>['items'][number]
 
 const PREFIX = 'ticket.'
-const ticketIn = eventObject<AnswerOf<'getTicket'>>('comment_count')
+const ticketIn = eventObject('TicketDetails')
 
 /** Says that a comment of another person mentions the user, as soon as it is made. */
 export function useMentionNotices(): void {
@@ -35,7 +35,7 @@ export function useMentionNotices(): void {
         const ticket = ticketIn(event)
         if (!ticket || !isMentionedNow(ticket)) return
         const { id, title, comments } = ticket
-        const open = () => route(`${pathOf({ name: 'tickets' })}/${encodeURIComponent(id)}`)
+        const open = () => route(pathOf('tickets', id))
         showNews(words().mentioned(isolated(title)), { title: words().open, run: open })
         const body = comments.at(-1)?.text ?? ''
         if (notifiesOfAlerts()) notify({ id, title: words().mentioned(title), body, open })

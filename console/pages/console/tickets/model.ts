@@ -1,4 +1,5 @@
 import { eventObject } from '../../../api/event-stream.ts'
+import { TICKET_MOVES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { readMostUrgent } from '../../../parts/list/most-urgent.ts'
 import { readPages } from '../../../parts/list/read-pages.ts'
@@ -16,14 +17,10 @@ export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
 export type TicketEdit = BodyOf<'editTicket'>
 export type TicketStatus = Ticket['status']
 
-export const TICKET_STATUSES = ['open', 'in_progress', 'resolved', 'closed'] as const
+export const TICKET_STATUSES = VALUES.listTickets.status.filter((each) => each !== 'unclosed')
 
-/** docs/specification.md, Tickets */
-export const TICKET_MOVES: Readonly<Record<TicketStatus, readonly TicketStatus[]>> = {
-  open: ['in_progress', 'resolved', 'closed'],
-  in_progress: ['open', 'resolved', 'closed'],
-  resolved: ['open', 'closed'],
-  closed: ['open'],
+export function ticketMovesFrom(status: TicketStatus): readonly TicketStatus[] {
+  return TICKET_MOVES[status]
 }
 
 export const TICKET_TONES: Readonly<Record<TicketStatus, BadgeTone>> = {
@@ -42,7 +39,7 @@ export const LEVEL_TONES: Readonly<Record<Ticket['level'], BadgeTone>> = {
 }
 
 /** The most urgent level is first. */
-const LEVELS: readonly Ticket['level'][] = ['critical', 'high', 'medium', 'low', 'info']
+const LEVELS = VALUES.listTickets.level
 
 /** Tickets of the same level stay in their order. */
 export function mostUrgentFirst<T extends Pick<Ticket, 'level'>>(tickets: readonly T[]): readonly T[] {
@@ -50,7 +47,7 @@ export function mostUrgentFirst<T extends Pick<Ticket, 'level'>>(tickets: readon
 }
 
 /** The ticket that an event is about. */
-const ticketIn = eventObject<TicketDetails>('comment_count')
+const ticketIn = eventObject('TicketDetails')
 
 const PREFIX = 'ticket.'
 

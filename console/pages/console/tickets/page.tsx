@@ -22,7 +22,7 @@ import { TicketDrawer } from './drawer.tsx'
 import { assigneeLabel, filterLabel, levelLabel, valueLabel } from './labels.ts'
 import {
   LEVEL_TONES,
-  TICKET_MOVES,
+  ticketMovesFrom,
   TICKET_STATUSES,
   TICKET_TONES,
   boardList,
@@ -32,7 +32,7 @@ import {
 } from './model.ts'
 import { ticketWords } from './words.ts'
 
-const PATH = pathOf({ name: 'tickets' })
+const PATH = pathOf('tickets')
 const VIEWS = ['list', 'board'] as const
 
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
@@ -141,7 +141,7 @@ function ticketBulk(): Bulk<Ticket> | false {
     titleOf: ({ title }) => title,
     actions: TICKET_STATUSES.map((status) => ({
       title: moves[status],
-      mayBe: (ticket) => TICKET_MOVES[ticket.status].includes(status),
+      mayBe: (ticket) => ticketMovesFrom(ticket.status).includes(status),
       send: edit({ status }),
     })),
     menus: [

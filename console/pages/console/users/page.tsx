@@ -30,8 +30,9 @@ import { pathOf, type ViewProps } from '../view.ts'
 import { userList, userStateOf, USER_TONES, userResource, isOwnAccount, type User } from './model.ts'
 import { UserTokens } from './tokens.tsx'
 import { userWords, roleLabel } from './words.ts'
+import type { PageName } from '../page-words.ts'
 
-const PATH = pathOf({ name: 'users' })
+const PATH = pathOf('users')
 
 /** The users: the list, and beside it the user that the address names. */
 export function UsersPage({ id }: ViewProps) {
@@ -119,10 +120,10 @@ function UserFacts({ user }: { readonly user: User }) {
 /** What a user has: each link is the list of it. */
 function UserRelated({ user: { id } }: { readonly user: User }) {
   const { related } = userWords()
-  const link = (icon: IconName, page: string, title: string, query: ListQuery) => ({
+  const link = (icon: IconName, page: PageName, title: string, query: ListQuery) => ({
     icon,
     title,
-    href: addressOf(pathOf({ name: page }), query),
+    href: addressOf(pathOf(page), query),
   })
   return (
     <RelatedLinks

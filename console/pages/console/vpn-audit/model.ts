@@ -12,7 +12,7 @@ export const AUDIT_TONES: Readonly<Record<AuditEntry['event'], Tone>> = {
   auth_failed: 'warning',
 }
 
-const auditEntryIn = eventObject<AuditEntry>('remote_address')
+const auditEntryIn = eventObject('VpnAuditEntry')
 
 /** The audit trail of the gateways, as the filters of the address say. */
 export const auditList = listOf('listVpnAudit', 'vpn.audit.', {

@@ -15,7 +15,7 @@ import { auditList, AUDIT_TONES, type AuditEntry } from './model.ts'
 import { reasonText } from './reason.ts'
 import { vpnAuditWords } from './words.ts'
 
-const PATH = pathOf({ name: 'vpn-audit' })
+const PATH = pathOf('vpn-audit')
 
 /** The audit trail of the gateways: the list, and beside it the entry that the address names. */
 export function VpnAuditPage({ id }: ViewProps) {
@@ -71,12 +71,12 @@ function linksOfUser(user: string) {
     session.may('getUser') && {
       icon: 'user' as const,
       title: userLabel(user),
-      href: `${pathOf({ name: 'users' })}/${encodeURIComponent(user)}`,
+      href: pathOf('users', user),
     },
     session.may('listVpnSessions') && {
       icon: 'tunnels' as const,
       title: vpnSessionWords().sessionsOfUser,
-      href: addressOf(pathOf({ name: 'vpn-sessions' }), { user }),
+      href: addressOf(pathOf('vpn-sessions'), { user }),
     },
   ]
 }

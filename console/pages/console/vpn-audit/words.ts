@@ -3,7 +3,7 @@ import { PAGE_WORDS } from '../page-words.ts'
 
 export const vpnAuditWords = defineWords({
   en: {
-    ...PAGE_WORDS.en.vpnAudit,
+    ...PAGE_WORDS.en['vpn-audit'],
     list: 'Audit trail of the gateways',
     empty: 'No session was opened, closed or refused yet.',
     how: {
@@ -64,7 +64,7 @@ export const vpnAuditWords = defineWords({
     more: (count: string) => `(${count} more within a minute)`,
   },
   zh: {
-    ...PAGE_WORDS.zh.vpnAudit,
+    ...PAGE_WORDS.zh['vpn-audit'],
     list: '网关审计记录',
     empty: '还没有建立、关闭或拒绝过会话。',
     how: {

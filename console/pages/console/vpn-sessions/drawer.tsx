@@ -12,7 +12,7 @@ import { pathOf } from '../view.ts'
 import { SESSION_TONES, sessionStateOf, type VpnSession } from './model.ts'
 import { vpnSessionWords } from './words.ts'
 
-const PATH = pathOf({ name: 'vpn-sessions' })
+const PATH = pathOf('vpn-sessions')
 
 export interface VpnSessionDrawerProps {
   readonly shown: VpnSession
@@ -31,7 +31,7 @@ export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
       send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
       done,
       // The list of the connected ones does not have it any more.
-      onDone: () => route(`${PATH}/${encodeURIComponent(shown.id)}?state=closed`),
+      onDone: () => route(`${pathOf('vpn-sessions', shown.id)}?state=closed`),
     })
   }
   return (
@@ -53,7 +53,7 @@ export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
           session.may('getUser') && {
             icon: 'user',
             title: shown.user.name,
-            href: `${pathOf({ name: 'users' })}/${encodeURIComponent(shown.user.id)}`,
+            href: pathOf('users', shown.user.id),
           },
           session.may('listVpnSessions') && {
             icon: 'tunnels',

@@ -14,7 +14,7 @@ import { VpnSessionDrawer } from './drawer.tsx'
 import { pictureAddress, SESSION_FILTERS, type VpnSession, type VpnPool } from './model.ts'
 import { vpnSessionWords } from './words.ts'
 
-const PATH = pathOf({ name: 'vpn-sessions' })
+const PATH = pathOf('vpn-sessions')
 
 /** The sessions of the gateways: the pool, the list, and beside it the session that the address names. */
 export function VpnSessionsPage({ id }: ViewProps) {

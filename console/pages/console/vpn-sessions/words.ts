@@ -4,7 +4,7 @@ import { PAGE_WORDS } from '../page-words.ts'
 export const vpnSessionWords = defineWords({
   en: {
     sessionsOfUser: 'Sessions of this user',
-    ...PAGE_WORDS.en.vpnSessions,
+    ...PAGE_WORDS.en['vpn-sessions'],
     list: 'List of VPN sessions',
     empty: 'Nobody is connected to a gateway.',
     how: {
@@ -46,7 +46,7 @@ export const vpnSessionWords = defineWords({
   },
   zh: {
     sessionsOfUser: '此用户的会话',
-    ...PAGE_WORDS.zh.vpnSessions,
+    ...PAGE_WORDS.zh['vpn-sessions'],
     list: 'VPN 会话列表',
     empty: '目前没有连接到网关的会话。',
     how: {

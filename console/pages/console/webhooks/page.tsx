@@ -1,3 +1,4 @@
+import { VALUES } from '../../../api/generated.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
@@ -27,7 +28,7 @@ import {
 import { NewWebhook, EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
-const PATH = pathOf({ name: 'webhooks' })
+const PATH = pathOf('webhooks')
 
 /** The webhooks: the list, and beside it the webhook that the address names. */
 export function WebhooksPage({ id }: ViewProps) {
@@ -71,7 +72,7 @@ const RECOVERED_MS = 7 * DAY_MS
 const SHOWN = 50
 // A delivery has no event.
 const EVERY_MS = 3_000
-const STATUSES = ['pending', 'delivered', 'failed'] as const
+const STATUSES = VALUES.listWebhookDeliveries.status
 
 interface WebhookDrawerProps {
   readonly webhook: Webhook

@@ -18,8 +18,15 @@ export const alertsCheck: Check = {
     if (!alerts) return [skipped('of the platform', 'needs the database')]
     const declared = new DeclaredAlerts(DECLARED_ALERTS)
     const found = alerts.flatMap((alert) => findingOf(alert, declared))
-    return found.length > 0 ? found.slice(0, SHOWN) : [fine('of the platform', 'none needs a person')]
+    if (found.length === 0) return [fine('of the platform', 'none needs a person')]
+    return [...found.slice(0, SHOWN), ...notShown(found.length - SHOWN)]
   },
+}
+
+function notShown(count: number): CheckFinding[] {
+  if (count <= 0) return []
+  const need = count === 1 ? 'needs' : 'need'
+  return [skipped('of the platform', `${count} more ${need} a person: GET /alerts?status=firing`)]
 }
 
 function findingOf(

@@ -8,7 +8,7 @@ import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
 
-// Of a built-in command.
+// The limit of a built-in command.
 const USUAL_TIMEOUT_MS = 10 * MINUTE
 // Its processes get 10 s to end, and the worker looks each few seconds.
 const LATE_MS = MINUTE

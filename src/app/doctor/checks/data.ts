@@ -6,7 +6,9 @@ import {
   recognitionOf,
   recognitionRemedy,
   secretFilesOf,
+  timersElsewhere,
   type SecretFile,
+  type TimerFault,
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config, LoadedConfig } from '../../../config/config.ts'
@@ -32,6 +34,7 @@ import {
 import {
   fault,
   fine,
+  NOT_MADE_YET,
   skipped,
   warning,
   type Check,
@@ -43,6 +46,7 @@ import {
 import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
+import { findOwnListener } from './network.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -68,12 +72,11 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   const name = databaseLocation.format(parts.loaded.config.database)
   try {
     const facts = await parts.database()
-    if (!facts) return [missing(name, parts)]
+    if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
     return [
       await integrity(name, parts),
       schemaFinding(facts.schema),
-      // The first start sets them.
-      ...(facts.schema.applied.length > 0 ? settingFindings(facts.settings) : []),
+      ...settingFindings(facts.settings),
       ...leftFileFinding(facts),
       ...(await heldLock(parts)),
     ]
@@ -114,14 +117,16 @@ function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
   return { database, dataDir, configFile: file }
 }
 
-function missing(name: string, { loaded }: DoctorParts): CheckFinding {
+async function missing(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
   const { config } = loaded
+  const running = await findOwnListener(config)
+  if (running) return fault(name, 'database_elsewhere', { listener: running.setting, path: config.dataDir })
   const remains = lostDatabaseRemains(config)
   if (remains.length > 0)
     return fault(name, 'database_gone', { remains, remedy: lostDatabaseRemedy(placesOf(loaded)) })
   if (loneKeyNotice(config) !== undefined)
     return warning(name, 'database_absent', { remedy: lostDatabaseRemedy(placesOf(loaded)) })
-  return skipped(name, 'does not exist yet: `platform serve` creates it')
+  return skipped(name, NOT_MADE_YET)
 }
 
 function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
@@ -249,6 +254,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
+    ...timersElsewhere(config).map(timerFinding),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -261,6 +267,10 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
   const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
+}
+
+function timerFinding({ name, calendar, expected, remedy }: TimerFault): CheckFinding {
+  return warning(name, 'night_timer_elsewhere', { calendar, expected, remedy })
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {

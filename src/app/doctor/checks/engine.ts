@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Config } from '../../../config/config.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
 import { listenersOf, readOwnText } from '../../own-listeners.ts'
-import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { fine, NOT_MADE_YET, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 import { documentPath } from '../document-path.ts'
 
 const ANSWER_MS = 2 * SECOND
@@ -37,7 +37,7 @@ export const engineCheck: Check = {
     )
     if (!isUsable) return [skipped(database.path, 'needs the database')]
     const bytes = statSync(database.path, { throwIfNoEntry: false })?.size
-    if (bytes === undefined) return [skipped(database.path, 'does not exist yet')]
+    if (bytes === undefined) return [skipped(database.path, NOT_MADE_YET)]
     return [engineFinding(database.path, bytes, await loadOf(config, clock.now()))]
   },
 }

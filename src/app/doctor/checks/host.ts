@@ -1,22 +1,36 @@
-import { lstatSync, readdirSync, existsSync, statfsSync, statSync, type Stats } from 'node:fs'
-import { basename, join, dirname } from 'node:path'
+import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
+import { basename, join, dirname, resolve } from 'node:path'
 import { ConfigError } from '../../../config/config-error.ts'
 import type { Config, LoadedConfig, EffectiveSetting } from '../../../config/config.ts'
 import { isEmptyFile } from '../../../config/toml-file.ts'
 import { SETTING_TABLE } from '../../../config/schema.ts'
+import { readChannelSecrets } from '../../../config/payments.ts'
 import { readAuditKeys, readJwtSecret } from '../../../config/secrets.ts'
 import { formatSeal } from '../../../domains/audit/index.ts'
 import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+import { REDACTED } from '../../../kernel/secret.ts'
+import { counted } from '../../../kernel/text.ts'
+import {
+  fault,
+  fine,
+  NOT_MADE_YET,
+  skipped,
+  warning,
+  type Check,
+  type CheckFinding,
+  type DoctorParts,
+} from '../check.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
-import { roomRemedy } from '../removable-files.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
+import { findOwnListener } from './network.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
+// More would be no sentence.
+const NAMED = 5
 const OWNER_READS = 0o400
 const OTHERS_WRITE = 0o002
 const GROUP_OR_OTHERS = 0o077
@@ -40,8 +54,8 @@ export const filesCheck: Check = {
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
     if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
     const entries = [...entriesBelow(dataDir)]
-    const faults = entries.flatMap((entry) => faultsOf(entry, root))
-    const findings = [modeOfRoot(dataDir, root), ...faults]
+    const faults = [...ofOthers(dataDir, root, entries), ...wrongModes(dataDir, entries)]
+    const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
       findings.push(
@@ -53,14 +67,21 @@ export const filesCheck: Check = {
     const problems = findings.filter((each) => each !== undefined)
     return problems.length > 0
       ? problems
-      : [fine(dataDir, `${entries.length} files, each with the owner of the directory`)]
+      : [
+          fine(
+            dataDir,
+            `${counted(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
+          ),
+        ]
   },
 }
 
 /** A database of PostgreSQL that was served before needs the key that was in the directory. */
 async function missingDirectory({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
   const lost = config.auth.jwtSecrets ? undefined : await secretFinding(config.dataDir, database)
-  return lost ?? skipped(config.dataDir, 'does not exist yet: `platform serve` creates it')
+  if (lost) return lost
+  const isNew = (await findOwnListener(config)) === undefined
+  return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
@@ -84,20 +105,58 @@ function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
   return warning(path, 'data_dir_open', { mode: text(mode), command: `chmod o= ${path}` })
 }
 
-function faultsOf({ path, stats }: Entry, root: Stats): CheckFinding[] {
-  const { mode, uid } = stats
-  const findings: CheckFinding[] = []
-  if (uid !== root.uid) {
-    const command = `chown --no-dereference ${root.uid}:${root.gid} ${path}`
-    findings.push(fault(path, 'file_of_other', { user: idOf(uid), owner: idOf(root.uid), command }))
-  }
-  if (!stats.isSymbolicLink() && (mode & OWNER_READS) === 0)
-    findings.push(fault(path, 'file_unreadable', { mode: text(mode), command: `chmod u+rw ${path}` }))
-  if (!stats.isSymbolicLink() && (mode & OTHERS_WRITE) !== 0)
-    findings.push(fault(path, 'file_writable', { mode: text(mode), command: `chmod o= ${path}` }))
-  if (isKey(path) && (mode & GROUP_OR_OTHERS) !== 0)
-    findings.push(fault(path, 'key_readable', { mode: text(mode), command: `chmod 600 ${path}` }))
-  return findings
+/** Of a program that runs, its user is known; else the owner of the directory above is a hint. */
+async function copiedByRoot(
+  dataDir: string,
+  { uid }: Stats,
+  { serviceUser }: DoctorParts,
+): Promise<CheckFinding | undefined> {
+  const above = dirname(resolve(dataDir))
+  const { uid: owner, gid } = statSync(above)
+  if (uid !== 0 || owner === 0 || (await serviceUser()) !== undefined) return undefined
+  const command = `chown -R ${owner}:${gid} ${dataDir}`
+  return warning(dataDir, 'data_dir_copied', { above, owner: idOf(owner), command })
+}
+
+/** Such as those of a copy, or of a command that root has run. */
+function ofOthers(dataDir: string, root: Stats, entries: readonly Entry[]): CheckFinding[] {
+  const owners = Map.groupBy(entries, ({ stats }) => stats.uid)
+  owners.delete(root.uid)
+  return [...owners].map(([uid, those]) => {
+    const files = those.slice(0, NAMED).map(({ path }) => path)
+    const owner = { user: idOf(uid), owner: idOf(root.uid) }
+    const command = `chown -R ${root.uid}:${root.gid} ${dataDir}`
+    return fault(dataDir, 'files_of_other', { count: those.length, files, ...owner, command })
+  })
+}
+
+/** After a command such as `chmod -R` all files have the same fault. */
+function wrongModes(dataDir: string, entries: readonly Entry[]): CheckFinding[] {
+  // The mode of a link means nothing.
+  const files = entries.filter(({ stats }) => !stats.isSymbolicLink())
+  const unreadable = files.filter(({ stats }) => (stats.mode & OWNER_READS) === 0)
+  const writable = files.filter(({ stats }) => (stats.mode & OTHERS_WRITE) !== 0)
+  const keys = files.filter(({ path, stats }) => isKey(path) && (stats.mode & GROUP_OR_OTHERS) !== 0)
+  return [
+    ...together(dataDir, 'files_unreadable', 'chmod -R u+rwX', unreadable),
+    ...together(dataDir, 'files_writable', 'chmod -R o=', writable),
+    ...keys.map(({ path, stats }) =>
+      fault(path, 'key_readable', { mode: text(stats.mode), command: `chmod 600 ${path}` }),
+    ),
+  ]
+}
+
+/** The command is for the files, or for the whole directory if there are many. */
+function together(
+  dataDir: string,
+  code: FindingCode,
+  program: string,
+  found: readonly Entry[],
+): CheckFinding[] {
+  if (found.length === 0) return []
+  const files = found.slice(0, NAMED).map(({ path }) => path)
+  const command = `${program} ${found.length > NAMED ? dataDir : files.join(' ')}`
+  return [fault(dataDir, code, { count: found.length, files, command })]
 }
 
 function isKey(path: string): boolean {
@@ -172,64 +231,6 @@ function text(mode: number): string {
   return (mode & 0o777).toString(8)
 }
 
-const MIB = 1_024 ** 2
-// Below this the write-ahead log may not fit.
-const ERROR_BYTES = 256 * MIB
-const WARNING_SHARE = 0.1
-// docs/specification.md, Limits: free space for a data backup
-const BACKUP_FACTOR = 1.2
-// statfs(2): SQLite needs the locks of a local file system.
-const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
-  0x6969: 'NFS',
-  0xff534d42: 'CIFS',
-  0xfe534d42: 'SMB',
-  0x517b: 'SMB',
-}
-
-/** The file system of the data directory. */
-export const diskCheck: Check = {
-  name: 'disk',
-  run: async ({ loaded: { config } }) => {
-    const { database, dataDir } = config
-    const place = existingParent(dataDir)
-    const { type, bavail, blocks, bsize, ffree, files } = statfsSync(place)
-    const databaseBytes =
-      database.kind === 'sqlite' && existsSync(database.path) ? statSync(database.path).size : 0
-    const findings = [space(config, place, { free: bavail * bsize, all: blocks * bsize, databaseBytes })]
-    // Some file systems have no fixed number of files.
-    if (files > 0 && ffree < WARNING_SHARE * files)
-      findings.push(warning(place, 'inodes_low', { free: ffree, all: files }))
-    const network = NETWORK_FILE_SYSTEMS[type]
-    if (network !== undefined && database.kind === 'sqlite')
-      findings.push(fault(place, 'disk_of_network', { fileSystem: network }))
-    return findings
-  },
-}
-
-function existingParent(path: string): string {
-  return existsSync(path) || path === dirname(path) ? path : existingParent(dirname(path))
-}
-
-interface Space {
-  readonly free: number
-  readonly all: number
-  readonly databaseBytes: number
-}
-
-function space(config: Config, place: string, { free, all, databaseBytes }: Space): CheckFinding {
-  const detail = `${mib(free)} of ${mib(all)} MiB are free`
-  const needed = BACKUP_FACTOR * databaseBytes
-  if (free >= Math.max(ERROR_BYTES, needed, WARNING_SHARE * all)) return fine(place, detail)
-  const values = { freeMib: mib(free), allMib: mib(all), remedy: roomRemedy(config, place) }
-  if (free < ERROR_BYTES) return fault(place, 'disk_full', values)
-  if (free < needed) return warning(place, 'disk_too_small', { ...values, neededMib: mib(needed) })
-  return warning(place, 'disk_low', values)
-}
-
-function mib(bytes: number): number {
-  return Math.round(bytes / MIB)
-}
-
 const [READ, WRITE, ENTER] = [4, 2, 1]
 
 /** Whether the user of the service can use the files that it needs; the doctor is often run by root, which can use all. */
@@ -237,15 +238,26 @@ export const accessCheck: Check = {
   name: 'access',
   run: async ({ loaded, serviceUser }) => {
     const user = await serviceUser()
-    if (user === undefined)
-      return [skipped('user of the service', 'there is neither a unit nor a data directory')]
+    if (user === undefined) return [unknownUser(loaded.config)]
     const faults = [
       ...configuration(user, loaded),
       ...privateFiles(user, loaded),
+      ...tlsFiles(user, loaded),
       ...dataDirectory(user, loaded),
     ]
     return faults.length > 0 ? faults : [fine(`user ${user.uid}`, 'can use configuration and data')]
   },
+}
+
+/** Root can use all, so nothing can be said for it unless the program runs as root. */
+function unknownUser({ dataDir }: Config): CheckFinding {
+  const root = statSync(dataDir, { throwIfNoEntry: false })
+  if (!root) return skipped('user of the service', 'there is neither a unit nor a data directory')
+  const command = `chown -R USER: ${dataDir}`
+  return skipped(
+    'user of the service',
+    `is not known: no unit has this configuration, no process runs, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
+  )
 }
 
 /** The remedy lets the group of the service read the file; only its owner may change it. */
@@ -257,10 +269,12 @@ function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[
 }
 
 /** Nobody but their owner may read them. */
-function privateFiles(user: ServiceUser, { config: { gateway, receivers } }: LoadedConfig): CheckFinding[] {
+function privateFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding[] {
+  const { gateway, receivers } = config
   const paths = [
     gateway.mirrorTokenFile,
     ...receivers.flatMap(({ urlFile, secretFile }) => [urlFile, secretFile]),
+    ...ownChannels(config).map(({ secretsFile }) => secretsFile),
   ]
   return paths
     .filter((path) => path !== undefined)
@@ -268,6 +282,19 @@ function privateFiles(user: ServiceUser, { config: { gateway, receivers } }: Loa
       ...unreachable(user, path),
       ...lacking(user, path, READ, `chown ${owner(user)} ${path}`),
     ])
+}
+
+/** Often root renews them. Their group may read them. */
+function tlsFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding[] {
+  const files = (['api', 'gateway'] as const)
+    .filter((module) => config.modules.includes(module))
+    .flatMap((module) => [config[module].tls.certFile, config[module].tls.keyFile])
+    .filter((path) => path !== undefined)
+  return [...new Set(files)].flatMap((path) => {
+    const [group] = user.gids
+    const give = group === undefined ? `chown ${user.uid} ${path}` : `chgrp ${group} ${path}`
+    return [...unreachable(user, path), ...lacking(user, path, READ, `${give} && chmod u+r,g+r ${path}`)]
+  })
 }
 
 function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig): CheckFinding[] {
@@ -308,7 +335,8 @@ export const configurationCheck: Check = {
     summary(loaded),
     ...emptyFile(loaded),
     ...privacyOf(loaded),
-    ...receiverFaults(loaded.config),
+    ...unusableFiles(() => openReceivers(loaded.config)),
+    ...channelFaults(loaded.config),
     ...(loaded.file === undefined ? [] : examineUnitEnvironment(loaded.file, env)),
   ],
 }
@@ -321,17 +349,26 @@ function summary({ config, file, settings }: LoadedConfig): CheckFinding {
   )
 }
 
-/** What is in the files of receivers is read after the configuration itself, at each start. */
-function receiverFaults(config: Config): CheckFinding[] {
+/** What is in the files of receivers and of payment channels is read after the configuration itself, at each start. */
+function unusableFiles(read: () => unknown): CheckFinding[] {
   try {
-    openReceivers(config)
+    read()
     return []
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return error.problems.map(({ source, key, expected, got }) =>
-      fault(source, 'receiver_unusable', { setting: key, reason: got ?? 'cannot be used', expected }),
+      fault(source, 'secrets_unusable', { setting: key, reason: got ?? 'cannot be used', expected }),
     )
   }
+}
+
+/** A gateway opens no payments. */
+function ownChannels({ modules, payments }: Config): Config['payments']['channels'] {
+  return modules.some((module) => module !== 'gateway') ? payments.channels : []
+}
+
+function channelFaults(config: Config): CheckFinding[] {
+  return ownChannels(config).flatMap((channel) => unusableFiles(() => readChannelSecrets(channel)))
 }
 
 /** A full disk leaves such a file, and with the defaults the platform uses another database. */
@@ -356,6 +393,10 @@ function privacyOf({ config, file, settings: all }: LoadedConfig): CheckFinding[
     : [warning(file, 'configuration_readable', { mode: text(mode), settings, command })]
 }
 
-function isSecret({ key }: EffectiveSetting): boolean {
-  return Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+/** An address without a login is none. */
+function isSecret({ key, text: shown }: EffectiveSetting): boolean {
+  return (
+    shown.includes(REDACTED) &&
+    Object.entries(SETTING_TABLE).some(([name, { secret }]) => name === key && secret === true)
+  )
 }

@@ -3,21 +3,14 @@ import { createServer } from 'node:net'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
-import type { ApiAnswer } from '../../../infra/http/api-client/answer-reader.ts'
-import { ApiConnection } from '../../../infra/http/api-client/api-connection.ts'
 import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
-import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
-import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
-import { AppError, errorMessage } from '../../../kernel/errors.ts'
-import { newId } from '../../../kernel/ids.ts'
-import { silentLogger } from '../../../kernel/logger.ts'
+import { errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
-import { busRemedy } from '../../commands/bus-hint.ts'
+import { busFault } from '../../commands/bus-hint.ts'
 import { replayCommand } from '../../../domains/messages/index.ts'
 import type { BusStreamMark } from '../../../store/bus-stream-mark.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
-import { jwtSecrets } from '../../signing-keys.ts'
 import type { Activity } from '../activity.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
@@ -41,8 +34,7 @@ export const busCheck: Check = {
       return [...ofServer, ...undelivered(activity, clock.now())]
     } catch (error) {
       const { urls, text } = config.bus.server
-      const reason = errorMessage(error)
-      return [fault(text, 'bus_unreachable', { reason, remedy: busRemedy(urls.reveal(), reason) })]
+      return [fault(text, ...busFault(urls.reveal(), errorMessage(error)))]
     }
   },
 }
@@ -66,9 +58,13 @@ function undelivered(activity: Activity | undefined, now: number): CheckFinding[
   const { oldestPending: oldest, deadMessages = 0 } = activity ?? {}
   const found: CheckFinding[] = []
   if (oldest && now - oldest.createdAt > LATE_MS) {
-    const reason = oldest.lastError ?? 'no process has sent it'
-    const since = toRfc3339(oldest.createdAt)
-    found.push(fault('waiting messages', 'messages_wait', { subject: oldest.subject, since, reason }))
+    const { subject, lastError: reason } = oldest
+    const values = { subject, since: toRfc3339(oldest.createdAt) }
+    found.push(
+      reason === null
+        ? fault('waiting messages', 'messages_unsent', values)
+        : fault('waiting messages', 'messages_wait', { ...values, reason }),
+    )
   }
   if (deadMessages > 0) found.push(warning('dead messages', 'messages_dead', { count: deadMessages }))
   return found
@@ -189,6 +185,13 @@ async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefin
   }
 }
 
+/** A listener of this configuration at which a platform answers. */
+export async function findOwnListener(config: Config): Promise<OwnListener | undefined> {
+  const listeners = listenersOf(config).filter(({ address }) => address.port !== 0)
+  const answers = await Promise.all(listeners.map(platformAt))
+  return listeners.find((_, index) => answers[index] !== undefined)
+}
+
 /** Listens for a moment; resolves with the code of the error, undefined if there is none. */
 function listenFailure({ host, port }: ListenAddress): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
@@ -220,8 +223,17 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
     const found = end <= now ? fault : warning
     return found(subject, 'tls_ends', { at, file: String(files.certFile), module })
   } catch (error) {
-    return fault(subject, 'tls_unusable', { reason: errorMessage(error) })
+    return fault(subject, 'tls_unusable', { reason: errorMessage(error), module, ...pairOf(files) })
   }
+}
+
+/** Both files, and a command that prints the same line twice if they belong together. */
+function pairOf({
+  certFile = '',
+  keyFile = '',
+}: Config['api']['tls']): Record<'cert' | 'key' | 'command', string> {
+  const commands = [`openssl x509 -in ${certFile} -noout -pubkey`, `openssl pkey -in ${keyFile} -pubout`]
+  return { cert: certFile, key: keyFile, command: commands.map((each) => `${each} | sha256sum`).join('; ') }
 }
 
 /** Without the setting the clients of a proxy share the limits of its address (docs/guide/operating.md). */
@@ -230,55 +242,4 @@ function withoutTls({ proxy: { clientAddressFrom } }: Config): string {
   return proxies === ''
     ? 'without TLS, on a loopback address; for a proxy set proxy.client_address_from'
     : `without TLS, behind the proxy ${proxies}`
-}
-
-const TIMEOUT_MS = 5 * SECOND
-const IDENTITY = { id: 'doctor', name: 'doctor', roles: [], via: 'headers' } as const
-
-/** Whether the api accepts the requests that a gateway with this configuration passes on. */
-export const gatewayCheck: Check = {
-  name: 'gateway',
-  modules: ['gateway'],
-  async run({ loaded: { config }, clock }) {
-    const { apiUrl } = config.gateway
-    if (!config.modules.includes('gateway')) return [skipped('gateway.api_url', 'this process is no gateway')]
-    if (apiUrl === undefined)
-      return [skipped('gateway.api_url', 'is not set: the api is in the same process')]
-    trustCertificates(config.gateway)
-    const signature = new IdentitySignature(jwtSecrets(config), clock)
-    const api = new ApiConnection({ url: apiUrl, logger: silentLogger, signature, timeoutMs: TIMEOUT_MS })
-    const ask = (path: string) =>
-      api.ask(
-        { method: 'GET', path, headers: {}, body: undefined },
-        { identity: IDENTITY, requestId: newId() },
-        AbortSignal.timeout(TIMEOUT_MS),
-      )
-    try {
-      return [await recognition(apiUrl, ask)]
-    } catch (error) {
-      const reason = errorMessage(error instanceof AppError ? (error.cause ?? error) : error)
-      return [warning(apiUrl, 'api_unreachable', { reason })]
-    } finally {
-      api.close()
-    }
-  },
-}
-
-async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {
-  const { status, text } = await ask('/auth/me')
-  if (status === 200 && isDoctor(text)) return fine(url, 'recognises this gateway')
-  if (status === 200) return fault(url, 'api_is_other_program')
-  if (status !== 401) return warning(url, 'api_answer', { status })
-  // A gateway passes nobody's identity on; an api has no such page.
-  if ((await ask('/tunnels')).status !== 404) return fault(url, 'api_is_gateway')
-  return fault(url, 'gateway_unknown')
-}
-
-/** Whether the answer names the sender, as that of the api does. */
-function isDoctor(text: string): boolean {
-  try {
-    return (JSON.parse(text) as { readonly id?: unknown } | null)?.id === IDENTITY.id
-  } catch {
-    return false
-  }
 }

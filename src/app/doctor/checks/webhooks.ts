@@ -11,7 +11,8 @@ export const webhooksCheck: Check = {
     const webhooks = (await database().catch(() => undefined))?.activity?.webhooks
     if (!webhooks) return [skipped('endpoints', 'needs the database')]
     const found = webhooks.flatMap(findingOf)
-    return found.length > 0 ? found : [fine('endpoints', 'none of those that are enabled fails')]
+    const count = `${webhooks.length} ${webhooks.length === 1 ? 'is' : 'are'} registered`
+    return found.length > 0 ? found : [fine('endpoints', `${count}; no enabled one fails`)]
   },
 }
 

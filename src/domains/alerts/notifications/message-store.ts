@@ -335,7 +335,7 @@ export async function listWaiting(queries: Queries, channel: string, now: number
       row.or([
         row('due_at', 'is', null),
         row('due_at', '<=', now),
-        // Of a clock that was set back since: the hours may have begun.
+        // The clock was set back since: the hours may have begun.
         row('at', '>', now + CLOCK_DIFFERENCE_MS),
       ]),
     )

@@ -102,7 +102,7 @@ export interface Content {
   readonly note: string | null
   /** See {@link textHashOf}; undefined if an older program wrote it. */
   readonly textHash?: string
-  /** Of an end: the weight that the receiver was told last. */
+  /** For an end, the weight that the receiver was told last. */
   readonly toldWeight?: AlertWeight
   /** Left out if the alert has none. */
   readonly runbookUrl?: string
@@ -121,7 +121,7 @@ export interface Waiting {
   readonly content: Content
   /** The beginning of the hours that it waits for; null if it waits for none. */
   readonly dueAt: number | null
-  /** Of what has caused it (`storedTrace`). */
+  /** The trace of what has caused it (`storedTrace`). */
   readonly trace: string | null
   /** The alert as the API shows it, as JSON, for a receiver that gets it so. */
   readonly alert?: string

@@ -76,7 +76,7 @@ export interface NotifierOptions {
   readonly onPending: (receiver: string) => void
 }
 
-/** Of decisions where nobody is configured. */
+/** The receiver in decisions where nobody is configured. */
 const NO_RECEIVER = 'robot'
 // Enough for the cause of an alert; the whole body is in the API.
 const EXCERPT_CHARACTERS = 1_000

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { paymentWorld } from '../../../../test/support/payments.ts'
 import { onEveryDialect } from '../../../../test/support/store.ts'
 import { DAY, HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { BillRow } from '../../../ports/payments.ts'
+import { newHolder } from '../../../store/work/holder.ts'
 import { differencesCsv, differencesMarkdown } from './export.ts'
 import { dayRange } from './model.ts'
 import { NumberSet } from './number-set.ts'
+import { claimReconciliations } from './worker.ts'
 
 const FIRST_PAGE = { limit: 100 }
 const DATE = '2026-01-31'
@@ -167,6 +171,36 @@ onEveryDialect('reconciliation', (dialect) => {
     await assert.rejects(request('2026-02-30'), { code: 'validation_failed' })
     await request('2026-01-30')
     await assert.rejects(request('2026-01-29'), { code: 'reconciliation_running' })
+  })
+
+  test('what a command reconciles is left to it, until it has ended', async () => {
+    await using w = await dayWorld(dialect)
+    w.clock.advance(DAY)
+    const [asked, bill] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()]
+    w.channel.bill = () => {
+      asked.resolve()
+      return bill.promise
+    }
+    const command = w.reconcile()
+    await asked.promise
+    const now = w.clock.now()
+    const request = {
+      holder: 'worker',
+      now,
+      until: now + MINUTE,
+      limit: 1,
+      except: [],
+      longestPauseMs: MINUTE,
+    }
+    const claim = () => w.store.write((tx) => claimReconciliations(tx, request))
+    assert.deepEqual(await claim(), [])
+    const ended = newHolder().replace(/\/\d+\//, `/${spawnSync('true').pid}/`)
+    await w.store.write(({ db }) =>
+      sql`update payment_reconciliations set lease_holder = ${ended}`.execute(db),
+    )
+    assert.equal((await claim()).length, 1)
+    bill.resolve(undefined)
+    await command
   })
 
   test('the worker requests the last days after the time of the day, once', async () => {

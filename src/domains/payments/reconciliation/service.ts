@@ -59,7 +59,7 @@ export interface ReconciliationOptions {
   readonly channels: ReadonlyMap<string, PaymentChannel>
   /** Rejects with `channel_not_found`. */
   readonly channel: (name: string) => PaymentChannel
-  /** Of the installation: the days of Stripe, and when the daily one begins. */
+  /** The zone of the installation: the days of Stripe, and when the daily reconciliation begins. */
   readonly timeZone: string
   /** `HH:MM` */
   readonly reconcileAt: string
@@ -91,7 +91,8 @@ const RETRY_AFTER_MS = 30 * MINUTE
 const GIVE_UP_AT = '18:00'
 /** Days that a worker which was away makes up for. */
 const DAYS_BACK = 3
-const COMMAND_LEASE_MS = HOUR
+/** How long a worker waits for a command of another host that does not respond. */
+export const COMMAND_LEASE_MS = HOUR
 const LONGEST_ERROR = 500
 
 /** Comparisons of a day's payments with the books of their provider. */
@@ -118,7 +119,7 @@ export class Reconciliations {
     record?: (tx: Tx, row: ReconciliationRow) => Promise<void>,
   ): Promise<ReconciliationRow> {
     const { clock, store } = this.#options
-    // If this process dies, a worker makes it after that time.
+    // If this process dies, a worker makes it: at once on this host, after that time on another one.
     const lease = { leaseHolder: newHolder(), dueAt: clock.now() + COMMAND_LEASE_MS }
     const row = await store.write(async (tx) => {
       const created = await this.#insert(tx, channel, date, actor, lease)

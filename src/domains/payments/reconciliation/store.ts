@@ -97,7 +97,7 @@ interface OwnPosition {
 
 const paidCents = sql<number>`coalesce(paid_cents, amount_cents)`
 
-// Of the index alone: a day may have a million payments, and all but a few are in the books.
+// It reads the index alone: a day may have a million payments, and all but a few are in the books.
 const paidOn = statement<OwnRequest, OwnPosition>((on, value) =>
   on
     .selectFrom('payments')

@@ -1,8 +1,10 @@
 import type { Job } from '../../../kernel/job.ts'
-import { DAY, MINUTE, SECOND } from '../../../kernel/time.ts'
-import { Runner } from '../../../store/work/runner.ts'
+import { CLOCK_DIFFERENCE_MS, DAY, MINUTE, SECOND } from '../../../kernel/time.ts'
+import { Runner, type WorkClaim } from '../../../store/work/runner.ts'
+import type { ClaimFilter } from '../../../store/work/work-queue.ts'
+import type { Tx } from '../../../store/store.ts'
 import type { RunnerDeps, RunnerScope } from '../worker.ts'
-import type { ReconciliationResult, Reconciliations } from './service.ts'
+import { COMMAND_LEASE_MS, type ReconciliationResult, type Reconciliations } from './service.ts'
 import { reconciliationQueue, type ReconciliationRow } from './store.ts'
 
 const LOOK_EVERY_MS = 5 * SECOND
@@ -23,7 +25,7 @@ export function reconciliationRunner(
     leaseMs: LEASE_MS,
     concurrency: 1,
     retry: RETRY,
-    claim: (tx, claim) => reconciliationQueue.claim(tx, claim, only),
+    claim: (tx, claim) => claimReconciliations(tx, claim, only),
     renew: (tx, row, lease) => reconciliationQueue.renew(tx, row, lease),
     work: (row, signal) => reconciliations.run(row, signal),
     async settle(tx, row, holder, outcome) {
@@ -36,6 +38,17 @@ export function reconciliationRunner(
       return true
     },
   })
+}
+
+/** Leaves to a command what it makes, as long as the command runs or its lease is valid. */
+export async function claimReconciliations(
+  tx: Tx,
+  claim: WorkClaim,
+  only?: ClaimFilter,
+): Promise<ReconciliationRow[]> {
+  await reconciliationQueue.expireDead(tx, claim.now)
+  const longestPauseMs = COMMAND_LEASE_MS + CLOCK_DIFFERENCE_MS
+  return reconciliationQueue.claim(tx, { ...claim, longestPauseMs }, only)
 }
 
 /** Requests the reconciliations of `payments.reconcile_at`. */

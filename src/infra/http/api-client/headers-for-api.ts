@@ -10,7 +10,7 @@ export interface Sender {
   /** Undefined only for operations that need no identity. */
   readonly identity: Identity | undefined
   readonly requestId: string
-  /** Of the client. Without a signature the api accepts no identity that comes with a forwarding header. */
+  /** The address of the client. Without a signature the api accepts no identity that comes with a forwarding header. */
   readonly address?: string
   /** Token of a sender that the api does not trust to name an identity. */
   readonly token?: Secret

@@ -155,7 +155,7 @@ async function queryRefund(api: AlipayApi, payment: string, number: string): Pro
 
 function parseForm(body: Buffer): Readonly<Record<string, string>> {
   const fields = [...new URLSearchParams(body.toString('utf8'))]
-  // Of two values one could be signed and the other used.
+  // One of two values could be signed and the other one used.
   if (new Set(fields.map(([name]) => name)).size < fields.length)
     throw new BadSignature('a field of the callback is there twice')
   return Object.fromEntries(fields)

@@ -8,7 +8,7 @@ import { unusableAnswer } from '../provider-connection.ts'
 import type { StripeApi } from './api.ts'
 import { toRefund } from './states.ts'
 
-// Of balance transactions. https://docs.stripe.com/reports/balance-transaction-types
+// The types of balance transactions. https://docs.stripe.com/reports/balance-transaction-types
 const TYPES: Readonly<Record<string, BillRow['type']>> = {
   charge: 'payment',
   payment: 'payment',

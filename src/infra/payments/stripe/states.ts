@@ -27,7 +27,7 @@ export function toPayment(session: Members): ProviderPayment {
   }
 }
 
-// Of an intent whose session is complete: nothing more comes.
+// States of an intent whose session is complete: nothing more comes.
 const ENDED_WITHOUT_MONEY: readonly unknown[] = ['requires_payment_method', 'canceled']
 
 function statusOf(session: Members, intent: Members): ProviderPayment['status'] {

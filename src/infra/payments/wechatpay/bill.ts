@@ -45,7 +45,7 @@ async function* unpackedFile(file: string, name: string): AsyncGenerator<Uint8Ar
 }
 
 interface Packing {
-  /** Of the unpacked file. */
+  /** The hash of the unpacked file. */
   readonly sha1?: string
   readonly isPacked: boolean
 }
