@@ -14,6 +14,7 @@ import {
   type CopyTarget,
   type HeldLease,
 } from '../copy/raw-database.ts'
+import { isUniqueViolation } from './postgres-errors.ts'
 import { CHECKED_NUMBERS } from './postgres.ts'
 
 const CONNECT_MS = 10_000
@@ -202,11 +203,14 @@ class PostgresCopy implements CopyTarget {
     for (const { name, progress } of kept) {
       const { table, statement } = JSON.parse(progress) as RemovedIndex
       onIndex(table)
-      await this.#transaction(async () => {
-        const removed = await this.#all('delete from database_copy where name = $1 returning name', name)
-        if (removed.length === 0) throw copyRunning()
-        await this.#all(statement)
-      })
+      try {
+        await this.#addIndex(name, statement)
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        // The source was served between two parts of the copy, and the rows are of two times: all are copied again.
+        await this.clear(table)
+        await this.#addIndex(name, statement)
+      }
     }
   }
 
@@ -244,6 +248,14 @@ class PostgresCopy implements CopyTarget {
 
   #numbered() {
     return this.#all<{ name: string; sequence: string }>(NUMBERED)
+  }
+
+  async #addIndex(name: string, statement: string): Promise<void> {
+    await this.#transaction(async () => {
+      const removed = await this.#all('delete from database_copy where name = $1 returning name', name)
+      if (removed.length === 0) throw copyRunning()
+      await this.#all(statement)
+    })
   }
 
   /** An index is made faster at the end than it grows with each row. */
