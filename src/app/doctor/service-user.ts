@@ -56,8 +56,10 @@ export function mayAccess(
 async function userOfUnit(configFile: string | undefined, run: RunProgram): Promise<string | undefined> {
   if (configFile === undefined) return undefined
   const properties = await run('systemctl', ['show', '--property=User,ExecStart', ...UNITS])
-  // The unit of another installation says nothing about this one.
-  const own = properties?.split('\n\n').find((unit) => unit.includes(` ${configFile} `))
+  // The unit of another installation says nothing about this one, and those of the nightly routine are of root.
+  const own = properties
+    ?.split('\n\n')
+    .find((unit) => unit.includes(' serve ') && unit.includes(` ${configFile} `))
   return own === undefined ? undefined : (/^User=(.+)$/m.exec(own)?.[1] ?? 'root')
 }
 
