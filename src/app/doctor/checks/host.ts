@@ -54,7 +54,7 @@ export const filesCheck: Check = {
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
     if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
     const entries = [...entriesBelow(dataDir)]
-    const faults = [...ofOthers(dataDir, root, entries), ...wrongModes(dataDir, entries)]
+    const faults = [...(await ofOthers(root, entries, parts)), ...wrongModes(dataDir, entries)]
     const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
@@ -119,15 +119,28 @@ async function copiedByRoot(
 }
 
 /** Such as those of a copy, or of a command that root has run. */
-function ofOthers(dataDir: string, root: Stats, entries: readonly Entry[]): CheckFinding[] {
+async function ofOthers(
+  root: Stats,
+  entries: readonly Entry[],
+  { loaded, serviceUser }: DoctorParts,
+): Promise<CheckFinding[]> {
+  const { dataDir } = loaded.config
   const owners = Map.groupBy(entries, ({ stats }) => stats.uid)
   owners.delete(root.uid)
+  const user = await serviceUser()
   return [...owners].map(([uid, those]) => {
+    const [{ stats: first } = { stats: root }] = those
     const files = those.slice(0, NAMED).map(({ path }) => path)
-    const owner = { user: idOf(uid), owner: idOf(root.uid) }
-    const command = `chown -R ${root.uid}:${root.gid} ${dataDir}`
-    return fault(dataDir, 'files_of_other', { count: those.length, files, ...owner, command })
+    const users = { user: idOf(uid), owner: idOf(root.uid) }
+    // Root can use the files of another user, who cannot use those of root.
+    const next = root.uid === 0 ? (user ?? idsOf(first)) : idsOf(root)
+    const command = `chown -R ${owner(next)} ${dataDir}`
+    return fault(dataDir, 'files_of_other', { count: those.length, files, ...users, command })
   })
+}
+
+function idsOf({ uid, gid }: Stats): ServiceUser {
+  return { uid, gids: [gid] }
 }
 
 /** After a command such as `chmod -R` all files have the same fault. */
