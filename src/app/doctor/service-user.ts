@@ -24,7 +24,7 @@ const UNITS = ['platform.service', '*.service']
 const LIMIT_MS = 5 * SECOND
 
 /**
- * The user of the unit that has this configuration, or else that of a running process, or else the owner of the data directory.
+ * The user of the unit that serves with this configuration, or else that of a running process, or else the owner of the data directory.
  * Undefined where there is none, and where only root is left: that may be a copy which root has made.
  */
 export async function readServiceUser(
