@@ -146,10 +146,18 @@ test('files that others can write or read are named, with the command that mends
   const { of } = await examine()
   const remedies = of('files').map(({ remedy }) => remedy)
   assert.deepEqual(remedies, [`run: chmod -R o= ${join(dataDir, 'platform.db')}`, `run: chmod 600 ${secret}`])
+  const named = join(dataDir, "ada's copy; of $HOME")
+  writeFileSync(named, '')
+  chmodSync(named, 0o666)
+  const mend = async () => {
+    for (const { remedy } of (await examine()).of('files'))
+      execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  }
+  await mend()
+  assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writeFileSync(join(dataDir, name), '', { mode: 0o600 })
   execFileSync('chmod', ['-R', '777', dataDir])
-  for (const { remedy } of (await examine()).of('files'))
-    execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  await mend()
   assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
 })
 
