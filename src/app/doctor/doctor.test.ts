@@ -37,7 +37,7 @@ import { loadConfig } from '../../config/config.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
 import { doctorParts, type DoctorFinding } from './doctor.ts'
-import { warning } from './check.ts'
+import { warning, type DoctorParts } from './check.ts'
 import { doctorRoute } from './route.ts'
 
 const NARROWEST_DETAIL = 30
@@ -266,14 +266,17 @@ test('the user of the doctor gets files that root has copied, and need not becom
   const { dataDir, migrate } = doctorWorld(t)
   await migrate()
   const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
-  const remedy = async (uid: number) => {
-    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid })
+  const remedy = async (uid: number, parts: Partial<DoctorParts> = {}) => {
+    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid, ...parts })
     return finding?.remedy ?? ''
   }
   const owner = process.getuid?.() ?? 0
   const give = `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`
   const asOwner = owner === 0 ? '' : `run the platform and this command as the user ${owner}, or `
   assert.equal(await remedy(4_711), `${asOwner}${give}`)
+  // The files of a platform that runs as root stay those of root.
+  const serviceUser = async () => ({ uid: 0, gids: [0] })
+  if (owner === 0) assert.equal(await remedy(4_711, { serviceUser }), '')
 })
 
 test('an order that nobody expires is a warning', async (t) => {

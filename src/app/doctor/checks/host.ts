@@ -52,7 +52,8 @@ export const filesCheck: Check = {
     const root = statSync(dataDir, { throwIfNoEntry: false })
     if (!root) return [await missingDirectory(parts)]
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
-    if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
+    if (userId !== undefined && userId !== 0 && userId !== root.uid)
+      return [await ofOther(root, userId, parts)]
     const entries = [...entriesBelow(dataDir)]
     const faults = [...(await ofOthers(root, entries, parts)), ...wrongModes(dataDir, entries)]
     const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
@@ -85,7 +86,14 @@ async function missingDirectory({ loaded: { config }, database }: DoctorParts): 
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
-function ofOther(dataDir: string, { uid }: Stats, userId: number): CheckFinding {
+async function ofOther(
+  { uid }: Stats,
+  userId: number,
+  { loaded, serviceUser }: DoctorParts,
+): Promise<CheckFinding> {
+  const { dataDir } = loaded.config
+  if (uid === 0 && (await serviceUser())?.uid === 0)
+    return skipped(dataDir, 'belongs to root, as which the platform runs: run this command as root')
   const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${shellWord(dataDir)}`
   return fault(dataDir, uid === 0 ? 'data_dir_of_root' : 'data_dir_of_other', { owner: idOf(uid), command })
 }
