@@ -229,7 +229,7 @@ class PostgresCopy implements CopyTarget {
       await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
       await this.#all('drop table database_copy')
     }, durably)
-    await this.#all('analyze')
+    await this.#transaction(async () => void (await this.#all('analyze')))
   }
 
   async close(): Promise<void> {
@@ -276,8 +276,10 @@ class PostgresCopy implements CopyTarget {
   }
 
   async #transaction(work: () => Promise<void>, { isDurable = false } = {}): Promise<void> {
+    // An index of a large table takes minutes, whatever the server allows other programs.
+    await this.#client.query('begin; set local statement_timeout = 0')
     // A server that stops loses the last batches, and the copy goes on before them.
-    await this.#client.query(`begin${isDurable ? '' : '; set local synchronous_commit = off'}`)
+    if (!isDurable) await this.#client.query('set local synchronous_commit = off')
     try {
       await work()
       await this.#client.query('commit')
