@@ -47,6 +47,7 @@ import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
 import { findOwnListener } from './network.ts'
+import { shellWord } from '../../../kernel/text.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -352,7 +353,7 @@ function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   if (!stats) return fault(subject, 'drive_file_missing', { document })
   const mode = (stats.mode & 0o777).toString(8)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
-    return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${path}` })
+    return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${shellWord(path)}` })
   if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
   try {
     read()
