@@ -180,10 +180,10 @@ const DrillPart = Part(
 const Payments = Part(
   {
     channels: Type.Array(Type.String(), { description: 'Through which payments are taken.' }),
-    attention: Count('How many payments have `attention`, counted up to 1,000.'),
+    attention: Count('How many payments need a person, counted up to 1,000.'),
     oldest_at: Nullable<string>({ ...Timestamp, description: 'When the oldest of them was created.' }),
   },
-  'The payments with `attention`; also null without a channel.',
+  'The payments that need a person; also null without a channel.',
 )
 
 const Executions = Part(
