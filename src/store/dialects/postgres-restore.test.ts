@@ -49,6 +49,23 @@ test('a restored database that cannot be finished is removed, and the former one
   assert.deepEqual(rows, [{ things: 'things', aside: null }])
 })
 
+test('a view of somebody else among the tables is named with what to do', async (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  await using world = await testStore('postgres')
+  const { store, address } = world
+  assert.ok(address.kind === 'postgres')
+  await sql`create view by_day as select 1 as orders`.execute(store.read.db)
+  const path = join(directory, 'snapshot.dump')
+  await store.snapshot(path)
+  await store.close()
+  const replaced = postgresRestore(address.url).replace(
+    { path, sha256: '', finish: async () => {} },
+    '20260131T020000Z',
+  )
+  const message = /"by_day" already exists.* The database is as it was\. .*drop it/s
+  await assert.rejects(replaced, { code: 'restore_refused', message })
+})
+
 test('a schema of somebody else in the database is left as it is by a restoration', async (t) => {
   const { path: directory } = scopeOf(t).use(temporaryDirectory())
   await using world = await testStore('postgres')

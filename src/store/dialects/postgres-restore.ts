@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { systemClock } from '../../kernel/clock.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import type { Secret } from '../../kernel/secret.ts'
@@ -132,7 +133,14 @@ async function restoreArchive(store: Store, { url, path }: Archive): Promise<voi
     ...(own === undefined ? [] : [`--schema=${own}`]),
     path,
   ]
-  await runPostgresProgram(program, options, { url })
+  await runPostgresProgram(program, options, { url }).catch((error: unknown) => {
+    throw restoreRefused(path, error)
+  })
+}
+
+function restoreRefused(path: string, cause: unknown): AppError {
+  const message = `The database does not take the file ${path}: ${errorMessage(cause)}. The database is as it was. If this names a view, a function or a type that is not of the platform, drop it and repeat the command.`
+  return new AppError('conflict', 'restore_refused', message, { cause })
 }
 
 const LEDGER_ENTRY = / TABLE (\S+) schema_migrations /
