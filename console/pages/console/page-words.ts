@@ -61,7 +61,7 @@ export const PAGE_WORDS = {
   },
 }
 
-export const pageWords = defineWords(PAGE_WORDS)
+const pageWords = defineWords(PAGE_WORDS)
 
 /** What is behind `/console/` in the address of a page. */
 export type PageName = keyof typeof PAGE_WORDS.en

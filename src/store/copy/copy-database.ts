@@ -8,7 +8,6 @@ import { migrateForCopy, schemaStatus } from '../migrate.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
 import {
   keyOf,
-  type CopiedRow,
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
