@@ -136,7 +136,7 @@ onEveryDialect('backups of the database', (dialect) => {
     const said = succeeded(await w.run('restore', file))
     assert.match(
       said,
-      /The former database is kept as .*before.restore.\d{8}t\d{6}z\. The next start migrates/i,
+      /The former database is kept as .*before.restore.\d{8}t\d{9}z\. The next start migrates/i,
     )
     assert.match(succeeded(await w.run('list')), new RegExp(`${id} +failed .*interrupted`))
     const restored = await w.serve()

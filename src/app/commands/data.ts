@@ -313,8 +313,9 @@ function warnIfMissing({ stderr }: CommandContext, loaded: LoadedConfig): void {
 }
 
 /** `20260131T020000Z` */
+/** To the millisecond: a script may go back at once. */
 function stampOf(at: number): string {
-  return toRfc3339(at).replaceAll(/[-:]|\.\d+/g, '')
+  return toRfc3339(at).replaceAll(/[-:.]/g, '')
 }
 
 /** Changes what must not be as it was in the snapshot; one of an older schema may lack tables. */
