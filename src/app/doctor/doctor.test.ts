@@ -627,6 +627,28 @@ test('a SQLite file that an empty PostgreSQL has replaced is named at the start,
   assert.equal(await left(), undefined)
 })
 
+test('a server of PostgreSQL that takes no changes is an error, except for a read-only process', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const store = await openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  const name = new URL(address.url.reveal()).pathname.slice(1)
+  // As on a standby, every transaction is read-only.
+  await store.write(({ db }) =>
+    sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(db),
+  )
+  await store.close()
+  const found = async (more: Record<string, string> = {}) =>
+    (await examine({ ...env, ...more }))
+      .of('database')
+      .find(({ cause }) => cause?.code === 'database_read_only')
+  assert.match(String((await found())?.remedy), /pg_promote/)
+  assert.equal(await found({ READ_ONLY: '1' }), undefined)
+})
+
 test('a key that was lost with its whole directory is an error where PostgreSQL has the database', async (t) => {
   const { dataDir, examine } = doctorWorld(t)
   const { address, drop } = await emptyDatabase('postgres')
