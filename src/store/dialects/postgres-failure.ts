@@ -9,7 +9,12 @@ const CERTIFICATE =
   'Renew the certificate of the server; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority'
 
 const STANDBY =
-  'If pg_is_in_recovery() is true there, it is a standby: set {address} to the primary, or promote this one (SELECT pg_promote()) when the primary is stopped for good; else take back default_transaction_read_only (\\drds in psql)'
+  'If pg_is_in_recovery() is true there, it is a standby: set {address} to the primary, or promote this one (SELECT pg_promote()) when the primary is stopped for good; else run ALTER DATABASE … RESET default_transaction_read_only, or ALTER ROLE …, as \\drds in psql shows where it is set'
+const LOCK =
+  "End the session that holds the lock: SELECT pid, usename, application_name, state, xact_start, query FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE mode LIKE '%Exclusive%' AND relation IS NOT NULL) ORDER BY xact_start shows who holds one, SELECT pg_terminate_backend(pid) ends it"
+// Sequences and indexes follow their table.
+const OWNER =
+  "Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …) and of its tables: in psql, as a superuser, SELECT format('ALTER TABLE %s OWNER TO …', oid::regclass) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' \\gexec"
 
 /** What to do, by the code of the error; https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -18,9 +23,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '3D000':
     "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in {address}",
   '25006': STANDBY,
-  '42501': 'Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …)',
+  '42501': OWNER,
   '53100': 'Make room on the disk of the server',
   '53300': CONNECTIONS,
+  '55P03': LOCK,
   '57P03': 'Wait until the server has started; its log says what it does',
   ENOTFOUND: 'Correct the host name in {address}, or the name service of this host',
   EAI_AGAIN: 'Correct the host name in {address}, or the name service of this host',
