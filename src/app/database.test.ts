@@ -8,11 +8,12 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { loadConfig } from '../config/config.ts'
+import { errorMessage } from '../kernel/errors.ts'
 import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { temporaryDirectory } from '../../test/support/platform.ts'
 import { printBackups } from './commands/data.ts'
-import { openCurrentDatabase, openDatabase } from './database.ts'
+import { explainRefusal, openCurrentDatabase, openDatabase } from './database.ts'
 
 test('a database that does not answer is named with the reason', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
@@ -53,6 +54,23 @@ test('damaged pages that a start or a command meets name the newest backup, whic
   await assert.rejects(printBackups(context, {}), wayBack)
   stdout.end()
   assert.match(await text(stdout), /^MODIFIED +BYTES +FILE\n\S+ +8 +\S+one\.db\n$/)
+})
+
+test('a server that refuses the user a table is named with what to do', () => {
+  const { config } = loadConfig({
+    env: { DATABASE_URL: 'postgres://db.example.com/shop' },
+    cwd: '/',
+    systemConfigPath: '/nowhere',
+  })
+  const refusal = Object.assign(new Error('permission denied for table orders'), { code: '42501' })
+  const error = explainRefusal(config, refusal)
+  assert.match(
+    errorMessage(error),
+    /cannot be used: permission denied for table orders\. Make the user .* of its tables/,
+  )
+  // The operating system uses other codes.
+  const other = Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  assert.equal(explainRefusal(config, other), other)
 })
 
 test('a clock before the last migration is an error in the log', async (t) => {

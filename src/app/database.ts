@@ -6,7 +6,7 @@ import { AppError, errorMessage } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { toRfc3339 } from '../kernel/time.ts'
-import { postgresRemedy } from '../store/dialects/postgres-failure.ts'
+import { isForbidden, postgresRemedy } from '../store/dialects/postgres-failure.ts'
 import { isDamaged } from '../store/dialects/sqlite-errors.ts'
 import { explainSqliteFailure } from '../store/dialects/sqlite-failure.ts'
 import { lastMigrationAt, requireCurrentSchema, schemaStatus } from '../store/migrate.ts'
@@ -154,7 +154,7 @@ export function explainRefusal(places: DatabasePlaces, error: unknown): unknown 
   // Another code is that of another file, such as a backup.
   if (error instanceof AppError && error.code !== 'store_unavailable') return error
   const cause = error instanceof AppError ? error.cause : error
-  const isRefusal = error instanceof AppError ? cause !== undefined : isDamaged(cause)
+  const isRefusal = error instanceof AppError ? cause !== undefined : isDamaged(cause) || isForbidden(cause)
   return isRefusal ? unusableDatabase(places, cause) : error
 }
 

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import type { BusWorld } from '../contract/bus.contract.ts'
 import { describeBusContract, message, outcomes } from '../contract/bus.contract.ts'
 import { MINUTE } from '../../src/kernel/time.ts'
+import { WITHOUT_JETSTREAM } from '../../src/infra/bus/nats.ts'
 import { fakeClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -72,6 +73,7 @@ describe('connecting to NATS', () => {
     assert.deepEqual(outcomes(await bus.publish([sent])), ['delivered'])
     assert.ok(arrived.some((each) => each.id === sent.id))
     assert.equal(lines[0]?.['jetstream'], false)
+    assert.deepEqual([lines[1]?.['level'], lines[1]?.['text']], ['warn', WITHOUT_JETSTREAM])
   })
 
   it('connects to the next server if the first one is down', async (t) => {

@@ -707,7 +707,7 @@ test('GET /doctor answers as the command does, and keeps its report for five min
   let examinations = 0
   const examine = async () => {
     if (++examinations === 1) throw new Error('the first one fails')
-    return [{ check: 'disk', ...warning('/data', 'inodes_low', { free: 1, all: 20 }) }]
+    return [{ check: 'disk', ...warning('/data', 'inodes_low', { free: 1, all: 20, command: 'du' }) }]
   }
   const routes = [doctorRoute({ clock, examine })]
   await using server = await startRouteServer({ store: world.store, clock, routes })
@@ -724,8 +724,8 @@ test('GET /doctor answers as the command does, and keeps its report for five min
         subject: '/data',
         result: 'warning',
         detail: '1 of 20 inodes are free',
-        remedy: 'remove files that nobody needs',
-        cause: { code: 'inodes_low', values: { free: 1, all: 20 } },
+        remedy: 'remove files that nobody needs; this shows where most of them are: du',
+        cause: { code: 'inodes_low', values: { free: 1, all: 20, command: 'du' } },
       },
     ],
   })

@@ -168,7 +168,10 @@ export const FINDINGS = {
       'was removed, and process {process} still writes to it: nobody sees these lines, and they take space',
     remedy: 'restart that process',
   },
-  inodes_low: { detail: '{free} of {all} inodes are free', remedy: 'remove files that nobody needs' },
+  inodes_low: {
+    detail: '{free} of {all} inodes are free',
+    remedy: 'remove files that nobody needs; this shows where most of them are: {command}',
+  },
   disk_of_network: {
     detail: 'is on {fileSystem}',
     remedy: 'move data_dir to a local disk: SQLite needs one',
@@ -279,7 +282,8 @@ export const FINDINGS = {
   },
   jetstream_off: {
     detail: 'is off',
-    remedy: 'enable it: without it a message that nobody reads is lost',
+    remedy:
+      'enable it (a jetstream block in its configuration, or -js), because a message that nobody reads is lost; if it was on before, then run: platform messages replay --since TIME, with the time of "the bus has no JetStream" in the log',
   },
   stream_full: {
     detail: '{used} of {limit} bytes stored',

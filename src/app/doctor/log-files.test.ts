@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { loadConfig } from '../../config/config.ts'
-import { logFindings } from './checks/disk.ts'
+import { inodeFinding, logFindings } from './checks/disk.ts'
 import { findLogFiles } from './log-files.ts'
 
 const MIB = 1_024 ** 2
@@ -69,4 +69,10 @@ test('a disk of the log that is nearly full is a warning with what may be remove
     `${removed?.detail} ${removed?.remedy}`,
     /^was removed, and process 7 .* restart that process$/,
   )
+})
+
+test('a file system without a free inode is an error, with the command that finds its files', () => {
+  const { result, cause } = inodeFinding('/proc', 0, 200)
+  assert.deepEqual([result, cause?.values['command']], ['error', 'du -x --inodes /proc | sort -n | tail'])
+  assert.equal(inodeFinding('/proc', 1, 200).result, 'warning')
 })

@@ -31,6 +31,11 @@ export function roomCommands(
   return found.slice(0, SHOWN).map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
 }
 
+/** Shows the directories with the most files on the file system of the place. */
+export function inodesCommand(place: string): string {
+  return `du -x --inodes ${shellWord(mountPointOf(place))} | sort -n | tail`
+}
+
 /** The largest first. Of the data backups the newest stays. */
 function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]): Removable[] {
   const file = (program: string) => (path: string) => {

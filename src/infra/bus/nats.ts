@@ -25,6 +25,9 @@ const PING = { pingInterval: 3_000, maxPingOut: 2 }
 
 const DRAIN_MS = 2_000
 
+export const WITHOUT_JETSTREAM =
+  'the bus has no JetStream: a message that nobody reads at its delivery is lost; "platform doctor" says what to do'
+
 export interface NatsBusOptions {
   /** `nats://host:port` or `tls://…`, each with its own `user:password@` or `token@`; tried in this order. */
   readonly servers: readonly string[]
@@ -229,6 +232,7 @@ class NatsBus implements Bus {
     this.#sessionCount += 1
     this.#loggedReasons.clear()
     this.#logger.info({ server: server.address, ...fields, ...this.#outage.end() }, OUTAGES.bus.worksAgain)
+    if (fields['jetstream'] === false) this.#logger.warn({ server: server.address }, WITHOUT_JETSTREAM)
   }
 
   /** Logs each reason once until the bus is connected, however many attempts fail. */

@@ -1,5 +1,8 @@
 import { errorMessage } from '../../kernel/errors.ts'
 
+// SQLSTATE: insufficient_privilege
+const FORBIDDEN = '42501'
+
 const START = 'Start its server, or correct {address}'
 const LOGIN =
   'Correct user and password in {address}; if they are right, look at the user (\\du in psql) and at pg_hba.conf of the server'
@@ -14,7 +17,7 @@ const LOCK =
   "End the session that holds the lock: SELECT pid, usename, application_name, state, xact_start, query FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE mode LIKE '%Exclusive%' AND relation IS NOT NULL) ORDER BY xact_start shows who holds one, SELECT pg_terminate_backend(pid) ends it"
 // Sequences and indexes follow their table.
 const OWNER =
-  "Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …) and of its tables: in psql, as a superuser, SELECT format('ALTER TABLE %s OWNER TO …', oid::regclass) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' \\gexec"
+  "Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …) and of its tables: SELECT format('ALTER TABLE %s OWNER TO …', oid::regclass) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' \\gexec in psql, as a superuser, does it for all"
 
 /** What to do, by the code of the error; https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -23,7 +26,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '3D000':
     "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in {address}",
   '25006': STANDBY,
-  '42501': OWNER,
+  [FORBIDDEN]: OWNER,
   '53100': 'Make room on the disk of the server',
   '53300': CONNECTIONS,
   '55P03': LOCK,
@@ -41,6 +44,11 @@ const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/password/i, LOGIN],
   [/takes no changes/, 'Promote a standby, or add its address to {address}'],
 ]
+
+/** The server refuses the user what the statement needs. */
+export function isForbidden(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === FORBIDDEN
+}
 
 /** What to do about a server that cannot be used for this reason; without a full stop. `address` names where its address stands. */
 export function postgresRemedy(cause: unknown, address = 'database.url (DATABASE_URL)'): string {

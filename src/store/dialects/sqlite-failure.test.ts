@@ -56,7 +56,7 @@ test('a wrong owner, a read-only file system and a full disk are named, whatever
   using directory = temporaryDirectory()
   const path = join(directory.path, 'platform.db')
   writeFileSync(path, '')
-  const system = { access: () => undefined, space: () => ({ blocks: 10, bavail: 1 }) }
+  const system = { access: () => undefined, space: () => ({ blocks: 10, bavail: 1, files: 10, ffree: 1 }) }
   const explain = (overrides: object) =>
     explainSqliteFailure(path, new Error('unable to open database file'), { ...system, ...overrides })
   const failing = (code: string) => (place: string) => {
@@ -70,7 +70,14 @@ test('a wrong owner, a read-only file system and a full disk are named, whatever
     reason: `the disk of ${directory.path} is full`,
     remedy: 'Make room on it: "platform doctor" names what can be removed',
   }
-  assert.deepEqual(explain({ space: () => ({ blocks: 10, bavail: 0 }) }), full)
+  assert.deepEqual(explain({ space: () => ({ blocks: 10, bavail: 0, files: 10, ffree: 1 }) }), full)
+  const { reason: withoutInode } = explain({ space: () => ({ blocks: 10, bavail: 1, files: 10, ffree: 0 }) })
+  assert.equal(withoutInode, `the file system of ${directory.path} takes no more files: it has no free inode`)
+  // Some file systems have no fixed number of files.
+  assert.doesNotMatch(
+    explain({ space: () => ({ blocks: 10, bavail: 1, files: 0, ffree: 0 }) }).reason,
+    /inode/,
+  )
   // The change that did not fit was rolled back.
   const error = Object.assign(new Error('database or disk is full'), { errcode: 13 })
   assert.deepEqual(explainSqliteFailure(path, error, system), full)

@@ -24,7 +24,7 @@ export interface SqliteFailure {
 interface FileSystem {
   /** Throws an error with a code when this process has no such access. */
   access(path: string, mode: number): void
-  space(path: string): Pick<StatsFs, 'blocks' | 'bavail'>
+  space(path: string): Pick<StatsFs, 'blocks' | 'bavail' | 'files' | 'ffree'>
 }
 
 const FILE_SYSTEM: FileSystem = { access: accessSync, space: (path) => statfsSync(path) }
@@ -44,7 +44,8 @@ export function explainSqliteFailure(path: string, error: unknown, system = FILE
   return (
     brokenLink(dirname(path)) ??
     unwritablePlace(path, system) ??
-    fullDisk(path, error, system) ?? { reason, remedy: SEE_KERNEL }
+    fullDisk(path, error, system) ??
+    withoutInode(dirname(path), system) ?? { reason, remedy: SEE_KERNEL }
   )
 }
 
@@ -98,6 +99,18 @@ function fullDisk(path: string, error: unknown, { space }: FileSystem): SqliteFa
         remedy: 'Make room on it: "platform doctor" names what can be removed',
       }
     : undefined
+}
+
+/** No file can be made there, however much space is free. */
+function withoutInode(directory: string, { space }: FileSystem): SqliteFailure | undefined {
+  if (!existsSync(directory)) return undefined
+  const { files, ffree } = space(directory)
+  // Some file systems have no fixed number of files.
+  if (files === 0 || ffree > 0) return undefined
+  return {
+    reason: `the file system of ${directory} takes no more files: it has no free inode`,
+    remedy: 'Remove files that nobody needs: "platform doctor" shows how to find them',
+  }
 }
 
 function isWithoutSpace(directory: string, space: FileSystem['space']): boolean {

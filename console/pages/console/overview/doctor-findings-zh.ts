@@ -149,7 +149,10 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '已被删除，而进程 {process} 仍在写入：这些日志无人可见，且占用空间',
     remedy: '重启该进程',
   },
-  inodes_low: { detail: '可用 inode {free} 个，共 {all} 个', remedy: '删除不再需要的文件' },
+  inodes_low: {
+    detail: '可用 inode {free} 个，共 {all} 个',
+    remedy: '删除不再需要的文件；显示文件最多的位置：{command}',
+  },
   disk_of_network: { detail: '位于 {fileSystem}', remedy: '将 data_dir 移到本地磁盘：SQLite 需要本地磁盘' },
 
   server_unreachable: {
@@ -237,7 +240,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy: '检查其 store_dir 是否持久，然后运行：{command}',
   },
   bus_payload_small: { detail: '{bytes} 字节', remedy: '设为 {needed} 或更大：更大的消息将无法投递' },
-  jetstream_off: { detail: '未启用', remedy: '启用它：否则没有订阅者的消息会丢失' },
+  jetstream_off: {
+    detail: '未启用',
+    remedy:
+      '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；如果以前是启用的，随后运行：platform messages replay --since TIME，TIME 为日志中 "the bus has no JetStream" 的时间',
+  },
   stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
   stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },
   messages_wait: {

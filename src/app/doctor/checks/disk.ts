@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import { fault, fine, warning, type Check, type CheckFinding } from '../check.ts'
 import { findLogFiles, type LogFile } from '../log-files.ts'
-import { roomCommands } from '../removable-files.ts'
+import { inodesCommand, roomCommands } from '../removable-files.ts'
 
 const MIB = 1_024 ** 2
 // Below this the write-ahead log may not fit.
@@ -33,13 +33,18 @@ export const diskCheck: Check = {
       space(config, place, { free: bavail * bsize, all: blocks * bsize, databaseBytes, logs }),
     ]
     // Some file systems have no fixed number of files.
-    if (files > 0 && ffree < WARNING_SHARE * files)
-      findings.push(warning(place, 'inodes_low', { free: ffree, all: files }))
+    if (files > 0 && ffree < WARNING_SHARE * files) findings.push(inodeFinding(place, ffree, files))
     const network = NETWORK_FILE_SYSTEMS[type]
     if (network !== undefined && database.kind === 'sqlite')
       findings.push(fault(place, 'disk_of_network', { fileSystem: network }))
     return [...findings, ...logFindings(config, logs, place)]
   },
+}
+
+/** Without a free one SQLite cannot create its log at the next start. */
+export function inodeFinding(place: string, free: number, all: number): CheckFinding {
+  const report = free === 0 ? fault : warning
+  return report(place, 'inodes_low', { free, all, command: inodesCommand(place) })
 }
 
 interface FreeSpace {
