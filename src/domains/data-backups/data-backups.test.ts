@@ -7,6 +7,7 @@ import { backupsOf, backupWorld, FIRST_PAGE } from '../../../test/support/data-b
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { parameterFault, type CommandParameter } from '../../kernel/command.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, HOUR, MINUTE } from '../../kernel/time.ts'
 import type { Snapshots } from '../../ports/database-files.ts'
 import { MIGRATIONS } from '../../store/migrate.ts'
@@ -89,13 +90,14 @@ onEveryDialect('data backups', (dialect) => {
   for (const step of ['write', 'verify'] as const) {
     test(`a backup that fails at the step ${step} leaves no file, and raises an alert until one is completed`, async () => {
       let isBroken = true
-      await using w = await backupWorld(
-        dialect,
-        withSteps((real) => ({
-          [step]: (path: string, options: object) => (isBroken ? full() : real[step](path, options)),
-        })),
-      )
+      const warnings: string[] = []
+      const steps = withSteps((real) => ({
+        [step]: (path: string, options: object) => (isBroken ? full() : real[step](path, options)),
+      }))
+      const logger = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) }
+      await using w = await backupWorld(dialect, (store) => ({ ...steps(store), logger }))
       const failed = await w.make()
+      assert.deepEqual(warnings, ['data backup failed'])
       assert.deepEqual([failed.status, failed.error, failed.sha256], ['failed', 'The disk is full.', null])
       assert.deepEqual(w.files(), [])
       assert.deepEqual(w.alerts, [FAILED])

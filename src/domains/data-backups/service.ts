@@ -285,7 +285,11 @@ export class DataBackups {
     await events.append(tx, { type: DATA_BACKUP_EVENTS[change], subject: id, data: backup })
     tx.afterCommit(() => {
       this.#changes.increment({ change })
-      logger.info({ backup_id: id, actor, ...(error !== null && { reason: error }) }, `data backup ${change}`)
+      const level = change === 'failed' ? 'warn' : 'info'
+      logger[level](
+        { backup_id: id, actor, ...(error !== null && { reason: error }) },
+        `data backup ${change}`,
+      )
     })
   }
 }
