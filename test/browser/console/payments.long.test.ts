@@ -56,6 +56,9 @@ async function statusOf(id: string): Promise<string> {
 test('an order is paid by the code that its page shows; the payment is refunded in part', async (t) => {
   await newOrder('shown-1')
   const page = await world.open(t, 'orders/shown-1')
+  await page.getByRole('button', { name: 'Take a payment' }).waitFor()
+  await page.keyboard.press('1')
+  assert.equal(await page.locator(':focus').textContent(), 'Mark as paid')
   await page.getByRole('button', { name: 'Take a payment' }).click()
   await page.getByLabel('Channel').selectOption('wechat')
   await page.getByRole('dialog').getByRole('button', { name: 'Take a payment' }).click()
