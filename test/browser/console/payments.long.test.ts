@@ -126,10 +126,17 @@ test('a day is compared, and its page shows both sides of each difference', asyn
   assert.equal((await runPlatform(['payments', 'reconcile', ...given], { dataDir })).code, 1)
   await page.goto(`${publicUrl}/console/reconciliations`)
   await page.getByRole('link', { name: day }).first().click()
-  await page.getByText('Missing here · Payment').waitFor()
+  await page.getByRole('heading', { name: 'Missing here' }).waitFor()
   await page.getByText('succeeded, 12.34').waitFor()
   await page.getByText(/of another installation with the same account/).waitFor()
   await assertLooks(page, 'reconciliation')
+  await page.goto(`${publicUrl}/console/alerts`)
+  await page.getByRole('link', { name: `The payments of ${day} on stripe are not reconciled` }).click()
+  await page.getByRole('link', { name: /^Reconciliations of/ }).click()
+  await page.getByRole('link', { name: day }).first().click()
+  await page.getByRole('button', { name: 'Reconcile again' }).click()
+  await page.getByText('Matched', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: 'Reconcile again' }).waitFor({ state: 'detached' })
 })
 
 /** The checkout of the guide, as its readers would start it. */
