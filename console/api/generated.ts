@@ -130,6 +130,7 @@ export type FindingCode =
   | 'database_newer'
   | 'database_unusable'
   | 'database_damaged'
+  | 'database_read_only'
   | 'schema_pending'
   | 'schema_newer'
   | 'database_setting'

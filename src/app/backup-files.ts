@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { counted } from '../kernel/text.ts'
+import { counted, shellWord } from '../kernel/text.ts'
 
 interface Places extends Pick<Config, 'database' | 'dataDir'> {
   /** The configuration file, if it is known: with another one the command restores to another place. */
@@ -36,8 +36,8 @@ export function restoreRemedy({ configFile, ...places }: Places): string {
   const files = backupFiles(places)
   const directory = join(places.dataDir, 'backups')
   const [newest] = files
-  const option = configFile === undefined ? '' : ` --config ${configFile}`
-  const command = `platform data restore ${newest?.path ?? 'FILE'}${option}`
+  const option = configFile === undefined ? '' : ` --config ${shellWord(configFile)}`
+  const command = `platform data restore ${newest ? shellWord(newest.path) : 'FILE'}${option}`
   if (newest) return `${command} (the newest of ${counted(files.length, 'file')} in ${directory})`
   return `${command} (there is no file in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { ConfigError } from './config-error.ts'
+import { shellWord } from '../kernel/text.ts'
 
 /** The error for a file that a setting needs. */
 export function unusableFile(path: string, key: string, expected: string, got: string): ConfigError {
@@ -12,7 +13,7 @@ export function requirePrivate(path: string, key: string, { mode }: Pick<Stats, 
   throw unusableFile(
     path,
     key,
-    `mode 600, for its owner alone (run: chmod 600 ${path})`,
+    `mode 600, for its owner alone (run: chmod 600 ${shellWord(path)})`,
     `mode ${(mode & 0o777).toString(8)}`,
   )
 }

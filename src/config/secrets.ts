@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
 import { errorCode, requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
 import { signingKey } from './value-types.ts'
+import { shellWord } from '../kernel/text.ts'
 
 const GENERATED_BYTES = 48
 const JWT_SECRET = 'auth.jwt_secret'
@@ -134,7 +135,7 @@ const USABLE = 'a file that can be read, or made when there is none'
 /** Files that root has copied belong to root. */
 function readableFile(dataDir: string): string {
   const user = process.geteuid?.()
-  const command = `chown -R ${user}:${process.getegid?.()} ${dataDir}`
+  const command = `chown -R ${user}:${process.getegid?.()} ${shellWord(dataDir)}`
   return `a file that the user ${user} can read (run as root: ${command}; or run this as the owner of the file)`
 }
 

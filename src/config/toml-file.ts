@@ -8,6 +8,7 @@ import { parseReceiver, parseRoutes, type ReceiverConfig, type RouteConfig } fro
 import { type Problem, didYouMean } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
 import { locateKeys, type KeyPath } from './toml-lines.ts'
+import { shellWord } from '../kernel/text.ts'
 
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */
 export interface TomlFile {
@@ -66,7 +67,8 @@ export function isEmptyFile(path: string): boolean {
 /** The owner stays, since only the administrator may be meant to change the file. */
 function readableFor(path: string): string {
   const [user, group] = [process.geteuid?.(), process.getegid?.()]
-  return `a file that the user ${user} can read (run as root: chgrp ${group} ${path} && chmod g+r ${path}; the directories above it must be accessible, too)`
+  const name = shellWord(path)
+  return `a file that the user ${user} can read (run as root: chgrp ${group} ${name} && chmod g+r ${name}; the directories above it must be accessible, too)`
 }
 
 function unusable(source: string, expected: string, got?: string): TomlFile {

@@ -24,6 +24,11 @@ export function printable(text: string): string {
   )
 }
 
+/** A path or name as one word of a command for a shell, in quotes if it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /**
  * Rows as lines of aligned columns, the first row being the heading; each line ends with a newline. A cell may be text of anybody:
  * it makes no lines of its own and does not control the terminal.

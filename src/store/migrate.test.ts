@@ -133,7 +133,7 @@ onEveryDialect('the schema', (dialect) => {
   test('a payment of an older release whose refund has failed needs a person, unless somebody has resolved it', async (t) => {
     const { store, drop } = await world()
     t.after(async () => (await store.close(), await drop()))
-    const older = MIGRATIONS.findIndex(({ name }) => name === '0045-failed-refunds')
+    const older = MIGRATIONS.findIndex(({ name }) => name === '0044-failed-refunds')
     await migrate(store, systemClock, MIGRATIONS.slice(0, older))
     const payment = { channel: 'shop', status: 'paid', currency: 'CNY', parameters: '', created_by: 'ada' }
     const cents = {

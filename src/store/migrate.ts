@@ -44,7 +44,7 @@ import { alertOrigins } from './migrations/0040-alert-origins.ts'
 import { orderUpdates } from './migrations/0041-order-updates.ts'
 import { silenceClocks } from './migrations/0042-silence-clocks.ts'
 import { addVersions } from './migrations/0043-versions.ts'
-import { failedRefunds } from './migrations/0045-failed-refunds.ts'
+import { failedRefunds } from './migrations/0044-failed-refunds.ts'
 import type { Migration } from './migrations/migration.ts'
 import type { Queries, Store, Tx } from './store.ts'
 

@@ -12,8 +12,7 @@ import type { Figures, Scenario, Trial } from './support/scenario.ts'
 
 const ORDERS_EACH_ROUND = 60
 const MAX_RUN_MS = 600
-const HASTEN_EVERY_MS = 1_000
-const NEW_FOR_MS = 15_000
+const HASTEN_EVERY_MS = 2_000
 const CALL_FAULTS_EACH_ROUND = 36
 const CALLBACK_FAULTS_EACH_ROUND = 36
 const KILLS_OF_RECONCILIATION = 3
@@ -111,19 +110,21 @@ function addFaults({ mock }: PaymentShop, { chance, rounds }: Trial): void {
 }
 
 /** What is asked for later is asked for now: the pauses have tests of their own. */
-async function hasten({ engine }: PaymentShop, sinceMs = 0): Promise<void> {
-  const set = `set due_at = ${Date.now()} where due_at is not null and lease_holder is null`
-  await engine.change(`update payment_refunds ${set}`)
-  await engine.change(`update payments ${set} and created_at > ${sinceMs}`)
+async function hasten({ engine }: PaymentShop, ids?: readonly string[]): Promise<void> {
+  const isOne = ids ? `and id in (${ids.map((id) => `'${id}'`).join(', ')})` : ''
+  for (const table of ['payments', 'payment_refunds'])
+    await engine.change(
+      `update ${table} set due_at = ${Date.now()} where due_at is not null and lease_holder is null ${isOne}`,
+    )
 }
 
-/** Every second, what is new: customers wait for a callback that is lost. Returns what stops it. */
+/** Every two seconds, what a customer waits for: a callback may be lost. Returns what stops it. */
 function keepHastening(shop: PaymentShop): () => Promise<void> {
   const over = new AbortController()
   const { signal } = over
   const run = async () => {
     while (!signal.aborted) {
-      await hasten(shop, Date.now() - NEW_FOR_MS)
+      if (shop.awaited.size > 0) await hasten(shop, [...shop.awaited])
       await pause(HASTEN_EVERY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

@@ -97,6 +97,18 @@ async function backUp(platform: ServedPlatform): Promise<Backup> {
   })
 }
 
+/** Runs the statements of the guide that put the former tables back. */
+async function swapSchemas(database: DatabaseAddress, former: string): Promise<void> {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/data-backups.md'), 'utf8')
+  const statements = guide.match(/^ALTER SCHEMA .*;$/gm) ?? []
+  assert.equal(statements.length, 2)
+  const store = await openStore({ database, clock: systemClock, metrics: noMetrics, logger: silentLogger })
+  await store.write(async ({ db }) => {
+    for (const line of statements) await sql.raw(line.replace('before_restore_<time>', former)).execute(db)
+  })
+  await store.close()
+}
+
 onEveryDialect('backups of the database', (dialect) => {
   test('are downloaded whole, verified and restored; the former database is kept', async (t) => {
     const w = await world(t, dialect)
@@ -124,7 +136,7 @@ onEveryDialect('backups of the database', (dialect) => {
     const said = succeeded(await w.run('restore', file))
     assert.match(
       said,
-      /The former database is kept as .*before.restore.\d{8}t\d{6}z\. The next start migrates/i,
+      /The former database is kept as .*before.restore.\d{8}t\d{9}z\. The next start migrates/i,
     )
     assert.match(succeeded(await w.run('list')), new RegExp(`${id} +failed .*interrupted`))
     const restored = await w.serve()
@@ -142,6 +154,26 @@ onEveryDialect('backups of the database', (dialect) => {
     const executions = await (await restored.call('GET', '/commands/executions')).json()
     const states = (executions as { items: { status: string }[] }).items.map((each) => each.status)
     assert.deepEqual(states, ['interrupted'], 'what waited in the backup does not wait in its copy')
+  })
+
+  test('are restored by mistake, and what the command and the guide say takes it back', async (t) => {
+    const w = await world(t, dialect)
+    const platform = await w.serve()
+    const { id } = await backUp(platform)
+    await createOrder(platform, 'after')
+    assert.equal(await platform.stop(), 0)
+    const extension = dialect === 'sqlite' ? 'db' : 'dump'
+    const said = succeeded(await w.run('restore', join(w.backups, `${id}.${extension}`)))
+    if (dialect === 'sqlite') {
+      const [, former] = /^To go back to it, run: platform data restore (\S+)$/m.exec(said) ?? []
+      succeeded(await w.run('restore', String(former)))
+    } else {
+      const [, former] = /is kept as the schema (\S+)\..*"When the wrong one was restored"/s.exec(said) ?? []
+      await swapSchemas(w.address, String(former))
+      const made = succeeded(await w.run('backup')).slice(0, id.length)
+      succeeded(await w.run('restore', join(w.backups, `${made}.dump`)))
+    }
+    assert.deepEqual(await orderIds(await w.serve()), ['after'])
   })
 
   test('have events after them whose ids are never given out again', async (t) => {

@@ -61,6 +61,29 @@ function cutAfter(steps: number): CopyObserver {
   }
 }
 
+/** Ends the copy when all rows are there. */
+const untilIndexes: CopyObserver = (step) => {
+  if (step !== 'copying') throw new Error('cut off')
+}
+
+test('no limit of the server for statements ends the indexes of a large table', async (t) => {
+  const target = await newDatabase(t, 'postgres')
+  await assert.rejects(copyDatabase(shop, target, untilIndexes), /cut off/)
+  await change(
+    target,
+    `do $$ begin execute format('alter database %I set statement_timeout = 60000', current_database()); end $$`,
+  )
+  await change(
+    target,
+    `create function refuse_limit() returns event_trigger language plpgsql as $$ begin
+       if current_setting('statement_timeout') <> '0' then raise 'limited'; end if;
+     end $$`,
+  )
+  await change(target, 'create event trigger refuse_limit on ddl_command_end execute function refuse_limit()')
+  const copied = await copyDatabase(shop, target, quiet)
+  assert.ok(copied.every(({ isEqual }) => isEqual))
+})
+
 for (const dialect of ['postgres', 'sqlite'] as const)
   describe(`a copy to ${dialect}`, () => {
     test('has every row, its constraints, and goes on with the numbers', async (t) => {
@@ -110,6 +133,19 @@ for (const dialect of ['postgres', 'sqlite'] as const)
       const copied = await copyDatabase(shop, target, quiet)
       assert.ok(copied.every(({ isEqual }) => isEqual))
       await use(target, (store) => migrate(store, systemClock))
+    })
+
+    test('copies a table again whose rows are of two times, since the source was served between two parts', async (t) => {
+      const target = await newDatabase(t, dialect)
+      await assert.rejects(copyDatabase(shop, target, untilIndexes), /cut off/)
+      // An order that was removed after it was copied, and created again.
+      if (dialect === 'postgres')
+        await change(
+          target,
+          `update orders set order_id = (select max(order_id) from orders) where seq = (select min(seq) from orders)`,
+        )
+      const copied = await copyDatabase(shop, target, quiet)
+      assert.ok(copied.every(({ isEqual }) => isEqual))
     })
 
     test('back to the other engine is equal, and a comparison names what differs', async (t) => {

@@ -197,7 +197,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   [
     'payments that need a person',
     (on) => listPayments(on, { attention: 'any' }, NEWEST),
-    /^SEARCH payments USING INDEX payments_with_attention \(seq<\?\)$/,
+    /^SEARCH payments USING INDEX payments_need_person \(seq<\?\)$/,
   ],
   [
     'refunds of a payment',

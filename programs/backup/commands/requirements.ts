@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { ConfigError, type Problem } from '../../../src/config/config-error.ts'
 import type { LoadedConfig } from '../../../src/config/config.ts'
+import { shellWord } from '../../../src/kernel/text.ts'
 
 const READABLE_BY_OTHERS = 0o077
 
@@ -37,7 +38,7 @@ export function requirePrivateIdentity(loaded: LoadedConfig): void {
 function publicFile(loaded: LoadedConfig, key: string, path: string): Problem[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & READABLE_BY_OTHERS) === 0) return []
-  const expected = `a file that only its owner can read (chmod 600 ${path})`
+  const expected = `a file that only its owner can read (chmod 600 ${shellWord(path)})`
   return [problemOf(loaded, key, expected, `mode ${(mode & 0o777).toString(8)}`)]
 }
 

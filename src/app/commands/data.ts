@@ -30,6 +30,7 @@ import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
 import { keepAuditSeal, readAuditSeal } from '../../config/secrets.ts'
 import { backupFiles } from '../backup-files.ts'
+import { documentPath } from '../doctor/document-path.ts'
 import type { Domains } from '../domains.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
@@ -276,10 +277,21 @@ export async function restoreBackup(
   const { former } = await withProgress(context, `restoring ${path}`, replaced)
   const kept =
     former === undefined ? 'There was no former database.' : `The former database is kept as ${former}.`
-  context.stdout.write(`restored ${file}. ${kept} The next start migrates the database.\n`)
+  context.stdout.write(
+    `restored ${file}. ${kept} The next start migrates the database.\n${wayBack(loaded, former)}`,
+  )
   createMissingKey(context, loaded)
   // The restored trail ends before what this seal stands for.
   keepAuditSeal(loaded.config.dataDir, undefined)
+}
+
+/** For somebody who has named the wrong file. */
+function wayBack({ config, file }: LoadedConfig, former: string | undefined): string {
+  if (former === undefined) return ''
+  if (config.database.kind === 'postgres')
+    return `To go back to it, see "When the wrong one was restored" in ${documentPath('docs/guide/data-backups.md')}.\n`
+  const option = file === undefined ? '' : ` --config ${file}`
+  return `To go back to it, run: platform data restore ${former}${option}\n`
 }
 
 /** On a new server: the start would miss the key of the former one. */
@@ -301,8 +313,9 @@ function warnIfMissing({ stderr }: CommandContext, loaded: LoadedConfig): void {
 }
 
 /** `20260131T020000Z` */
+/** To the millisecond: a script may go back at once. */
 function stampOf(at: number): string {
-  return toRfc3339(at).replaceAll(/[-:]|\.\d+/g, '')
+  return toRfc3339(at).replaceAll(/[-:.]/g, '')
 }
 
 /** Changes what must not be as it was in the snapshot; one of an older schema may lack tables. */

@@ -293,14 +293,16 @@ test('an alert of the platform that needs a person is named with what to do', as
       '${status}', 1, 0, 0, '${alarmId}', '[]', 1)`)
   assert.deepEqual(texts((await examine()).of('alerts')), ['ok of the platform: none needs a person'])
   alert('webhook.disabled:w-1', 'firing', 'platform.webhooks')
+  alert('vpn.pool:100.64.0.0/29', 'firing', 'platform.vpn')
   alert('heartbeat.missed:nightly', 'acknowledged', 'platform.heartbeats')
   alert('order.timeout:o-1', 'firing', 'platform.orders')
   alert('shop.slow', 'firing', 'shop')
   const found = (await examine()).of('alerts')
   assert.deepEqual(texts(found), [
+    'warning vpn.pool:100.64.0.0/29: since 1970-01-01T00:00:00.000Z: The title: The body',
     'warning webhook.disabled:w-1: since 1970-01-01T00:00:00.000Z: The title: The body',
   ])
-  assert.match(String(found[0]?.remedy), /^Repair the endpoint\./)
+  assert.match(String(found[1]?.remedy), /^Repair the endpoint\./)
 })
 
 test('alerts of orders hide none of the platform, and those that are not shown are counted', async (t) => {

@@ -37,7 +37,7 @@ import { loadConfig } from '../../config/config.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
 import { doctorParts, type DoctorFinding } from './doctor.ts'
-import { warning } from './check.ts'
+import { warning, type DoctorParts } from './check.ts'
 import { doctorRoute } from './route.ts'
 
 const NARROWEST_DETAIL = 30
@@ -146,10 +146,18 @@ test('files that others can write or read are named, with the command that mends
   const { of } = await examine()
   const remedies = of('files').map(({ remedy }) => remedy)
   assert.deepEqual(remedies, [`run: chmod -R o= ${join(dataDir, 'platform.db')}`, `run: chmod 600 ${secret}`])
+  const named = join(dataDir, "ada's copy; of $HOME")
+  writeFileSync(named, '')
+  chmodSync(named, 0o666)
+  const mend = async () => {
+    for (const { remedy } of (await examine()).of('files'))
+      execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  }
+  await mend()
+  assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) writeFileSync(join(dataDir, name), '', { mode: 0o600 })
   execFileSync('chmod', ['-R', '777', dataDir])
-  for (const { remedy } of (await examine()).of('files'))
-    execFileSync('sh', ['-c', String(remedy?.replace('run: ', ''))])
+  await mend()
   assert.deepEqual(resultsOf((await examine()).of('files')), ['ok'])
 })
 
@@ -159,12 +167,21 @@ test(
   async (t) => {
     const { dataDir, migrate, examine } = doctorWorld(t)
     await migrate()
-    chownSync(join(dataDir, 'platform.db'), 65_534, 65_534)
-    const [finding] = (await examine()).of('files')
-    assert.equal(finding?.result, 'error')
+    const found = async () => {
+      const [finding] = (await examine()).of('files')
+      return `${finding?.result} ${finding?.detail} ${finding?.remedy}`
+    }
+    chownSync(dataDir, 65_534, 65_534)
     assert.match(
-      `${finding?.detail} ${finding?.remedy}`,
-      /^belongs to the user 0, and 1 in it to the user 65534: \S+platform\.db run as root: chown -R 0:0 \S+data$/,
+      await found(),
+      /^error belongs to the user 65534, and 1 in it to the user 0: \S+platform\.db run as root: chown -R 65534:65534 \S+data$/,
+    )
+    // Root can use the files of others, and they cannot use its own.
+    chownSync(dataDir, 0, 0)
+    chownSync(join(dataDir, 'platform.db'), 65_534, 65_534)
+    assert.match(
+      await found(),
+      /^error belongs to the user 0, and 1 in it to the user 65534: \S+platform\.db run as root: chown -R 65534:65534 \S+data$/,
     )
   },
 )
@@ -249,14 +266,17 @@ test('the user of the doctor gets files that root has copied, and need not becom
   const { dataDir, migrate } = doctorWorld(t)
   await migrate()
   const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
-  const remedy = async (uid: number) => {
-    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid })
+  const remedy = async (uid: number, parts: Partial<DoctorParts> = {}) => {
+    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid, ...parts })
     return finding?.remedy ?? ''
   }
   const owner = process.getuid?.() ?? 0
   const give = `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`
   const asOwner = owner === 0 ? '' : `run the platform and this command as the user ${owner}, or `
   assert.equal(await remedy(4_711), `${asOwner}${give}`)
+  // The files of a platform that runs as root stay those of root.
+  const serviceUser = async () => ({ uid: 0, gids: [0] })
+  if (owner === 0) assert.equal(await remedy(4_711, { serviceUser }), '')
 })
 
 test('an order that nobody expires is a warning', async (t) => {
@@ -605,6 +625,28 @@ test('a SQLite file that an empty PostgreSQL has replaced is named at the start,
   assert.equal((await left())?.result, 'warning')
   await store.write(({ db }) => sql.raw(user).execute(db))
   assert.equal(await left(), undefined)
+})
+
+test('a server of PostgreSQL that takes no changes is an error, except for a read-only process', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const store = await openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  const name = new URL(address.url.reveal()).pathname.slice(1)
+  // As on a standby, every transaction is read-only.
+  await store.write(({ db }) =>
+    sql`alter database ${sql.id(name)} set default_transaction_read_only = on`.execute(db),
+  )
+  await store.close()
+  const found = async (more: Record<string, string> = {}) =>
+    (await examine({ ...env, ...more }))
+      .of('database')
+      .find(({ cause }) => cause?.code === 'database_read_only')
+  assert.match(String((await found())?.remedy), /pg_promote/)
+  assert.equal(await found({ READ_ONLY: '1' }), undefined)
 })
 
 test('a key that was lost with its whole directory is an error where PostgreSQL has the database', async (t) => {

@@ -207,6 +207,7 @@ export const FINDINGS = {
   },
   database_unusable: { detail: '{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '{reason}', remedy: 'stop the platform, then run: {command}' },
+  database_read_only: { detail: 'is on: this server takes no changes', remedy: '{remedy}' },
   schema_pending: {
     detail: '{newest}; pending: {pending}',
     remedy: 'restart, or run: platform db migrate, which says why if a step fails',

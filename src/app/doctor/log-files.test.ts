@@ -35,6 +35,20 @@ test('the log of a process is the file of its output, and that of one which writ
   assert.deepEqual(findLogFiles([writer], journal), [{ path, processId: writer, isDeleted: true }])
 })
 
+test(
+  'the log of a process of another user is unknown',
+  { skip: process.getuid?.() !== 0 && 'only root can become another user' },
+  async (t) => {
+    const writer = await processWriting(t, 'pipe')
+    process.seteuid?.(65_534)
+    try {
+      assert.deepEqual(findLogFiles([writer], '/nowhere'), [])
+    } finally {
+      process.seteuid?.(0)
+    }
+  },
+)
+
 test('a disk of the log that is nearly full is a warning with what may be removed, and so is a removed file', () => {
   using directory = temporaryDirectory()
   const path = join(directory.path, 'platform.log')

@@ -34,7 +34,8 @@ function outputOf(processId: number): string | undefined {
   }
 }
 
-function fileOf(processId: number, output = ''): LogFile[] {
+function fileOf(processId: number, output: string | undefined): LogFile[] {
+  if (output === undefined) return []
   const isDeleted = output.endsWith(DELETED)
   const path = isDeleted ? output.slice(0, -DELETED.length) : output
   const isFile = statSync(`/proc/${processId}/fd/1`, { throwIfNoEntry: false })?.isFile() === true

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { backupFiles } from '../backup-files.ts'
 import { JOURNAL, type LogFile } from './log-files.ts'
+import { shellWord } from '../../kernel/text.ts'
 
 /** What takes space and is not needed for the platform to run, and the command that removes it. */
 interface Removable {
@@ -26,14 +27,14 @@ export function roomCommands(
   logs: readonly LogFile[] = [],
 ): readonly string[] {
   const found = removable(config, place, logs).filter(({ bytes }) => bytes >= LEAST_BYTES)
-  if (found.length === 0) return [`du -xh ${mountPointOf(place)} | sort -h | tail`]
+  if (found.length === 0) return [`du -xh ${shellWord(mountPointOf(place))} | sort -h | tail`]
   return found.slice(0, SHOWN).map(({ bytes, command }) => `${command} (${Math.round(bytes / MIB)} MiB)`)
 }
 
 /** The largest first. Of the data backups the newest stays. */
 function removable({ database, dataDir }: Places, place: string, logs: readonly LogFile[]): Removable[] {
   const file = (program: string) => (path: string) => {
-    return { path, bytes: sizeOf(path), command: `${program} ${path}` }
+    return { path, bytes: sizeOf(path), command: `${program} ${shellWord(path)}` }
   }
   const former = database.kind === 'sqlite' ? globSync(`${database.path}.before-*`) : []
   const [, ...older] = backupFiles({ database, dataDir })

@@ -13,7 +13,7 @@ const UNIT =
 function host(unit: string | undefined): RunProgram {
   return async (name, [option, user]) => {
     if (name === 'systemctl') return unit
-    if (user === '0') return '0\n'
+    if (user === '0' || user === 'root') return '0\n'
     return option === '-u' ? '990\n' : '990 4\n'
   }
 }
@@ -25,6 +25,9 @@ test('the user of the service is that of the unit which has the configuration', 
 test('the unit may have any name, and one without a user is that of root', async () => {
   const units = `User=other\nExecStart={ argv[]=/bin/other ; }\n\n${UNIT}`
   assert.equal((await readServiceUser(PLACES, host(units)))?.uid, 990)
+  // The nightly routine reads the same configuration, as root.
+  const night = `${UNIT.replace('User=platform\n', '').replace(' serve ', ' backup run --scheduled ')}\n${UNIT}`
+  assert.equal((await readServiceUser(PLACES, host(night)))?.uid, 990)
   const ofRoot = UNIT.replace('User=platform\n', '')
   assert.equal(
     (await readServiceUser(PLACES, async (name) => (name === 'systemctl' ? ofRoot : '0\n')))?.uid,

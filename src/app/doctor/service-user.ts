@@ -24,7 +24,7 @@ const UNITS = ['platform.service', '*.service']
 const LIMIT_MS = 5 * SECOND
 
 /**
- * The user of the unit that has this configuration, or else that of a running process, or else the owner of the data directory.
+ * The user of the unit that serves with this configuration, or else that of a running process, or else the owner of the data directory.
  * Undefined where there is none, and where only root is left: that may be a copy which root has made.
  */
 export async function readServiceUser(
@@ -56,8 +56,10 @@ export function mayAccess(
 async function userOfUnit(configFile: string | undefined, run: RunProgram): Promise<string | undefined> {
   if (configFile === undefined) return undefined
   const properties = await run('systemctl', ['show', '--property=User,ExecStart', ...UNITS])
-  // The unit of another installation says nothing about this one.
-  const own = properties?.split('\n\n').find((unit) => unit.includes(` ${configFile} `))
+  // The unit of another installation says nothing about this one, and those of the nightly routine are of root.
+  const own = properties
+    ?.split('\n\n')
+    .find((unit) => unit.includes(' serve ') && unit.includes(` ${configFile} `))
   return own === undefined ? undefined : (/^User=(.+)$/m.exec(own)?.[1] ?? 'root')
 }
 

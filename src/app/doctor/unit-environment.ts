@@ -5,6 +5,7 @@ import { SETTING_TABLE } from '../../config/schema.ts'
 import { variablesOf } from '../../config/setting.ts'
 import { didYouMean } from '../../config/config-error.ts'
 import { fine, skipped, warning, type CheckFinding } from './check.ts'
+import { shellWord } from '../../kernel/text.ts'
 
 /** Beside the configuration; the units load it (EnvironmentFile), other commands do not. docs/guide/installing.md */
 const FILE_NAME = 'platform.env'
@@ -31,7 +32,7 @@ function variablesIn(path: string): string[] | 'absent' | 'unreadable' {
 
 function notLoaded(path: string, configuration: string): CheckFinding {
   return warning(path, 'environment_not_loaded', {
-    command: `(set -a; . ${path}; platform doctor --config ${configuration})`,
+    command: `(set -a; . ${shellWord(path)}; platform doctor --config ${shellWord(configuration)})`,
   })
 }
 

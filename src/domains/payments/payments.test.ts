@@ -445,7 +445,13 @@ onEveryDialect('payments', (dialect) => {
     const refund = await w.write((tx) => w.payments.refunds.create(tx, id, { reason: 'broken' }, 'ada'))
     await w.receive(w.channel.refundCallback(refund.number, 'failed'))
     assert.deepEqual([needsPerson(await w.payments.get(id)), await listed(w)], [true, [true]])
+    const inNeed = () => w.payments.list({ attention: 'any' }, FIRST_PAGE)
+    assert.deepEqual(
+      (await inNeed()).items.map((each) => each.id),
+      [id],
+    )
     await resolve()
+    assert.deepEqual((await inNeed()).items, [])
     assert.deepEqual([needsPerson(await w.payments.get(id)), await listed(w)], [false, [false]])
     assert.equal(w.alerts.at(-1), `payment.refund_failed:${id} CLOSE`)
     await assert.rejects(resolve(), { code: 'nothing_to_resolve' })

@@ -93,7 +93,10 @@ export const PaymentQuery = Fields({
   channel: Type.Optional(Channel),
   order_id: Type.Optional(Text({ minLength: 1, maxLength: 1_024 })),
   attention: Type.Optional(
-    OneOf(['any', ...ATTENTIONS], 'Only payments that need a person for this reason, or for any.'),
+    OneOf(
+      ['any', ...ATTENTIONS],
+      'Only payments that need a person for this reason, or for any (`needs_person`).',
+    ),
   ),
   ...TimedPageQuery,
 })

@@ -180,6 +180,9 @@ const oldestCreating = statement<object, { createdAt: number }>((on) =>
     .limit(1),
 )
 
+// As the index payments_need_person has it, and `needsPerson` in TypeScript.
+const NEEDS_PERSON = sql<boolean>`(attention is not null or has_failed_refund = 1)`
+
 // Nobody counts more than that.
 const MOST_COUNTED = 1_000
 
@@ -189,7 +192,7 @@ const attentionSummary = statement<object, { attention: number; oldestAt: number
       query
         .selectFrom('payments')
         .select('created_at')
-        .where('attention', 'is not', null)
+        .where(NEEDS_PERSON)
         .orderBy('seq')
         .limit(sql.lit(MOST_COUNTED))
         .as('some'),
@@ -444,7 +447,7 @@ const readPayments = pages(
     channel: (query: AnyQuery, channel: string) => query.where('channel', '=', channel),
     orderId: (query: AnyQuery, orderId: string) => query.where('order_id', '=', orderId),
     attention: (query: AnyQuery, attention: Attention | 'any') => {
-      const some = query.where('attention', 'is not', null)
+      const some = query.where(NEEDS_PERSON)
       return attention === 'any' ? some : some.where('attention', '=', attention)
     },
   },

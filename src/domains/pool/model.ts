@@ -1,4 +1,5 @@
 import type { AlertTable } from '../../kernel/alerts.ts'
+import { DAY } from '../../kernel/time.ts'
 
 /** How full a pool is. */
 export interface PoolUsage {
@@ -48,6 +49,8 @@ export const ALERTS_OF_POOL = {
     raisedBy: 'Few addresses of the pool are free; `*` is the pool, such as `100.64.0.0/16`.',
     endedBy:
       'Sessions end, so that enough addresses are free; also those of a pool that no gateway uses any more.',
-    whatToDo: 'Set a larger `vpn.ip_pool`, or disconnect sessions.',
+    whatToDo:
+      'Set a larger `vpn.ip_pool` for all gateways and restart them, which ends their sessions for a moment; or disconnect sessions (`DELETE /vpn/sessions/{id}`).',
+    repeatEveryMs: DAY,
   },
 } as const satisfies AlertTable

@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
+import { shellWord } from '../../kernel/text.ts'
 
 /** The settings `<module>.tls`: both files, or neither. */
 export interface TlsFiles {
@@ -70,7 +71,10 @@ function readPem(path: string, key: string, forbidden = 0): string {
     return withFile(path, (file, { mode, size }) => {
       const fail = (expected: string, got: string) => unusableFile(path, key, expected, got)
       if ((mode & forbidden) !== 0)
-        throw fail(`no access for others (run: chmod o= ${path})`, `mode ${(mode & 0o777).toString(8)}`)
+        throw fail(
+          `no access for others (run: chmod o= ${shellWord(path)})`,
+          `mode ${(mode & 0o777).toString(8)}`,
+        )
       if (size > MAX_BYTES) throw fail(`at most ${MAX_BYTES} bytes`, `${size} bytes`)
       return readFileSync(file, 'utf8')
     })

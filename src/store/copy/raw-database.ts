@@ -61,7 +61,10 @@ export interface CopyTarget extends RawDatabase {
   ): Promise<void>
   /** Empties a table, to be copied again. */
   clear(table: string): Promise<void>
-  /** Makes the indexes that {@link begin} has removed, one after the other; `onIndex` gets the table of each. */
+  /**
+   * Makes the indexes that {@link begin} has removed, one after the other; `onIndex` gets the table of each. Empties a table
+   * whose rows an index refuses.
+   */
   addIndexes(onIndex: (table: string) => void): Promise<void>
   /** Restores the foreign keys that {@link begin} has removed, continues the numbers, and removes the mark. */
   finish(numbers: ReadonlyMap<string, number>): Promise<void>

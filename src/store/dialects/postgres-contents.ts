@@ -24,7 +24,7 @@ export function restoredArchive(path: string, options: SnapshotSteps): RestoredD
   return {
     async opens() {
       const entries = await listArchive(path, options)
-      return { detail: `an archive of pg_dump with ${entries} entries`, isPossible: true }
+      return { detail: `an archive of pg_dump with ${entries.length} entries`, isPossible: true }
     },
     async integrity() {
       await contents()

@@ -14,6 +14,7 @@ import {
   type CopyTarget,
   type HeldLease,
 } from '../copy/raw-database.ts'
+import { isUniqueViolation } from './postgres-errors.ts'
 import { CHECKED_NUMBERS } from './postgres.ts'
 
 const CONNECT_MS = 10_000
@@ -202,11 +203,14 @@ class PostgresCopy implements CopyTarget {
     for (const { name, progress } of kept) {
       const { table, statement } = JSON.parse(progress) as RemovedIndex
       onIndex(table)
-      await this.#transaction(async () => {
-        const removed = await this.#all('delete from database_copy where name = $1 returning name', name)
-        if (removed.length === 0) throw copyRunning()
-        await this.#all(statement)
-      })
+      try {
+        await this.#addIndex(name, statement)
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error
+        // The source was served between two parts of the copy, and the rows are of two times: all are copied again.
+        await this.clear(table)
+        await this.#addIndex(name, statement)
+      }
     }
   }
 
@@ -225,7 +229,7 @@ class PostgresCopy implements CopyTarget {
       await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
       await this.#all('drop table database_copy')
     }, durably)
-    await this.#all('analyze')
+    await this.#transaction(async () => void (await this.#all('analyze')))
   }
 
   async close(): Promise<void> {
@@ -246,6 +250,14 @@ class PostgresCopy implements CopyTarget {
     return this.#all<{ name: string; sequence: string }>(NUMBERED)
   }
 
+  async #addIndex(name: string, statement: string): Promise<void> {
+    await this.#transaction(async () => {
+      const removed = await this.#all('delete from database_copy where name = $1 returning name', name)
+      if (removed.length === 0) throw copyRunning()
+      await this.#all(statement)
+    })
+  }
+
   /** An index is made faster at the end than it grows with each row. */
   async #removeIndexes(tables: ReadonlySet<string>): Promise<void> {
     for (const { table, name, constraint, definition } of await this.#all<Index>(INDEXES)) {
@@ -264,8 +276,10 @@ class PostgresCopy implements CopyTarget {
   }
 
   async #transaction(work: () => Promise<void>, { isDurable = false } = {}): Promise<void> {
+    // An index of a large table takes minutes, whatever the server allows other programs.
+    await this.#client.query('begin; set local statement_timeout = 0')
     // A server that stops loses the last batches, and the copy goes on before them.
-    await this.#client.query(`begin${isDurable ? '' : '; set local synchronous_commit = off'}`)
+    if (!isDurable) await this.#client.query('set local synchronous_commit = off')
     try {
       await work()
       await this.#client.query('commit')

@@ -7,6 +7,7 @@ const DEADLOCK_DETECTED = '40P01'
 const READ_ONLY_TRANSACTION = '25006'
 const IDLE_IN_TRANSACTION_TIMEOUT = '25P03'
 const LOCK_NOT_AVAILABLE = '55P03'
+const UNIQUE_VIOLATION = '23505'
 
 const FEATURE_NOT_SUPPORTED = '0A000'
 const STALE_PLAN = /cached plan must not change result type/
@@ -39,6 +40,11 @@ export function isRetryable(error: unknown): boolean {
 /** Whether the server takes no changes: it has become a standby, or was always one. */
 export function isReadOnlyRefusal(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === READ_ONLY_TRANSACTION
+}
+
+/** Whether two rows have the same value where each has its own. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
 }
 
 /** Whether a prepared statement does not fit its tables any more: another release has changed the type of a column. */

@@ -9,6 +9,8 @@ const CASES: readonly (readonly [message: string, code: string | undefined, reme
   ['database "shop" does not exist', '3D000', /^Create the database/],
   ['permission denied for schema public', '42501', /owner of the database/],
   ['sorry, too many clients already', '53300', /^Raise max_connections/],
+  ['sorry, too many clients already', '53300', /pg_stat_activity/],
+  ['cannot execute CREATE TABLE in a read-only transaction', '25006', /pg_promote/],
   ['getaddrinfo ENOTFOUND db.example.com', 'ENOTFOUND', /^Correct the host name/],
   ['certificate has expired', 'CERT_HAS_EXPIRED', /^Renew the certificate/],
   ['The server does not support SSL connections', undefined, /^Remove sslmode/],

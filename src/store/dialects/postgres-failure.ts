@@ -3,8 +3,13 @@ import { errorMessage } from '../../kernel/errors.ts'
 const START = 'Start its server, or correct {address}'
 const LOGIN =
   'Correct user and password in {address}; if they are right, look at the user (\\du in psql) and at pg_hba.conf of the server'
+const CONNECTIONS =
+  'Raise max_connections of the server, or end other programs that use it: each process takes 10. A superuser still connects: SELECT pid, usename, application_name, client_addr FROM pg_stat_activity shows them, SELECT pg_terminate_backend(pid) ends one'
 const CERTIFICATE =
   'Renew the certificate of the server; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority'
+
+const STANDBY =
+  'If pg_is_in_recovery() is true there, it is a standby: set {address} to the primary, or promote this one (SELECT pg_promote()) when the primary is stopped for good; else take back default_transaction_read_only (\\drds in psql)'
 
 /** What to do, by the code of the error; https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -12,9 +17,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '28000': LOGIN,
   '3D000':
     "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in {address}",
+  '25006': STANDBY,
   '42501': 'Make the user of {address} the owner of the database (ALTER DATABASE … OWNER TO …)',
   '53100': 'Make room on the disk of the server',
-  '53300': 'Raise max_connections of the server, or end other programs that use it: each process takes 10',
+  '53300': CONNECTIONS,
   '57P03': 'Wait until the server has started; its log says what it does',
   ENOTFOUND: 'Correct the host name in {address}, or the name service of this host',
   EAI_AGAIN: 'Correct the host name in {address}, or the name service of this host',

@@ -48,3 +48,43 @@ test('a restored database that cannot be finished is removed, and the former one
   await client.end()
   assert.deepEqual(rows, [{ things: 'things', aside: null }])
 })
+
+test('a view of somebody else among the tables is named with what to do', async (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  await using world = await testStore('postgres')
+  const { store, address } = world
+  assert.ok(address.kind === 'postgres')
+  await sql`create view by_day as select 1 as orders`.execute(store.read.db)
+  const path = join(directory, 'snapshot.dump')
+  await store.snapshot(path)
+  await store.close()
+  const replaced = postgresRestore(address.url).replace(
+    { path, sha256: '', finish: async () => {} },
+    '20260131T020000Z',
+  )
+  const message = /"by_day" already exists.* The database is as it was\. .*drop it/s
+  await assert.rejects(replaced, { code: 'restore_refused', message })
+})
+
+test('a schema of somebody else in the database is left as it is by a restoration', async (t) => {
+  const { path: directory } = scopeOf(t).use(temporaryDirectory())
+  await using world = await testStore('postgres')
+  const { store, address } = world
+  assert.ok(address.kind === 'postgres')
+  await sql`create schema reporting`.execute(store.read.db)
+  await sql`create table reporting.days as select 1 as orders`.execute(store.read.db)
+  const path = join(directory, 'snapshot.dump')
+  await store.snapshot(path)
+  await sql`insert into reporting.days values (2)`.execute(store.read.db)
+  await sql`create table things (id integer)`.execute(store.read.db)
+  await store.close()
+  const target = postgresRestore(address.url)
+  const { former } = await target.replace({ path, sha256: '', finish: async () => {} }, '20260131T020000Z')
+  assert.equal(former, 'the schema before_restore_20260131t020000z')
+  const client = new Client({ connectionString: address.url.reveal() })
+  await client.connect()
+  const { rows } = await client.query(`select to_regclass('public.schema_migrations') as restored,
+    to_regclass('public.things') as things, (select sum(orders) from reporting.days) as orders`)
+  await client.end()
+  assert.deepEqual(rows, [{ restored: 'schema_migrations', things: null, orders: '3' }])
+})

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { systemClock } from '../../kernel/clock.ts'
+import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import type { Secret } from '../../kernel/secret.ts'
@@ -9,6 +10,7 @@ import type { Queries, Store } from '../store.ts'
 import { STORE_LIMITS } from '../timeout.ts'
 import { KEPT_ASIDE, runPostgresProgram } from './postgres-dump.ts'
 import { findNewestPostgresProgram } from './postgres-programs.ts'
+import { listArchive } from './postgres-verify.ts'
 import { openPostgres } from './postgres.ts'
 
 /**
@@ -26,7 +28,7 @@ export function postgresRestore(url: Secret): RestoreTarget {
         const former = `${KEPT_ASIDE}${stamp.toLowerCase()}`
         const tables = await moveTables(store, { from: schema, to: former })
         try {
-          await restoreArchive(url, path)
+          await restoreArchive(store, { url, path })
           await store.write(finish, { longRunning: true })
         } catch (error) {
           await moveTablesBack(store, { from: former, to: schema })
@@ -113,7 +115,14 @@ async function tablesIn({ db }: Pick<Queries, 'db'>, schema: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-async function restoreArchive(url: Secret, path: string): Promise<void> {
+interface Archive {
+  readonly url: Secret
+  readonly path: string
+}
+
+/** Other schemas of the archive are not those of the platform, and may be in the database. */
+async function restoreArchive(store: Store, { url, path }: Archive): Promise<void> {
+  const own = await ownSchema(store, path)
   const program = await findNewestPostgresProgram('pg_restore')
   const options = [
     '--no-owner',
@@ -121,7 +130,26 @@ async function restoreArchive(url: Secret, path: string): Promise<void> {
     '--exit-on-error',
     '--single-transaction',
     '--no-password',
+    ...(own === undefined ? [] : [`--schema=${own}`]),
     path,
   ]
-  await runPostgresProgram(program, options, { url })
+  await runPostgresProgram(program, options, { url }).catch((error: unknown) => {
+    throw restoreRefused(path, error)
+  })
+}
+
+function restoreRefused(path: string, cause: unknown): AppError {
+  const message = `The database does not take the file ${path}: ${errorMessage(cause)}. The database is as it was. If this names a view, a function or a type that is not of the platform, drop it and repeat the command.`
+  return new AppError('conflict', 'restore_refused', message, { cause })
+}
+
+const LEDGER_ENTRY = / TABLE (\S+) schema_migrations /
+
+/** The schema of the platform's tables in the archive; undefined if the archive has to create it. */
+async function ownSchema({ read: { db } }: Store, path: string): Promise<string | undefined> {
+  const entries = await listArchive(path)
+  const name = entries.map((entry) => LEDGER_ENTRY.exec(entry)?.[1]).find((each) => each !== undefined)
+  if (name === undefined) return undefined
+  const { rows } = await sql`select 1 from pg_namespace where nspname = ${name}`.execute(db)
+  return rows.length > 0 ? name : undefined
 }

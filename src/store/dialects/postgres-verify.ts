@@ -17,11 +17,11 @@ export async function verifyArchive(
   return { tables: rows, ...(schemaVersion !== undefined && { schemaVersion }) }
 }
 
-/** The number of entries in the list of an archive. */
-export async function listArchive(path: string, options: SnapshotSteps): Promise<number> {
+/** The entries in the list of an archive, as `pg_restore` prints them. */
+export async function listArchive(path: string, options: SnapshotSteps = {}): Promise<string[]> {
   let text = ''
   await runRestore(['--list', path], (chunk) => (text += chunk.toString('utf8')), { path, ...options })
-  return text.split('\n').filter((line) => /^\d+;/.test(line)).length
+  return text.split('\n').filter((line) => /^\d+;/.test(line))
 }
 
 /** Reads all data of an archive. The first column is that of the list of migrations. */

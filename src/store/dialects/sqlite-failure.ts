@@ -12,6 +12,7 @@ import { dirname } from 'node:path'
 import { errorMessage } from '../../kernel/errors.ts'
 import { WriteLockHeld } from '../unavailable.ts'
 import { isBusy, isDamaged, isFull } from './sqlite-errors.ts'
+import { shellWord } from '../../kernel/text.ts'
 
 /** Why a database file cannot be used, and what to do; both without a full stop. */
 export interface SqliteFailure {
@@ -85,7 +86,7 @@ function wrongOwner(place: string, path: string): SqliteFailure {
   const [user, group] = [process.getuid?.(), process.getgid?.()]
   return {
     reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${statSync(place).uid}`,
-    remedy: `Run it as the owner of the files, or run as root: chown -R ${user}:${group} ${dirname(path)}`,
+    remedy: `Run it as the owner of the files, or run as root: chown -R ${user}:${group} ${shellWord(dirname(path))}`,
   }
 }
 

@@ -10,13 +10,19 @@ import { snapshotFormat, type SnapshotFormatName } from './verify-snapshot.ts'
 /** What can be learned of a database without writing to it. */
 export interface DatabaseFacts {
   readonly schema: SchemaStatus
-  /** The settings on which the durability of a commit depends, by their names. */
+  /** The settings on which a commit and its durability depend, by their names. */
   readonly settings: Readonly<Record<string, string>>
   /** The server's clock, in epoch milliseconds; a SQLite file has no clock of its own. */
   readonly clockMs: number | undefined
 }
 
-const SERVER_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding']
+const SERVER_SETTINGS = [
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+  'server_encoding',
+  'transaction_read_only',
+]
 
 /** Reads the facts of the open database at that address. Rejects with `schema_too_new`, as a start would. */
 export async function inspectDatabase(

@@ -45,14 +45,7 @@ export async function serveCustomer(
   if (plan.endsWith('pay') || plan === 'refund') shop.mock.book.act(there, 'pay')
   await ending
   if (plan !== 'refund') return 0
-  await eventually(
-    `${orderId} is paid`,
-    async () => {
-      await pause(ASK_EVERY_MS)
-      return ((await get(shop, `/payments/${id}`)) as Payment).status === 'paid'
-    },
-    PATIENCE,
-  )
+  await waitFor(shop, id, async () => ((await get(shop, `/payments/${id}`)) as Payment).status === 'paid')
   for (const cents of PARTS) await refund(shop, id, cents)
   return PARTS.length
 }
@@ -100,19 +93,22 @@ async function refund(shop: PaymentShop, id: string, cents: number): Promise<voi
   for (let attempts = 0; attempts < MOST_ATTEMPTS; attempts++) {
     const body = { amount_cents: cents, reason: 'broken' }
     const asked = (await send(shop, 'POST', path, body, `${id} ${cents} ${attempts}`)) as { id: string }
-    const status = await eventually(
-      `the outcome of the refund ${asked.id}`,
-      async () => {
-        await pause(ASK_EVERY_MS)
-        const { items } = (await get(shop, path)) as { items: { id: string; status: string }[] }
-        const found = items.find((each) => each.id === asked.id)?.status
-        return found === 'pending' ? undefined : found
-      },
-      PATIENCE,
-    )
+    const status = await waitFor(shop, asked.id, async () => {
+      const { items } = (await get(shop, path)) as { items: { id: string; status: string }[] }
+      const found = items.find((each) => each.id === asked.id)?.status
+      return found === 'pending' ? undefined : found
+    })
     if (status === 'succeeded') return
   }
   assert.fail(`no refund of ${cents} cents of ${id}`)
+}
+
+/** The outcome of a payment or refund. */
+async function waitFor<T>(shop: PaymentShop, id: string, ask: () => Promise<T>) {
+  shop.awaited.add(id)
+  const outcome = await eventually(`the outcome of ${id}`, () => pause(ASK_EVERY_MS).then(ask), PATIENCE)
+  shop.awaited.delete(id)
+  return outcome
 }
 
 async function get(shop: PaymentShop, path: string): Promise<unknown> {

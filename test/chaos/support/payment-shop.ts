@@ -22,6 +22,8 @@ export interface PaymentShop {
   readonly mock: MockPay
   readonly engine: Engine
   readonly apis: readonly ServedPlatform[]
+  /** The ids of payments and refunds for which a customer waits. */
+  readonly awaited: Set<string>
   /** Kills an api with SIGKILL and starts it again. */
   restart(index: number): Promise<void>
   /** Moves the clocks of the providers and of the apis a day on; each api is killed for it. */
@@ -66,5 +68,5 @@ export async function openPaymentShop(
     offsetMs = DAY_MS
     for (const index of apis.keys()) await restart(index)
   }
-  return { mock, engine, apis, restart, passDay }
+  return { mock, engine, apis, awaited: new Set(), restart, passDay }
 }

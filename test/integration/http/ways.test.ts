@@ -123,7 +123,7 @@ async function change(operation: string, body?: Readonly<Record<string, unknown>
 
 /** What changes with more than one call, or by itself. */
 async function changeTheOthers(): Promise<void> {
-  const order = { order_id: 'order-with-payment', platform: 'live', amount_cents: 1 }
+  const order = { order_id: 'order-with-payment', platform: 'live', amount_cents: 4_990 }
   await change('createOrder', order)
   const post = (path: string, body: object) => api.send({ method: 'POST', path, headers: ADMIN, body })
   assertAccepted(await post(`/orders/${order.order_id}/payments`, { channel: CHANNEL }), 'a payment')

@@ -23,11 +23,11 @@ export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
 export function paymentBadge({
   status,
   attention,
-}: Pick<Payment, 'status' | 'attention'>): StatusBadgeProps & { readonly tone: Tone } {
-  const { statuses, attentions } = paymentWords()
-  return attention === null
-    ? { tone: PAYMENT_TONES[status], label: statuses[status] }
-    : { tone: 'danger', label: attentions[attention] }
+  needs_person,
+}: Pick<Payment, 'status' | 'attention' | 'needs_person'>): StatusBadgeProps & { readonly tone: Tone } {
+  const { statuses, attentions, refundFailed } = paymentWords()
+  if (!needs_person) return { tone: PAYMENT_TONES[status], label: statuses[status] }
+  return { tone: 'danger', label: attention === null ? refundFailed : attentions[attention] }
 }
 
 export const REFUND_TONES: Readonly<Record<Refund['status'], Tone>> = {

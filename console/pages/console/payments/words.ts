@@ -35,6 +35,7 @@ export const paymentWords = defineWords({
       amount_mismatch: 'Another amount',
       unknown_order: 'Unknown payment',
     },
+    refundFailed: 'Refund failed',
     whatToDo: {
       late: 'It was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
       duplicate: 'Another payment has paid the order already. Refund this one.',
@@ -116,6 +117,7 @@ export const paymentWords = defineWords({
       amount_mismatch: '金额不符',
       unknown_order: '未知支付',
     },
+    refundFailed: '退款失败',
     whatToDo: {
       late: '支付时订单已结束。请退款，或为客户处理后标记为已处理。',
       duplicate: '订单已由另一笔支付付清。请退款。',

@@ -47,6 +47,7 @@ import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
 import { findOwnListener } from './network.ts'
+import { shellWord } from '../../../kernel/text.ts'
 
 const INTEGRITY_MS = MINUTE
 
@@ -76,7 +77,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
     return [
       await integrity(name, parts),
       schemaFinding(facts.schema),
-      ...settingFindings(facts.settings),
+      ...settingFindings(facts.settings, parts.loaded.config),
       ...leftFileFinding(facts),
       ...(await heldLock(parts)),
     ]
@@ -154,11 +155,21 @@ function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFindin
   return warning('schema', 'schema_newer', { steps: unknown.map(({ name }) => name) })
 }
 
-function settingFindings(settings: Readonly<Record<string, string>>): CheckFinding[] {
-  return Object.entries(settings).map(([key, value]) => settingFinding(key, value))
+function settingFindings(
+  settings: Readonly<Record<string, string>>,
+  config: Pick<Config, 'readOnly'>,
+): CheckFinding[] {
+  return Object.entries(settings).map(([key, value]) => settingFinding(key, value, config))
 }
 
-function settingFinding(key: string, value: string): CheckFinding {
+// SQLSTATE: read_only_sql_transaction
+const READ_ONLY = Object.assign(new Error(), { code: '25006' })
+
+function settingFinding(key: string, value: string, { readOnly }: Pick<Config, 'readOnly'>): CheckFinding {
+  if (key === 'transaction_read_only')
+    return value === 'off' || readOnly
+      ? fine(key, value)
+      : fault(key, 'database_read_only', { remedy: postgresRemedy(READ_ONLY) })
   if (EXPECTED[key]?.(value) ?? true) return fine(key, value)
   return fault(key, 'database_setting', { value })
 }
@@ -352,7 +363,7 @@ function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   if (!stats) return fault(subject, 'drive_file_missing', { document })
   const mode = (stats.mode & 0o777).toString(8)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
-    return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${path}` })
+    return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${shellWord(path)}` })
   if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
   try {
     read()

@@ -11,7 +11,7 @@ import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { REDACTED } from '../../../kernel/secret.ts'
-import { counted } from '../../../kernel/text.ts'
+import { counted, shellWord } from '../../../kernel/text.ts'
 import {
   fault,
   fine,
@@ -52,9 +52,10 @@ export const filesCheck: Check = {
     const root = statSync(dataDir, { throwIfNoEntry: false })
     if (!root) return [await missingDirectory(parts)]
     if (!root.isDirectory()) return [fault(dataDir, 'data_dir_no_directory')]
-    if (userId !== undefined && userId !== 0 && userId !== root.uid) return [ofOther(dataDir, root, userId)]
+    if (userId !== undefined && userId !== 0 && userId !== root.uid)
+      return [await ofOther(root, userId, parts)]
     const entries = [...entriesBelow(dataDir)]
-    const faults = [...ofOthers(dataDir, root, entries), ...wrongModes(dataDir, entries)]
+    const faults = [...(await ofOthers(root, entries, parts)), ...wrongModes(dataDir, entries)]
     const findings = [await copiedByRoot(dataDir, root, parts), modeOfRoot(dataDir, root), ...faults]
     if (faults.length === 0) {
       if (!config.auth.jwtSecrets) findings.push(await secretFinding(dataDir, database))
@@ -85,8 +86,15 @@ async function missingDirectory({ loaded: { config }, database }: DoctorParts): 
 }
 
 /** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
-function ofOther(dataDir: string, { uid }: Stats, userId: number): CheckFinding {
-  const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${dataDir}`
+async function ofOther(
+  { uid }: Stats,
+  userId: number,
+  { loaded, serviceUser }: DoctorParts,
+): Promise<CheckFinding> {
+  const { dataDir } = loaded.config
+  if (uid === 0 && (await serviceUser())?.uid === 0)
+    return skipped(dataDir, 'belongs to root, as which the platform runs: run this command as root')
+  const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${shellWord(dataDir)}`
   return fault(dataDir, uid === 0 ? 'data_dir_of_root' : 'data_dir_of_other', { owner: idOf(uid), command })
 }
 
@@ -102,7 +110,7 @@ function* entriesBelow(directory: string): Generator<Entry> {
 
 function modeOfRoot(path: string, { mode }: Stats): CheckFinding | undefined {
   if ((mode & 0o007) === 0) return undefined
-  return warning(path, 'data_dir_open', { mode: text(mode), command: `chmod o= ${path}` })
+  return warning(path, 'data_dir_open', { mode: text(mode), command: `chmod o= ${shellWord(path)}` })
 }
 
 /** Of a program that runs, its user is known; else the owner of the directory above is a hint. */
@@ -114,20 +122,33 @@ async function copiedByRoot(
   const above = dirname(resolve(dataDir))
   const { uid: owner, gid } = statSync(above)
   if (uid !== 0 || owner === 0 || (await serviceUser()) !== undefined) return undefined
-  const command = `chown -R ${owner}:${gid} ${dataDir}`
+  const command = `chown -R ${owner}:${gid} ${shellWord(dataDir)}`
   return warning(dataDir, 'data_dir_copied', { above, owner: idOf(owner), command })
 }
 
 /** Such as those of a copy, or of a command that root has run. */
-function ofOthers(dataDir: string, root: Stats, entries: readonly Entry[]): CheckFinding[] {
+async function ofOthers(
+  root: Stats,
+  entries: readonly Entry[],
+  { loaded, serviceUser }: DoctorParts,
+): Promise<CheckFinding[]> {
+  const { dataDir } = loaded.config
   const owners = Map.groupBy(entries, ({ stats }) => stats.uid)
   owners.delete(root.uid)
+  const user = await serviceUser()
   return [...owners].map(([uid, those]) => {
+    const [{ stats: first } = { stats: root }] = those
     const files = those.slice(0, NAMED).map(({ path }) => path)
-    const owner = { user: idOf(uid), owner: idOf(root.uid) }
-    const command = `chown -R ${root.uid}:${root.gid} ${dataDir}`
-    return fault(dataDir, 'files_of_other', { count: those.length, files, ...owner, command })
+    const users = { user: idOf(uid), owner: idOf(root.uid) }
+    // Root can use the files of another user, who cannot use those of root.
+    const next = root.uid === 0 ? (user ?? idsOf(first)) : idsOf(root)
+    const command = `chown -R ${owner(next)} ${shellWord(dataDir)}`
+    return fault(dataDir, 'files_of_other', { count: those.length, files, ...users, command })
   })
+}
+
+function idsOf({ uid, gid }: Stats): ServiceUser {
+  return { uid, gids: [gid] }
 }
 
 /** After a command such as `chmod -R` all files have the same fault. */
@@ -141,7 +162,7 @@ function wrongModes(dataDir: string, entries: readonly Entry[]): CheckFinding[] 
     ...together(dataDir, 'files_unreadable', 'chmod -R u+rwX', unreadable),
     ...together(dataDir, 'files_writable', 'chmod -R o=', writable),
     ...keys.map(({ path, stats }) =>
-      fault(path, 'key_readable', { mode: text(stats.mode), command: `chmod 600 ${path}` }),
+      fault(path, 'key_readable', { mode: text(stats.mode), command: `chmod 600 ${shellWord(path)}` }),
     ),
   ]
 }
@@ -155,7 +176,7 @@ function together(
 ): CheckFinding[] {
   if (found.length === 0) return []
   const files = found.slice(0, NAMED).map(({ path }) => path)
-  const command = `${program} ${found.length > NAMED ? dataDir : files.join(' ')}`
+  const command = `${program} ${(found.length > NAMED ? [dataDir] : files).map(shellWord).join(' ')}`
   return [fault(dataDir, code, { count: found.length, files, command })]
 }
 
@@ -253,7 +274,7 @@ export const accessCheck: Check = {
 function unknownUser({ dataDir }: Config): CheckFinding {
   const root = statSync(dataDir, { throwIfNoEntry: false })
   if (!root) return skipped('user of the service', 'there is neither a unit nor a data directory')
-  const command = `chown -R USER: ${dataDir}`
+  const command = `chown -R USER: ${shellWord(dataDir)}`
   return skipped(
     'user of the service',
     `is not known: no unit has this configuration, no process runs, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
@@ -263,9 +284,8 @@ function unknownUser({ dataDir }: Config): CheckFinding {
 /** The remedy lets the group of the service read the file; only its owner may change it. */
 function configuration(user: ServiceUser, { file }: LoadedConfig): CheckFinding[] {
   if (file === undefined) return []
-  const [group] = user.gids
-  const give = group === undefined ? `chown ${user.uid} ${file}` : `chgrp ${group} ${file}`
-  return [...unreachable(user, file), ...lacking(user, file, READ, `${give} && chmod u=rw,g=r,o= ${file}`)]
+  const mend = `${giveTo(user, file)} && chmod u=rw,g=r,o= ${shellWord(file)}`
+  return [...unreachable(user, file), ...lacking(user, file, READ, mend)]
 }
 
 /** Nobody but their owner may read them. */
@@ -280,7 +300,7 @@ function privateFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding
     .filter((path) => path !== undefined)
     .flatMap((path) => [
       ...unreachable(user, path),
-      ...lacking(user, path, READ, `chown ${owner(user)} ${path}`),
+      ...lacking(user, path, READ, `chown ${owner(user)} ${shellWord(path)}`),
     ])
 }
 
@@ -291,14 +311,19 @@ function tlsFiles(user: ServiceUser, { config }: LoadedConfig): CheckFinding[] {
     .flatMap((module) => [config[module].tls.certFile, config[module].tls.keyFile])
     .filter((path) => path !== undefined)
   return [...new Set(files)].flatMap((path) => {
-    const [group] = user.gids
-    const give = group === undefined ? `chown ${user.uid} ${path}` : `chgrp ${group} ${path}`
-    return [...unreachable(user, path), ...lacking(user, path, READ, `${give} && chmod u+r,g+r ${path}`)]
+    const mend = `${giveTo(user, path)} && chmod u+r,g+r ${shellWord(path)}`
+    return [...unreachable(user, path), ...lacking(user, path, READ, mend)]
   })
 }
 
+/** The command that lets the group of the user have a file, or the user who has none. */
+function giveTo({ uid, gids: [group] }: ServiceUser, path: string): string {
+  return `${group === undefined ? `chown ${uid}` : `chgrp ${group}`} ${shellWord(path)}`
+}
+
 function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig): CheckFinding[] {
-  const mend = `chown -R ${owner(user)} ${dataDir} && chmod u=rwx ${dataDir}`
+  const name = shellWord(dataDir)
+  const mend = `chown -R ${owner(user)} ${name} && chmod u=rwx ${name}`
   return [...unreachable(user, dataDir), ...lacking(user, dataDir, READ | WRITE | ENTER, mend)]
 }
 
@@ -306,7 +331,7 @@ function dataDirectory(user: ServiceUser, { config: { dataDir } }: LoadedConfig)
 function unreachable(user: ServiceUser, path: string): CheckFinding[] {
   const above = dirname(path)
   if (above === path) return []
-  const nearest = lacking(user, above, ENTER, `chmod o+x ${above}`, 'access_denied_above')
+  const nearest = lacking(user, above, ENTER, `chmod o+x ${shellWord(above)}`, 'access_denied_above')
   return nearest.length > 0 ? nearest : unreachable(user, above)
 }
 
@@ -387,7 +412,8 @@ function privacyOf({ config, file, settings: all }: LoadedConfig): CheckFinding[
   const settings = secrets.map(({ key }) => key)
   // The service reads the file as a member of the group of its data.
   const group = statSync(config.dataDir, { throwIfNoEntry: false })?.gid
-  const command = `${group === undefined ? '' : `chgrp ${group} ${file} && `}chmod u=rw,g=r,o= ${file}`
+  const name = shellWord(file)
+  const command = `${group === undefined ? '' : `chgrp ${group} ${name} && `}chmod u=rw,g=r,o= ${name}`
   return isWritable
     ? [fault(file, 'configuration_writable', { mode: text(mode), command })]
     : [warning(file, 'configuration_readable', { mode: text(mode), settings, command })]

@@ -13,6 +13,7 @@ import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
 import type { Activity } from '../activity.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { shellWord } from '../../../kernel/text.ts'
 
 const NEARLY_FULL = 0.9
 // docs/specification.md, Limits: a body has up to 1 MiB, and becomes the payload of a message.
@@ -232,7 +233,10 @@ function pairOf({
   certFile = '',
   keyFile = '',
 }: Config['api']['tls']): Record<'cert' | 'key' | 'command', string> {
-  const commands = [`openssl x509 -in ${certFile} -noout -pubkey`, `openssl pkey -in ${keyFile} -pubout`]
+  const commands = [
+    `openssl x509 -in ${shellWord(certFile)} -noout -pubkey`,
+    `openssl pkey -in ${shellWord(keyFile)} -pubout`,
+  ]
   return { cert: certFile, key: keyFile, command: commands.map((each) => `${each} | sha256sum`).join('; ') }
 }
 

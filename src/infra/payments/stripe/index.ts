@@ -111,14 +111,14 @@ const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   SEK: 300,
   SGD: 50,
   THB: 1_000,
-  // Stripe lists no minimum of these, and takes what is worth 0.50 US dollars. Less than this never was.
-  CNY: 300,
+  // Stripe lists no minimum of these; each is worth more than the US dollar.
   FKP: 30,
   GIP: 30,
   KYD: 30,
   SHP: 30,
 }
-// Any other currency is worth less than the US dollar, or as much.
+// Any other currency is worth less than the US dollar, or as much, and Stripe takes what is worth 0.50 US dollars. What is more
+// than this and too little all the same, as in CNY, Stripe itself refuses: the rate decides.
 const LEAST_CENTS = 50
 const MAXIMUM_CENTS = 99_999_999
 

@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts'
 
 /** Whether a payment needs a person because a refund of it has failed; its history has it of the rows that are there. */
 export const failedRefunds: Migration = {
-  name: '0045-failed-refunds',
+  name: '0044-failed-refunds',
   breaking: false,
   async up({ db, capabilities: { integer } }) {
     await db.schema
@@ -18,5 +18,12 @@ export const failedRefunds: Migration = {
           where resolved.payment_id = failed.payment_id and resolved.change = 'resolved' and resolved.seq > failed.seq))`.execute(
       db,
     )
+    await db.schema.dropIndex('payments_with_attention').execute()
+    await db.schema
+      .createIndex('payments_need_person')
+      .on('payments')
+      .column('seq')
+      .where(sql<boolean>`(attention is not null or has_failed_refund = 1)`)
+      .execute()
   },
 }
