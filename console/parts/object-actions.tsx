@@ -22,6 +22,8 @@ export interface ObjectActionsProps {
   readonly status?: StatusBadgeProps
   /** What the user may do; false stands for what the roles or the state do not allow. */
   readonly actions: readonly (ObjectAction | false)[]
+  /** Another bar of the same object has the keys of the digits. */
+  readonly hasNoKeys?: boolean
   /** The dialogs of the actions. */
   readonly children?: ComponentChildren
 }
@@ -30,14 +32,14 @@ export interface ObjectActionsProps {
 const MOST_KEYS = 9
 
 /** The state of an object, and the buttons of what can be done with it, one at a time. */
-export function ObjectActions({ status, actions, children }: ObjectActionsProps) {
+export function ObjectActions({ status, actions, hasNoKeys = false, children }: ObjectActionsProps) {
   const all = actions.filter((action) => action !== false)
   // What cannot be taken back is never the first button under a hand.
   const allowed = [...all.filter((each) => !each.isDestructive), ...all.filter((each) => each.isDestructive)]
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   const bar = useRef<HTMLDivElement>(null)
   useActions(() =>
-    allowed.slice(0, MOST_KEYS).map(({ title }, at) => ({
+    allowed.slice(0, hasNoKeys ? 0 : MOST_KEYS).map(({ title }, at) => ({
       title: partWords().toButton(title),
       keys: String(at + 1),
       isKeyOnly: true,

@@ -17,11 +17,9 @@ export function Keys({ keys }: { readonly keys: string }) {
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   const words = partWords()
   const everywhere = { Enter: words.enterKey, 'Ctrl-Enter': words.sendKey, Escape: words.escapeKey }
-  const own = availableActions().filter(({ keys = '' }) => !(keys in everywhere))
-  const withKeys = new Map([
-    ...Object.entries(everywhere),
-    ...own.map(({ keys, title }) => [keys, title] as const),
-  ])
+  const withKeys = new Map<string | undefined, string>(Object.entries(everywhere))
+  // The first action that has the keys gets them.
+  for (const { keys, title } of availableActions()) if (!withKeys.has(keys)) withKeys.set(keys, title)
   return (
     <Modal label={words.keysTitle} onClose={onClose}>
       {/* The button at the end would scroll to the end. */}

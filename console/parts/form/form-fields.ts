@@ -6,6 +6,7 @@ export interface FormSchema {
   readonly enum?: readonly unknown[]
   readonly format?: string
   readonly maxLength?: number
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly description?: string

@@ -13,7 +13,7 @@ description = "Says hello to the shop."
 run = ["sh", "-c", "echo begin; echo hello \\"$1\\"", "greet", "{name}"]
 params.name = { type = "string", pattern = "^[a-z ]+$", default = "shop", description = "Who is greeted" }
 params.times = { type = "integer", default = 1 }
-params.key = { type = "string", secret = true }
+params.key = { type = "string", secret = true, pattern = "^[a-z ]+$" }
 
 [commands.mischief]
 title = "Write hostile text"
@@ -55,6 +55,8 @@ test('a command is checked, refused at its field, and run, with its output', asy
   const page = await world.open(t, 'commands')
   await page.getByRole('link', { name: 'Greet the shop' }).click()
   const form = drawer(page, 'Greet the shop')
+  await form.getByText('key (required)').waitFor()
+  await form.getByText('It matches ^[a-z ]+$').waitFor()
   await form.getByLabel('name').fill('SHOP 1')
   await form.getByRole('button', { name: 'Run' }).click()
   await form.locator('.fault').getByText('does not match').waitFor()

@@ -56,6 +56,9 @@ async function statusOf(id: string): Promise<string> {
 test('an order is paid by the code that its page shows; the payment is refunded in part', async (t) => {
   await newOrder('shown-1')
   const page = await world.open(t, 'orders/shown-1')
+  await page.getByRole('button', { name: 'Take a payment' }).waitFor()
+  await page.keyboard.press('1')
+  assert.equal(await page.locator(':focus').textContent(), 'Mark as paid')
   await page.getByRole('button', { name: 'Take a payment' }).click()
   await page.getByLabel('Channel').selectOption('wechat')
   await page.getByRole('dialog').getByRole('button', { name: 'Take a payment' }).click()
@@ -123,10 +126,17 @@ test('a day is compared, and its page shows both sides of each difference', asyn
   assert.equal((await runPlatform(['payments', 'reconcile', ...given], { dataDir })).code, 1)
   await page.goto(`${publicUrl}/console/reconciliations`)
   await page.getByRole('link', { name: day }).first().click()
-  await page.getByText('Missing here · Payment').waitFor()
+  await page.getByRole('heading', { name: 'Missing here' }).waitFor()
   await page.getByText('succeeded, 12.34').waitFor()
   await page.getByText(/of another installation with the same account/).waitFor()
   await assertLooks(page, 'reconciliation')
+  await page.goto(`${publicUrl}/console/alerts`)
+  await page.getByRole('link', { name: `The payments of ${day} on stripe are not reconciled` }).click()
+  await page.getByRole('link', { name: /^Reconciliations of/ }).click()
+  await page.getByRole('link', { name: day }).first().click()
+  await page.getByRole('button', { name: 'Reconcile again' }).click()
+  await page.getByText('Matched', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: 'Reconcile again' }).waitFor({ state: 'detached' })
 })
 
 /** The checkout of the guide, as its readers would start it. */

@@ -142,16 +142,27 @@ function decisionEntry({ id, at, occasion, channel, outcome, reason, cause }: Al
   }
 }
 
-type NamedPage = 'orders' | 'heartbeats' | 'messages' | 'executions'
+type NamedPage = 'orders' | 'heartbeats' | 'messages' | 'executions' | 'payments' | 'reconciliations'
+
+interface NamedKind {
+  readonly page: NamedPage
+  readonly operation: OperationName
+  /** The alarm id names none of the objects of the page. */
+  readonly isList?: boolean
+}
 
 // What the alarm ids of the platform name (docs/specification.md, Alerts).
-const NAMED_OBJECTS: Readonly<
-  Record<string, { readonly page: NamedPage; readonly operation: OperationName }>
-> = {
+const NAMED_OBJECTS: Readonly<Record<string, NamedKind>> = {
   'order.timeout': { page: 'orders', operation: 'getOrder' },
   'heartbeat.missed': { page: 'heartbeats', operation: 'listHeartbeats' },
   'message.dead': { page: 'messages', operation: 'getMessage' },
   'command.incomplete': { page: 'executions', operation: 'getExecution' },
+  'payment.late': { page: 'payments', operation: 'getPayment' },
+  'payment.duplicate': { page: 'payments', operation: 'getPayment' },
+  'payment.amount_mismatch': { page: 'payments', operation: 'getPayment' },
+  'payment.unknown_order': { page: 'payments', operation: 'getPayment' },
+  'payment.refund_failed': { page: 'payments', operation: 'getPayment' },
+  'payment.reconciliation': { page: 'reconciliations', operation: 'listReconciliations', isList: true },
 }
 
 interface NamedObject {
@@ -166,7 +177,7 @@ function namedObject(alarmId: string): NamedObject | undefined {
   const named = NAMED_OBJECTS[occasion]
   const id = rest.join(':')
   if (!named || id === '' || !session.may(named.operation)) return undefined
-  return { page: named.page, id, href: pathOf(named.page, id) }
+  return { page: named.page, id, href: named.isList ? pathOf(named.page) : pathOf(named.page, id) }
 }
 
 const alertRoute: ResourceSource<AnswerOf<'getAlertRoute'>> = {

@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../../api/operations.ts'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { listOf } from '../sources.ts'
 import { parameterDescription } from './built-in.ts'
+import { commandWords } from './words.ts'
 
 export type Command = AnswerOf<'listCommands'>['items'][number]
 
@@ -19,14 +20,18 @@ export const commandList = listOf('listCommands', 'command.', {
 export function requestSchema({ params, approval }: Command): FormSchema {
   return {
     type: 'object',
-    required: approval === 'two_person' ? ['reason'] : [],
+    required: approval === 'two_person' ? ['params', 'reason'] : ['params'],
     properties: { params, reason: BODIES.executeCommand.properties.reason },
   }
 }
 
-/** The descriptions of the parameters, by their paths in the body. */
+/** What the parameters are for, or the form that they have, by their paths in the body. */
 export function parameterHints({ id, params }: Command): Readonly<Record<string, string>> {
-  return byPath(params, (name, { description }) => parameterDescription(id, name) ?? description)
+  return byPath(
+    params,
+    (name, { description, pattern }) =>
+      parameterDescription(id, name) ?? description ?? (pattern && commandWords().pattern(pattern)),
+  )
 }
 
 /** The names of the parameters, by their paths in the body. */

@@ -31,7 +31,10 @@ export function OrderPayments({ order }: { readonly order: Order }) {
   if (!mayTake && !hasPayments) return null
   return (
     <Section title={words.title}>
-      <ObjectActions actions={[mayTake && { title: words.take, run: () => void (isTaking.value = true) }]}>
+      <ObjectActions
+        hasNoKeys
+        actions={[mayTake && { title: words.take, run: () => void (isTaking.value = true) }]}
+      >
         {isTaking.value && (
           <TakePayment
             order={order}

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLocation } from 'preact-iso/router'
 import { useEffect } from 'preact/hooks'
 import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
@@ -16,6 +17,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource, type ResourceSource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
+import { showToast } from '../../../parts/toast.tsx'
 import { call, downloadList, live, session } from '../platform.ts'
 import { channelNames } from '../payments/model.ts'
 import { userLabel } from '../user-names.ts'
@@ -133,7 +135,7 @@ function NewReconciliation({ onClose, onCreated }: NewItemDialog) {
 }
 
 function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const { fields, statuses } = reconciliationWords()
+  const { fields } = reconciliationWords()
   const model = useResource(reconciliationResource, id)
   return (
     <ResourceDrawer
@@ -144,7 +146,7 @@ function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly o
     >
       {(run) => (
         <>
-          <ObjectActions status={{ tone: TONES[run.status], label: statuses[run.status] }} actions={[]} />
+          <ReconciliationActions run={run} />
           <FactList
             facts={[
               [fields.matched, localNumber(run.matched)],
@@ -159,6 +161,27 @@ function ReconciliationDrawer({ id, onClose }: { readonly id: string; readonly o
         </>
       )}
     </ResourceDrawer>
+  )
+}
+
+function ReconciliationActions({ run }: { readonly run: Reconciliation }) {
+  const { route } = useLocation()
+  const { again, requested, statuses } = reconciliationWords()
+  const { channel, date, status } = run
+  const repeat = async () => {
+    const result = await call('reconcilePayments', { body: { channel, date } })
+    if (!result.ok) return reportFailure(result.failure)
+    showToast('good', requested)
+    route(pathOf('reconciliations', result.value.id))
+  }
+  return (
+    <ObjectActions
+      status={{ tone: TONES[status], label: statuses[status] }}
+      actions={[
+        (status === 'differs' || status === 'failed') &&
+          session.may('reconcilePayments') && { title: again, run: repeat },
+      ]}
+    />
   )
 }
 
@@ -195,14 +218,16 @@ function Differences({ id }: { readonly id: string }) {
           ))}
         </select>
       </label>
-      {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
-        <p key={each} class="muted">
-          {words.causes[each]}
-        </p>
-      ))}
       {found.value && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
-      {items.map((difference) => (
-        <DifferenceFacts key={`${difference.number} ${difference.kind}`} difference={difference} />
+      {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
+        <Section key={each} title={words.kinds[each]}>
+          <p class="muted">{words.causes[each]}</p>
+          {items
+            .filter((item) => item.kind === each)
+            .map((difference) => (
+              <DifferenceFacts key={difference.number} difference={difference} />
+            ))}
+        </Section>
       ))}
       {found.value?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
     </Section>
@@ -211,13 +236,12 @@ function Differences({ id }: { readonly id: string }) {
 
 function DifferenceFacts({ difference }: { readonly difference: Difference }) {
   const words = reconciliationWords()
-  const { kind, type, number, payment_id } = difference
-  const title = `${words.kinds[kind]} · ${words.types[type]}`
+  const { type, number, payment_id } = difference
   const name = <bdi class="mono">{number}</bdi>
   return (
     <FactList
       facts={[
-        [title, payment_id === null ? name : <a href={pathOf('payments', payment_id)}>{name}</a>],
+        [words.types[type], payment_id === null ? name : <a href={pathOf('payments', payment_id)}>{name}</a>],
         [words.here, sideText(difference.here_status, difference.here_cents)],
         [words.there, sideText(difference.there_status, difference.there_cents)],
       ]}

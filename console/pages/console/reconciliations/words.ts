@@ -31,11 +31,11 @@ export const reconciliationWords = defineWords({
     },
     causes: {
       missing_here:
-        'Missing here: a payment after the backup that was restored, or of another installation with the same account.',
-      missing_there: 'Missing at the provider: paid around midnight, it is in the books of the next day.',
-      amount_differs: 'Another amount: part of it was refunded at the provider by hand.',
+        'Usually a payment after the backup that was restored, or of another installation with the same account.',
+      missing_there: 'Usually paid around midnight: it is in the books of the next day.',
+      amount_differs: 'Usually part of it was refunded at the provider by hand.',
       status_differs:
-        'Another status: a callback was lost and the payment was not asked for since, or a refund was taken back later.',
+        'Usually a callback was lost and the payment was not asked for since, or a refund was taken back later.',
     },
     kind: 'Kind',
     all: 'All',
@@ -47,6 +47,7 @@ export const reconciliationWords = defineWords({
     more: (count: string) => `The first ${count} are shown; the API lists all of them.`,
     hints: { date: 'A day that is over, such as 2026-01-31' },
     requested: 'The day is compared.',
+    again: 'Reconcile again',
   },
   zh: {
     ...PAGE_WORDS.zh.reconciliations,
@@ -76,10 +77,10 @@ export const reconciliationWords = defineWords({
       status_differs: '状态不符',
     },
     causes: {
-      missing_here: '平台缺少：恢复所用备份之后的支付，或使用同一账户的其他平台的支付。',
-      missing_there: '支付机构缺少：在午夜前后支付，记在次日的账单中。',
-      amount_differs: '金额不符：部分金额已在支付机构手工退款。',
-      status_differs: '状态不符：回调丢失且之后未再查询，或退款后来被撤回。',
+      missing_here: '通常是恢复所用备份之后的支付，或使用同一账户的其他平台的支付。',
+      missing_there: '通常在午夜前后支付，记在次日的账单中。',
+      amount_differs: '通常是部分金额已在支付机构手工退款。',
+      status_differs: '通常是回调丢失且之后未再查询，或退款后来被撤回。',
     },
     kind: '类型',
     all: '全部',
@@ -91,5 +92,6 @@ export const reconciliationWords = defineWords({
     more: (count) => `显示前 ${count} 条，全部内容请通过接口查询。`,
     hints: { date: '已结束的日期，例如 2026-01-31' },
     requested: '正在核对。',
+    again: '重新核对',
   },
 })

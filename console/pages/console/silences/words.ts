@@ -31,7 +31,7 @@ export const silenceWords = defineWords({
       'matchers.source':
         'An exact text, or a prefix that ends in *. All given texts must match; an empty field matches every alert.',
       starts_at: 'Now if it is empty',
-      ends_at: 'At most 30 days later; 366 days for one that repeats, and so if it is empty',
+      ends_at: 'At most 30 days later, or 366 days if it repeats. Empty: 366 days, for one that repeats only',
       'repeat.days': 'Empty for a silence that does not repeat',
       'repeat.from': 'Such as 02:00',
       'repeat.to': 'Such as 06:00; 24:00 is the end of the day',
