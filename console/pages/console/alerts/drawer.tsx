@@ -50,6 +50,7 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
           <AlertActions alert={alert} model={model} />
           <NamedObjectLink alarmId={alert.alarm_id} />
           <SilenceLink silence={silenceFor(alert)} />
+          <AlertFacts alert={alert} />
           <AlertRoute id={id} />
           <ResourceTimeline
             title={alertWords().timeline}
@@ -58,7 +59,6 @@ export function AlertDrawer({ id, silenceFor, onClose }: AlertDrawerProps) {
             entryOf={momentEntry}
             most={MOST_MOMENTS}
           />
-          <AlertFacts alert={alert} />
           <WhoChanged kind="alert" id={id} version={alert.status} />
         </>
       )}
