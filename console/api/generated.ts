@@ -137,6 +137,7 @@ export type FindingCode =
   | 'releases_differ'
   | 'buses_differ'
   | 'bus_of_others'
+  | 'process_of_other_database'
   | 'data_dirs_differ'
   | 'engine_near_end'
   | 'worker_missing'

@@ -349,6 +349,24 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
 })
 
+test('a platform that answers and does not serve this database is named', async (t) => {
+  const { examine, migrate } = doctorWorld(t)
+  await migrate()
+  const answer = { status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: 60 }
+  const server = createHttpServer((_request, response) => response.end(JSON.stringify(answer)))
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const env = { WORKER_LISTEN_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const [finding] = (await examine(env)).of('processes')
+  assert.match(
+    `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
+    /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
+  )
+  Object.assign(answer, { read_only: true })
+  assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])
+})
+
 test('a database that is not there while a platform answers is not taken for one that is not made yet', async (t) => {
   const { examine } = doctorWorld(t)
   const health = JSON.stringify({ status: 'failing', version: '9.9.9', modules: ['worker'] })

@@ -234,6 +234,12 @@ export const FINDINGS = {
     remedy:
       'restart the processes if bus.server was changed, or run the doctor with their configuration (--config)',
   },
+  process_of_other_database: {
+    detail:
+      'none runs, and the platform at {listener} serves another database: commands with this configuration do not reach it',
+    remedy:
+      "look where it has its settings from (systemctl cat 'platform*' shows Environment and EnvironmentFile): run this command and others with the same DATA_DIR or DATABASE_URL and --config; or correct them and restart it",
+  },
   data_dirs_differ: {
     detail: 'the processes on {host} have several: {directories}',
     remedy: `${ONE_EACH}; if it is one, give all the same data_dir: keys, certificates and backups are in it`,

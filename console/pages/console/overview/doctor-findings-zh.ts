@@ -203,6 +203,12 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '各进程使用 {bus}，而此配置为 {own}',
     remedy: '若更改过 bus.server，请重启各进程；或用它们的配置运行 doctor（--config）',
   },
+  process_of_other_database: {
+    subject: '使用此数据库的进程',
+    detail: '没有进程在运行，而 {listener} 上的平台使用另一个数据库：用此配置运行的命令不会影响该平台',
+    remedy:
+      "查看它的设置来自何处（systemctl cat 'platform*' 会显示 Environment 和 EnvironmentFile）：用相同的 DATA_DIR 或 DATABASE_URL 以及 --config 运行此命令和其他命令；或更正设置并重启它",
+  },
   data_dirs_differ: {
     detail: '{host} 上各进程的目录不一致：{directories}',
     remedy: `${ONE_EACH}；若是一套，请让所有进程使用相同的 data_dir：密钥、证书和备份都在其中`,
