@@ -163,6 +163,7 @@ export type FindingCode =
   | 'receiver_outdated'
   | 'receiver_failing'
   | 'receiver_never_reached'
+  | 'all_silenced'
   | 'alert_open'
   | 'program_missing'
   | 'program_not_in_path'

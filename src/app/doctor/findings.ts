@@ -334,6 +334,10 @@ export const FINDINGS = {
     detail: 'has failed since {since}: {reason}; nothing was sent yet; messages that wait: {pending}',
     remedy: RECEIVER_REMEDY,
   },
+  all_silenced: {
+    detail: 'by {by} until {until}: no alert is sent ({reason})',
+    remedy: 'if this is not meant, end it: DELETE /alerts/silences/{silence}, or "Silences" in the console',
+  },
   alert_open: { detail: 'since {since}: {text}', remedy: '{remedy}' },
   program_missing: { detail: '{program} does not exist', remedy: PROGRAM_REMEDY },
   program_not_in_path: { detail: '{program} is in no directory of PATH ({path})', remedy: PROGRAM_REMEDY },

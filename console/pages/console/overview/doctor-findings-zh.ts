@@ -289,6 +289,10 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '自 {since} 起失败：{reason}；从未发送成功；等待的消息：{pending}',
     remedy: RECEIVER_REMEDY,
   },
+  all_silenced: {
+    detail: '由 {by} 设置，直到 {until}：不发送任何告警（{reason}）',
+    remedy: '若非本意，请结束它：DELETE /alerts/silences/{silence}，或控制台的“静默”页面',
+  },
   alert_open: { detail: '自 {since}：{text}', remedy: '{remedy}' },
   program_missing: { detail: '{program} 不存在', remedy: PROGRAM_REMEDY },
   program_not_in_path: { detail: 'PATH 的目录（{path}）中没有 {program}', remedy: PROGRAM_REMEDY },
