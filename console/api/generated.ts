@@ -130,6 +130,7 @@ export type FindingCode =
   | 'database_newer'
   | 'database_unusable'
   | 'database_damaged'
+  | 'rows_lost'
   | 'database_read_only'
   | 'schema_pending'
   | 'schema_newer'

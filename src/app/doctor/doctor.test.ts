@@ -136,6 +136,22 @@ test('a damaged database is an error with the way out', async (t) => {
   assert.match(await remedy(), /data restore \S+newer\.db \(the newest of 2 files in \S+backups\)$/)
 })
 
+test('rows that another program has deleted are named with the way back', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  {
+    // As sqlite3 does it.
+    using database = new DatabaseSync(join(dataDir, 'platform.db'), { enableForeignKeyConstraints: false })
+    database.exec(`insert into order_history (order_id, version, at, from_status, to_status, actor)
+      values ('o-1', 1, 0, '', 'pending', 'ada')`)
+  }
+  const finding = (await examine()).of('database').find(({ subject }) => subject === 'table orders')
+  assert.match(
+    `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
+    /^warning rows of it were deleted .* 1 of order_history .* data restore/,
+  )
+})
+
 test('files that others can write or read are named, with the command that mends them', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   await migrate()

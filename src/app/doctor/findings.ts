@@ -210,6 +210,11 @@ export const FINDINGS = {
   },
   database_unusable: { detail: '{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '{reason}', remedy: 'stop the platform, then run: {command}' },
+  rows_lost: {
+    detail: 'rows of it were deleted by another program than the platform: {count} of {table} refer to them',
+    remedy:
+      'if they are needed, stop the platform, then run: {command}; see "When rows were deleted by another program" in {document}',
+  },
   database_read_only: { detail: 'is on: this server takes no changes', remedy: '{remedy}' },
   schema_pending: {
     detail: '{newest}; pending: {pending}',

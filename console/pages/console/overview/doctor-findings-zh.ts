@@ -179,6 +179,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },
   database_unusable: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '已损坏：{reason}', remedy: '停止平台，然后运行：{command}' },
+  rows_lost: {
+    detail: '其中的行被平台以外的程序删除：{table} 中有 {count} 行引用它们',
+    remedy:
+      '若需要这些行，请停止平台，然后运行：{command}；参见 {document} 的“When rows were deleted by another program”',
+  },
   database_read_only: { detail: '已开启：此服务器不接受更改', remedy: '{remedy}' },
   schema_pending: {
     subject: '数据库结构',
