@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 
 /** Rows that refer to rows of another table which are gone. */
-export interface LostRows {
+interface LostRows {
   /** Where the rows are gone. */
   readonly lostFrom: string
   /** Where the rows are that refer to them. */
