@@ -25,7 +25,11 @@ async function load([command = '']) {
   const { keepCompiledCode, useDependencyBundle } = await import('../scripts/fast-start.mjs')
   if (!WITHOUT_FILES.includes(command)) keepCompiledCode()
   useDependencyBundle()
-  await import('./platform.ts')
+  const { missingPackage } = await import('./missing-package.ts')
+  await import('./platform.ts').catch((error) => {
+    const missing = missingPackage(error)
+    throw missing === undefined ? error : new SetupError(missing)
+  })
 }
 
 // Awaited: Node.js reports it when this can never settle.

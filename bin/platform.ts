@@ -9,6 +9,7 @@ import { processEnvironment } from '../src/config/env.ts'
 import { AppError } from '../src/kernel/errors.ts'
 import { ROLES, TOKEN_PURPOSES } from '../src/kernel/identity.ts'
 import { ValueError } from '../programs/mock-server/value-error.ts'
+import { missingPackage } from './missing-package.ts'
 
 // docs/reference/commands.md
 const DONE = 0
@@ -489,6 +490,8 @@ const NO_PERMISSION = `The user ${process.geteuid?.()} has no permission: run th
 
 function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  const missing = missingPackage(error)
+  if (missing !== undefined) return missing
   // Errors of the operating system (a full disk, a directory without permission) need no stack.
   if (!('syscall' in error)) return error.stack ?? error.message
   const isRefused = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')

@@ -17,8 +17,8 @@ export function findRuntime() {
   if (existsSync(pinned)) return pinned
   if (isNewEnough(process.versions.node)) return process.execPath
   throw new SetupError(
-    `there is no pinned Node.js for ${process.platform}-${process.arch}; install Node.js ${MINIMUM_NODE.join('.')} ` +
-      `or later (this is ${process.versions.node})`,
+    `there is no pinned Node.js for ${process.platform}-${process.arch}; run "npm ci", which installs it on Linux (x64, arm64), ` +
+      `or install Node.js ${MINIMUM_NODE.join('.')} or later (this is ${process.versions.node})`,
   )
 }
 

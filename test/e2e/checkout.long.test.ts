@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { appendFileSync, globSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, globSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
@@ -60,6 +60,24 @@ describe("on the host's Node.js", () => {
     assert.equal(stderr, 'platform: the dependencies are not installed; run "npm start" or "npm ci" first\n')
     assert.equal(code, 1)
   })
+
+  for (const name of ['commander', 'fastify']) {
+    test(`the program says how to install a package that is gone: ${name}`, async () => {
+      using checkout = copyCheckout()
+      rmSync(join(checkout.path, 'node_modules', name))
+      const { code, stderr } = await runCommand(
+        ['node', 'bin/platform.mjs', 'serve'],
+        checkout.path,
+        hostEnvironment(checkout.path),
+      )
+      const lines = stderr.trim().split('\n')
+      assert.match(
+        lines.at(-1) ?? '',
+        new RegExp(`^platform: Cannot find package '${name}' imported from .*: run "npm ci"`),
+      )
+      assert.equal(code, 1)
+    })
+  }
 })
 
 describe('the bundle of the dependencies', () => {

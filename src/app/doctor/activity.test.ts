@@ -88,6 +88,24 @@ test('a receiver that fails, and one that the platform has another address of, a
   )
 })
 
+test('a silence of all alerts is named with what ends it, and another one is shown', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const env = { ALERT_ROBOT_URL: 'http://127.0.0.1:1/x', ALERT_ROBOT_KIND: 'generic' }
+  const silence = (id: string, source: string, endsAt: number) =>
+    run(`insert into alert_silences (id, matchers, reason, starts_at, ends_at, created_by, created_at, version)
+      values ('${id}', '{"source":"${source}"}', 'A move', 0, ${endsAt}, 'ada', 0, 1)`)
+  const endsAt = Date.now() + DAY
+  silence('s-1', '*', endsAt)
+  silence('s-2', 'shop.*', endsAt)
+  silence('s-3', '*', Date.now() - HOUR)
+  const found = (await examine(env)).of('receivers').slice(1)
+  assert.deepEqual(texts(found), [
+    `ok silence s-2: by ada until ${toRfc3339(endsAt)}: A move`,
+    `warning silence s-1: by ada until ${toRfc3339(endsAt)}: no alert is sent (A move)`,
+  ])
+  assert.match(String(found[1]?.remedy), /DELETE \/alerts\/silences\/s-1/)
+})
+
 test('a platform without an enabled administrator, and a provider that does not answer, are named', async (t) => {
   const { examine, run } = await openWorld(t)
   const skipped = texts((await examine()).of('sign-in'))

@@ -1,4 +1,9 @@
-import { MOST_SEVERE_FIRST, type AlertView, type ReceiverView } from '../../domains/alerts/index.ts'
+import {
+  MOST_SEVERE_FIRST,
+  type AlertView,
+  type ReceiverView,
+  type SilenceView,
+} from '../../domains/alerts/index.ts'
 import { listUnfinished, type UnfinishedExecution } from '../../domains/commands/index.ts'
 import type { OldestPending } from '../../domains/messages/index.ts'
 import { MAX_WEBHOOKS, type Webhook } from '../../domains/webhooks/index.ts'
@@ -13,6 +18,8 @@ export interface Activity {
   readonly processes: readonly ServingProcess[]
   /** The configured ones. */
   readonly receivers: readonly ReceiverView[]
+  /** The newest of the active ones. */
+  readonly silences: readonly SilenceView[]
   /** The oldest of them. */
   readonly executions: readonly UnfinishedExecution[]
   readonly hasUsers: boolean
@@ -36,10 +43,11 @@ const UNATTENDED = { status: ['firing', 'frozen'], text: 'platform.' } as const
 export async function readActivity({ read }: Store, domains: Domains, clock: Clock): Promise<Activity> {
   const { users } = domains.users
   const { messages } = domains.messages
-  const { alerts, notices } = domains.alerts
+  const { alerts, notices, silences } = domains.alerts
   return {
     processes: await listServing(read, clock.now()),
     receivers: (await notices.list({ limit: EXAMINED })).items,
+    silences: (await silences.list('active', { limit: EXAMINED })).items,
     executions: await listUnfinished(read, EXAMINED),
     hasUsers: (await users.list({ limit: 1 })).items.length > 0,
     hasAdmin: await users.hasEnabledAdmin(),

@@ -136,6 +136,22 @@ test('a damaged database is an error with the way out', async (t) => {
   assert.match(await remedy(), /data restore \S+newer\.db \(the newest of 2 files in \S+backups\)$/)
 })
 
+test('rows that another program has deleted are named with the way back', async (t) => {
+  const { dataDir, migrate, examine } = doctorWorld(t)
+  await migrate()
+  {
+    // As sqlite3 does it.
+    using database = new DatabaseSync(join(dataDir, 'platform.db'), { enableForeignKeyConstraints: false })
+    database.exec(`insert into order_history (order_id, version, at, from_status, to_status, actor)
+      values ('o-1', 1, 0, '', 'pending', 'ada')`)
+  }
+  const finding = (await examine()).of('database').find(({ subject }) => subject === 'table orders')
+  assert.match(
+    `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
+    /^warning rows of it were deleted .* 1 of order_history .* data restore/,
+  )
+})
+
 test('files that others can write or read are named, with the command that mends them', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   await migrate()
@@ -347,6 +363,24 @@ test('a platform that answers and cannot use its database is an error that says 
   assert.equal(finding?.result, 'error')
   assert.match(finding.detail, /^a platform answers: 9\.9\.9, worker, failing: it cannot use its database$/)
   assert.match(finding.remedy ?? '', /^see the finding of the database; .* restart it$/)
+})
+
+test('a platform that answers and does not serve this database is named', async (t) => {
+  const { examine, migrate } = doctorWorld(t)
+  await migrate()
+  const answer = { status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: 60 }
+  const server = createHttpServer((_request, response) => response.end(JSON.stringify(answer)))
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const env = { WORKER_LISTEN_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const [finding] = (await examine(env)).of('processes')
+  assert.match(
+    `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
+    /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
+  )
+  Object.assign(answer, { read_only: true })
+  assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])
 })
 
 test('a database that is not there while a platform answers is not taken for one that is not made yet', async (t) => {

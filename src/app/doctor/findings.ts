@@ -210,6 +210,11 @@ export const FINDINGS = {
   },
   database_unusable: { detail: '{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '{reason}', remedy: 'stop the platform, then run: {command}' },
+  rows_lost: {
+    detail: 'rows of it were deleted by another program than the platform: {count} of {table} refer to them',
+    remedy:
+      'if they are needed, stop the platform, then run: {command}; see "When rows were deleted by another program" in {document}',
+  },
   database_read_only: { detail: 'is on: this server takes no changes', remedy: '{remedy}' },
   schema_pending: {
     detail: '{newest}; pending: {pending}',
@@ -233,6 +238,12 @@ export const FINDINGS = {
     detail: 'the processes have {bus}, and this configuration has {own}',
     remedy:
       'restart the processes if bus.server was changed, or run the doctor with their configuration (--config)',
+  },
+  process_of_other_database: {
+    detail:
+      'none runs, and the platform at {listener} serves another database: commands with this configuration do not reach it',
+    remedy:
+      "look where it has its settings from (systemctl cat 'platform*' shows Environment and EnvironmentFile): run this command and others with the same DATA_DIR or DATABASE_URL and --config; or correct them and restart it",
   },
   data_dirs_differ: {
     detail: 'the processes on {host} have several: {directories}',
@@ -327,6 +338,10 @@ export const FINDINGS = {
   receiver_never_reached: {
     detail: 'has failed since {since}: {reason}; nothing was sent yet; messages that wait: {pending}',
     remedy: RECEIVER_REMEDY,
+  },
+  all_silenced: {
+    detail: 'by {by} until {until}: no alert is sent ({reason})',
+    remedy: 'if this is not meant, end it: DELETE /alerts/silences/{silence}, or "Silences" in the console',
   },
   alert_open: { detail: 'since {since}: {text}', remedy: '{remedy}' },
   program_missing: { detail: '{program} does not exist', remedy: PROGRAM_REMEDY },

@@ -46,6 +46,8 @@ export { noNotifications, type AlertNotifications, type AlertOccasion } from './
 export { testReceiver, type Receiver, type ReceiverView } from './notifications/receivers.ts'
 export { encodeAlertRoute } from './notifications/routes.ts'
 export type { RouteExplanation } from './notifications/explain.ts'
+export { matchesAll } from './silences/model.ts'
+export type { SilenceView } from './silences/service.ts'
 export { DUE_TABLES, restoreNotifications } from './restored.ts'
 export { Alerts, type AlertDeps } from './service.ts'
 export { MOST_SEVERE_FIRST } from './store.ts'
@@ -113,6 +115,7 @@ export const alertsDomain = defineDomain({
     return {
       alerts,
       notices: receivers,
+      silences,
       explainRoute: async (id: string) =>
         explainAlert(deps.store.read, await alerts.get(id), { routing, now: deps.clock.now() }),
       routes: [
@@ -135,6 +138,7 @@ export const alertsDomain = defineDomain({
     } satisfies DomainParts & {
       alerts: Alerts
       notices: Receivers
+      silences: Silences
       explainRoute: (id: string) => Promise<RouteExplanation>
     }
   },

@@ -179,6 +179,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   database_newer: { detail: '属于更新的版本：{reason}', remedy: '安装该版本，或恢复升级之前的备份' },
   database_unusable: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   database_damaged: { detail: '已损坏：{reason}', remedy: '停止平台，然后运行：{command}' },
+  rows_lost: {
+    detail: '其中的行被平台以外的程序删除：{table} 中有 {count} 行引用它们',
+    remedy:
+      '若需要这些行，请停止平台，然后运行：{command}；参见 {document} 的“When rows were deleted by another program”',
+  },
   database_read_only: { detail: '已开启：此服务器不接受更改', remedy: '{remedy}' },
   schema_pending: {
     subject: '数据库结构',
@@ -202,6 +207,12 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     subject: '总线',
     detail: '各进程使用 {bus}，而此配置为 {own}',
     remedy: '若更改过 bus.server，请重启各进程；或用它们的配置运行 doctor（--config）',
+  },
+  process_of_other_database: {
+    subject: '使用此数据库的进程',
+    detail: '没有进程在运行，而 {listener} 上的平台使用另一个数据库：用此配置运行的命令不会影响该平台',
+    remedy:
+      "查看它的设置来自何处（systemctl cat 'platform*' 会显示 Environment 和 EnvironmentFile）：用相同的 DATA_DIR 或 DATABASE_URL 以及 --config 运行此命令和其他命令；或更正设置并重启它",
   },
   data_dirs_differ: {
     detail: '{host} 上各进程的目录不一致：{directories}',
@@ -282,6 +293,10 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   receiver_never_reached: {
     detail: '自 {since} 起失败：{reason}；从未发送成功；等待的消息：{pending}',
     remedy: RECEIVER_REMEDY,
+  },
+  all_silenced: {
+    detail: '由 {by} 设置，直到 {until}：不发送任何告警（{reason}）',
+    remedy: '若非本意，请结束它：DELETE /alerts/silences/{silence}，或控制台的“静默”页面',
   },
   alert_open: { detail: '自 {since}：{text}', remedy: '{remedy}' },
   program_missing: { detail: '{program} 不存在', remedy: PROGRAM_REMEDY },

@@ -22,6 +22,7 @@ import { WEEKDAYS, weeklySpans } from '../../../kernel/weekly.ts'
 import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
+import { findLostRows } from '../../../store/files/lost-rows.ts'
 import { quickCheck } from '../../../store/files/quick-check.ts'
 import { restoreRemedy } from '../../backup-files.ts'
 import { explainDatabaseFailure } from '../../database.ts'
@@ -50,6 +51,7 @@ import { findOwnListener } from './network.ts'
 import { shellWord } from '../../../kernel/text.ts'
 
 const INTEGRITY_MS = MINUTE
+const LOST_ROWS_MS = 10 * SECOND
 
 /** What a commit needs to survive a power failure; the key is the name of the engine's setting. */
 const EXPECTED: Readonly<Record<string, (value: string) => boolean>> = {
@@ -76,6 +78,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
     if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
     return [
       await integrity(name, parts),
+      ...(await lostRows(parts)),
       schemaFinding(facts.schema),
       ...settingFindings(facts.settings, parts.loaded.config),
       ...leftFileFinding(facts),
@@ -146,6 +149,19 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
     const command = restoreRemedy(placesOf(loaded))
     return fault(name, 'database_damaged', { reason: errorMessage(error), command })
   }
+}
+
+/** PostgreSQL does not let another program delete them. */
+async function lostRows({ loaded }: DoctorParts): Promise<CheckFinding[]> {
+  const { database } = loaded.config
+  if (database.kind !== 'sqlite') return []
+  // A damaged file, or one that takes longer, has another finding.
+  const lost = await findLostRows(database.path, AbortSignal.timeout(LOST_ROWS_MS)).catch(() => [])
+  const command = restoreRemedy(placesOf(loaded))
+  const document = documentPath('docs/guide/data-backups.md')
+  return lost.map(({ lostFrom, table, rows }) =>
+    warning(`table ${lostFrom}`, 'rows_lost', { table, count: rows, command, document }),
+  )
 }
 
 function schemaFinding({ applied, pending, unknown }: SchemaStatus): CheckFinding {

@@ -133,6 +133,8 @@ function compareClocks(subject: string, now: number, other: number | undefined):
 
 // A platform whose database does not answer says so after 5 s.
 const ANSWER_MS = 7 * SECOND
+// It is recorded right after the listeners are open; the database may be busy meanwhile.
+const RECORDED_AFTER_MS = 5 * SECOND
 
 /** Each address is free, or the platform itself listens there, with the configuration as it is now. */
 export const portsCheck: Check = {
@@ -174,6 +176,7 @@ interface HealthAnswer {
   readonly modules?: readonly string[]
   readonly status: string
   readonly uptime_seconds?: number
+  readonly read_only?: boolean
 }
 
 /** What the platform says that listens there; undefined if none does. */
@@ -188,9 +191,29 @@ async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefin
 
 /** A listener of this configuration at which a platform answers. */
 export async function findOwnListener(config: Config): Promise<OwnListener | undefined> {
+  return findListener(config, () => true)
+}
+
+/** One at which a platform answers that has recorded in its database that it serves it. */
+export async function findRecordedListener(config: Config): Promise<OwnListener | undefined> {
+  return findListener(config, isRecorded)
+}
+
+function isRecorded({ modules = [], status, read_only: readOnly, uptime_seconds: uptime = 0 }: HealthAnswer) {
+  const hasDatabase = modules.some((module) => module !== 'gateway')
+  return hasDatabase && readOnly !== true && status !== 'failing' && uptime * SECOND >= RECORDED_AFTER_MS
+}
+
+async function findListener(
+  config: Config,
+  accepts: (answer: HealthAnswer) => boolean,
+): Promise<OwnListener | undefined> {
   const listeners = listenersOf(config).filter(({ address }) => address.port !== 0)
   const answers = await Promise.all(listeners.map(platformAt))
-  return listeners.find((_, index) => answers[index] !== undefined)
+  return listeners.find((_, index) => {
+    const answer = answers[index]
+    return answer !== undefined && accepts(answer)
+  })
 }
 
 /** Listens for a moment; resolves with the code of the error, undefined if there is none. */

@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/config.ts'
-import type { ReceiverView } from '../../../domains/alerts/index.ts'
+import { matchesAll, type ReceiverView, type SilenceView } from '../../../domains/alerts/index.ts'
 import { counted } from '../../../kernel/text.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ServingProcess } from '../../../store/work/serving.ts'
@@ -7,7 +7,10 @@ import { receiverCodes, type ReceiverCodes } from '../../receivers.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
-/** Whether each receiver of alerts gets what is sent to it, and whether the running platform has its present address. */
+/**
+ * Whether each receiver of alerts gets what is sent to it, whether the running platform has its present address, and what is
+ * silenced.
+ */
 export const receiversCheck: Check = {
   name: 'receivers',
   modules: ['api', 'worker'],
@@ -16,7 +19,10 @@ export const receiversCheck: Check = {
     if (!activity) return [skipped('receivers of alerts', 'needs the database')]
     if (activity.receivers.length === 0) return [skipped('receivers of alerts', NONE)]
     const codes = codesOf(config)
-    return activity.receivers.map((receiver) => findingOf(receiver, activity.processes, codes))
+    return [
+      ...activity.receivers.map((receiver) => findingOf(receiver, activity.processes, codes)),
+      ...activity.silences.map(silenceFinding),
+    ]
   },
 }
 
@@ -56,6 +62,15 @@ function findingOf(
   return sentAt === undefined
     ? fault(subject, 'receiver_never_reached', values)
     : fault(subject, 'receiver_failing', { ...values, sentAt })
+}
+
+function silenceFinding(silence: SilenceView): CheckFinding {
+  const { id, createdBy: by, endsAt, reason } = silence
+  const subject = `silence ${id}`
+  const until = toRfc3339(endsAt)
+  return matchesAll(silence)
+    ? warning(subject, 'all_silenced', { by, until, reason, silence: id })
+    : fine(subject, `by ${by} until ${until}: ${reason}`)
 }
 
 /** A gateway tells nobody. */

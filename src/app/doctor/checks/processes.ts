@@ -2,6 +2,7 @@ import type { Config } from '../../../config/config.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ServingProcess } from '../../../store/work/serving.ts'
 import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { findRecordedListener } from './network.ts'
 
 /** Which processes serve this database, and whether they belong together. */
 export const processesCheck: Check = {
@@ -10,9 +11,16 @@ export const processesCheck: Check = {
     const activity = (await database().catch(() => undefined))?.activity
     if (!activity) return [skipped('of this database', 'needs the database')]
     const { processes } = activity
-    if (processes.length === 0) return [skipped('of this database', 'none runs, or only read-only ones')]
+    if (processes.length === 0) return [await none(config)]
     return [...processes.map(shown), ...versions(processes), ...differences(config, processes)]
   },
+}
+
+/** A password that a command sets here would not be that of the platform that people use. */
+async function none(config: Config): Promise<CheckFinding> {
+  const other = await findRecordedListener(config)
+  if (!other) return skipped('of this database', 'none runs, or only read-only ones')
+  return warning('of this database', 'process_of_other_database', { listener: other.setting })
 }
 
 function shown({ host, processId, modules, version, bus, dataDir, startedAt }: ServingProcess): CheckFinding {

@@ -69,6 +69,14 @@ export interface NewSilence {
 export type SilenceTimes = Pick<Silence, 'startsAt' | 'endsAt'> &
   Partial<Pick<Silence, 'repeat' | 'windowStartsAt' | 'windowEndsAt' | 'seenAt' | 'createdAt' | 'endedBy'>>
 
+/** Whether no alert gets past it. */
+export function matchesAll({
+  matchers,
+  labelMatchers,
+}: Pick<Silence, 'matchers' | 'labelMatchers'>): boolean {
+  return labelMatchers === null && Object.values(matchers).every((expected) => expected === '*')
+}
+
 /** Whether the clock was set back since the silence was worked on: it may have begun or ended by a time that is to come. */
 export function wasSetBack({ seenAt, createdAt = 0 }: SilenceTimes, now: number): boolean {
   return (seenAt ?? createdAt) > now + CLOCK_DIFFERENCE_MS
