@@ -234,14 +234,17 @@ test('the comments before the newest 50 are shown when they are asked for', asyn
   assert.equal(await page.getByRole('button', { name: 'Show older comments' }).count(), 0)
 })
 
+// Within the window.
+const FAR_DOWN_PX = 300
+
 test('a ticket is dragged to another status, back with undo, and not over the change of another', async (t) => {
   const id = await createTicket('Move the printer')
   const page = await world.open(t, 'tickets?view=board')
   const card = (status: string) => column(page, status).getByText('Move the printer')
-  // An empty column takes the card at each height of the board.
+  // A column takes the card below its last one, too.
   const { height } = (await column(page, 'Open').boundingBox()) ?? { height: 0 }
-  assert.ok(height > 300)
-  await card('Open').dragTo(column(page, 'In progress'), { targetPosition: { x: 60, y: height - 20 } })
+  assert.ok(height > FAR_DOWN_PX)
+  await card('Open').dragTo(column(page, 'In progress'), { targetPosition: { x: 60, y: FAR_DOWN_PX } })
   await card('In progress').waitFor()
   await card('Open').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
