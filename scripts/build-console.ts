@@ -31,7 +31,7 @@ const GROUPS: readonly Rolldown.CodeSplittingGroup[] = [
   { name: 'start', tags: ['$initial'], priority: 3 },
   {
     name: 'signed-in',
-    test: /console[/](signed-in[.]tsx|sources[.]ts)$|parts[/](page-head|status-badge|resource[/]resource-view)[.]tsx$/,
+    test: /console[/](signed-in[.]tsx|sources[.]ts)$|parts[/](page-head[.]tsx|report-failure[.]ts|status-badge[.]tsx|resource[/]resource-view[.]tsx)$/,
     priority: 2,
   },
   { name: 'list', test: /parts[/]list[/]list-view[.]tsx$/, priority: 1 },
