@@ -100,7 +100,7 @@ export class Script {
     this.#items.push(item)
   }
 
-  /** Forgets those that have not run: the providers are well again. */
+  /** Removes the scenarios that have not run. */
   clear(): void {
     this.#items.length = 0
   }

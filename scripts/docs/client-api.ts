@@ -117,7 +117,7 @@ function answerType(operation: PlacedOperation): string {
   return [...new Set(types)].join(' | ') || 'undefined'
 }
 
-/** The name of the schema that the data of each event has, by its subject; without those that have none of a name. */
+/** The name of the schema of each event's data, by the subject; an event whose schema has no name is left out. */
 export function eventSchemas(document: OpenApiDocument): Record<string, string> {
   const named = eventData(document).flatMap(([subject, { $ref }]) => ($ref ? [[subject, nameIn($ref)]] : []))
   return Object.fromEntries(named) as Record<string, string>

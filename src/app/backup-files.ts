@@ -31,13 +31,18 @@ function factsOf(path: string): BackupFileFact[] {
   return stats ? [{ path, bytes: stats.size, modifiedAt: stats.mtimeMs }] : []
 }
 
+/** What restores the database from a file; FILE stands for one that is not known. */
+export function restoreCommand(path: string | undefined, configFile?: string): string {
+  const option = configFile === undefined ? '' : ` --config ${shellWord(configFile)}`
+  return `platform data restore ${path === undefined ? 'FILE' : shellWord(path)}${option}`
+}
+
 /** How to restore the database, with the newest file that there is; without a full stop. */
 export function restoreRemedy({ configFile, ...places }: Places): string {
   const files = backupFiles(places)
   const directory = join(places.dataDir, 'backups')
   const [newest] = files
-  const option = configFile === undefined ? '' : ` --config ${shellWord(configFile)}`
-  const command = `platform data restore ${newest ? shellWord(newest.path) : 'FILE'}${option}`
+  const command = restoreCommand(newest?.path, configFile)
   if (newest) return `${command} (the newest of ${counted(files.length, 'file')} in ${directory})`
   return `${command} (there is no file in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
 }

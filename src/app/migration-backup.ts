@@ -8,7 +8,7 @@ import { MINUTE } from '../kernel/time.ts'
 import { migrate, MIGRATIONS, schemaStatus } from '../store/migrate.ts'
 import { createSnapshots, moveFile } from '../store/files/snapshot.ts'
 import type { Store } from '../store/store.ts'
-import { shellWord } from '../kernel/text.ts'
+import { restoreCommand } from './backup-files.ts'
 
 /** What a migration has done. */
 export interface Migrated {
@@ -51,7 +51,7 @@ export async function migrateDatabaseFile(
 
 /** How to go back, for people; without a full stop. */
 export function wayBack(backup: string): string {
-  return `to go back, stop the platform, install the former release, and run: platform data restore ${shellWord(backup)}`
+  return `to go back, stop the platform, install the former release, and run: ${restoreCommand(backup)}`
 }
 
 interface CopyParts {

@@ -29,7 +29,7 @@ import { verifySnapshot } from '../../store/files/verify-snapshot.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
 import { keepAuditSeal, readAuditSeal } from '../../config/secrets.ts'
-import { backupFiles } from '../backup-files.ts'
+import { backupFiles, restoreCommand } from '../backup-files.ts'
 import { documentPath } from '../doctor/document-path.ts'
 import type { Domains } from '../domains.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
@@ -290,8 +290,7 @@ function wayBack({ config, file }: LoadedConfig, former: string | undefined): st
   if (former === undefined) return ''
   if (config.database.kind === 'postgres')
     return `To go back to it, see "When the wrong one was restored" in ${documentPath('docs/guide/data-backups.md')}.\n`
-  const option = file === undefined ? '' : ` --config ${file}`
-  return `To go back to it, run: platform data restore ${former}${option}\n`
+  return `To go back to it, run: ${restoreCommand(former, file)}\n`
 }
 
 /** On a new server: the start would miss the key of the former one. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { MockPayment } from '../../../programs/mock-pay/book.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { Row } from './engine.ts'
 import type { PaymentShop } from './payment-shop.ts'
 import type { Figures } from './scenario.ts'
 
@@ -10,7 +11,7 @@ const UNSETTLED = `select
   (select count(*) from payments where status = 'creating' or (status = 'open' and is_closing = 1)) +
   (select count(*) from payment_refunds where status = 'pending')`
 
-interface Row {
+interface BookedPayment extends Row {
   readonly number: string
   readonly status: string
   readonly attention: string | null
@@ -38,7 +39,7 @@ export async function requireBooks({ engine, mock }: PaymentShop, wantedRefunds:
   const here = (await engine.rows(
     `select p.number, p.status, p.attention, o.order_id, o.status as order_status
       from payments p join orders o on o.order_id = p.order_id`,
-  )) as unknown as Row[]
+  )) as BookedPayment[]
   const paid = here.filter(({ status }) => status === 'paid')
   const [numbersHere, numbersThere] = [paid, there.filter(isPaid)].map(
     (each) => new Set(each.map(({ number }) => number)),
