@@ -144,7 +144,9 @@ for (const engine of ENGINES) {
         await clients.stop()
         assert.deepEqual(clients.unexpected, [])
         for (const [id, status] of clients.acknowledged) acknowledged.set(id, status)
-        assert.equal(platform.logs().at(-1)?.message, 'stopped')
+        // The line of a request whose client leaves meanwhile may come last.
+        const last = platform.logs().filter(({ message }) => message !== 'request')
+        assert.equal(last.at(-1)?.message, 'stopped')
       }
       const orders = await allOrders(await serve('api'))
       const lost = [...acknowledged].filter(([id, status]) => !canHaveBecome(orders.get(id), status))
