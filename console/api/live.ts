@@ -17,7 +17,7 @@ export interface LiveDeps {
 }
 
 export interface LiveListener {
-  /** Begin of the subjects: `order.`. */
+  /** The beginning of the subjects, such as `order.`. */
   readonly prefix: string
   readonly onEvent: (event: LiveEvent) => void
   /** Events were missed: read again. */
@@ -53,8 +53,8 @@ export class LiveEvents {
   }
 
   /**
-   * Follows with this token until the signal aborts, or the token is refused. With a second token everything is read again:
-   * what was read with the first one may have been refused at its end.
+   * Follows with this token until the signal aborts, or the token is refused. A second token reads everything again,
+   * because calls with the first one may have been refused when it had expired.
    */
   async follow(token: string, stopped: AbortSignal): Promise<void> {
     const parser = new StreamParser()
@@ -115,7 +115,7 @@ export class LiveEvents {
       })
       return false
     } catch {
-      // Broken, stopped, paused or silent: the loop continues or ends.
+      // The connection is broken, stopped, paused or silent: the loop of `follow` continues or ends.
       return false
     } finally {
       silence.stop()

@@ -18,7 +18,7 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** What to do when the drive takes the tokens no more. */
+/** What to do when the drive no longer accepts the tokens. */
 export const AUTHORISE_ANEW = 'authorise the drive anew: see "Authorising the drive" in docs/guide/nightly.md'
 
 /**

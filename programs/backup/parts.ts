@@ -63,7 +63,7 @@ export interface BackupRuntime {
 }
 
 export interface AlertsOptions {
-  /** That of the outbox. */
+  /** The directory of the outbox. */
   readonly directory?: string
   readonly logger?: Logger
   /** Left out by a call whose interruption is reported. */
@@ -91,7 +91,7 @@ export function readNight(
   try {
     return new FileStateStore(places.state, quiet).read()
   } catch {
-    // Each run reports a state that cannot be read.
+    // The run itself reports a state that cannot be read.
     return undefined
   }
 }

@@ -193,7 +193,7 @@ class Tokens {
     if (this.#access.has(token)) this.#access.set(token, this.#clock.now())
   }
 
-  /** As when the user withdraws the permission: no token is valid any more. */
+  /** Ends all tokens, as if the user had withdrawn the permission. */
   revokeAll(): void {
     this.#access.clear()
     this.#refresh.clear()

@@ -44,7 +44,7 @@ export class FileTree {
     return entry
   }
 
-  /** Also in the recycle bin. */
+  /** The entry with this id, even if it is in the recycle bin. */
   requireAny(fileId: string): Entry {
     return this.#entries.get(fileId) ?? this.require(fileId)
   }

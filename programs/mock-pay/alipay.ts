@@ -330,7 +330,7 @@ function refundTrade(book: Book, payment: MockPayment, parameters: Members, text
   return done('Y')
 }
 
-/** Alipay tells payments and refunds, and no trade that ends without money. */
+/** Alipay notifies of payments and refunds, but not of a trade that ends without money. */
 function notification(
   { id, kind, at, payment, refund }: PaymentEvent,
   { isForged }: CallbackOptions,

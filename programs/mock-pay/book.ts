@@ -43,7 +43,7 @@ export interface MockRefund {
   status: 'pending' | 'succeeded' | 'failed'
 }
 
-/** What a callback tells. Payment and refund are as they were then. */
+/** The content of a callback, with payment and refund as they were at the event. */
 export interface PaymentEvent {
   readonly id: string
   readonly kind: 'paid' | 'processing' | 'declined' | 'failed' | 'closed' | 'refunded'
@@ -132,7 +132,7 @@ export class Book {
     return refund
   }
 
-  /** Ends a refund and tells it. */
+  /** Ends a refund and calls back. */
   endRefund(payment: MockPayment, refund: MockRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status
     this.#tell('refunded', payment, refund)
@@ -149,7 +149,7 @@ export class Book {
     return isFinal ? this.#move(payment, 'failed', 'failed') : this.#move(payment, 'open', 'declined')
   }
 
-  /** Also of a payment that is closed: the payer was faster. */
+  /** Pays a payment, even if it is closed already: the payer may have been faster. */
   pay(payment: MockPayment): void {
     payment.isScanned = true
     payment.paidAt = this.#clock.now()

@@ -25,14 +25,14 @@ const REGULAR = { ageMs: 0, isForged: false }
 export class Callbacks {
   readonly #deps: CallbackDeps
   readonly #running = new Set<Promise<void>>()
-  /** Those that wait for the next one of their channel. */
+  /** The events that wait until their channel has another one. */
   readonly #held = new Map<Channel, PaymentEvent[]>()
 
   constructor(deps: CallbackDeps) {
     this.#deps = deps
   }
 
-  /** Resolves after the first attempt of each callback that was told until now. */
+  /** Resolves after the first attempt of each callback that was begun until now. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }

@@ -42,7 +42,7 @@ export interface PaySecrets {
   readonly alipay: AlipaySecrets
 }
 
-/** The values of docs/guide/mock-pay.md. One key is that of both sides. */
+/** The values of docs/guide/mock-pay.md. Both sides use the same key. */
 export const TEST_VALUES = {
   stripe: {
     STRIPE_SECRET_KEY: 'sk_test_mock_docvalue_0001',

@@ -334,7 +334,8 @@ function metadataOf(form: URLSearchParams, prefix: string): Record<string, strin
 
 const LIFE = { shortestMs: 30 * MINUTE, longestMs: 24 * HOUR }
 
-// Of 0.50 US dollars, in the currencies that are worth more; the others have minimums of their own, which are larger.
+// 0.50 US dollars in currencies that are worth more than the US dollar; the other currencies have larger minimums of their
+// own.
 const MINIMUM_CENTS: Readonly<Record<string, number>> = { gbp: 30, fkp: 30, gip: 30, kyd: 30, shp: 30 }
 const LEAST_CENTS = 50
 

@@ -74,7 +74,7 @@ export class WechatPayMock implements Provider {
     return errorAnswer(500, 'SYSTEM_ERROR', '系统错误')
   }
 
-  /** WeChat Pay tells payments and refunds, and no order that ends without money. */
+  /** WeChat Pay notifies of payments and refunds, but not of an order that ends without money. */
   callbackOf(event: PaymentEvent, options: CallbackOptions): CallbackRequest | undefined {
     if (event.kind !== 'paid' && event.kind !== 'refunded') return undefined
     const { payment, refund } = event

@@ -14,7 +14,7 @@ const DESCRIPTIONS: Readonly<Record<UnsentReason, string>> = {
 }
 
 const REASONS = Object.keys(DESCRIPTIONS) as UnsentReason[]
-// More than one round suppresses, so that a ticket that waits through many rounds counts once.
+// More titles than one round suppresses, so that a ticket that is suppressed in many rounds counts once.
 const MAX_TITLES = 5_000
 const MAX_SHOWN_TITLES = 20
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-// Not a named import: a Node.js without parseArgs would fail before the check of its version.
+// A named import would fail in a Node.js without parseArgs, before the check of the version.
 import util from 'node:util'
 import { type Environment, variable } from './env.ts'
 

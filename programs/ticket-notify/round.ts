@@ -107,7 +107,7 @@ class Round {
   async #register(opened: OpenedState): Promise<void> {
     const { log, isStopping } = this.#deps
     const isUnreadable = opened.situation === 'unreadable'
-    // Before the file is replaced: a round that ends here reports the alert again instead of never.
+    // Reported before the file is replaced: a round that ends here repeats the alert instead of losing it.
     if (isUnreadable && !(await this.#reportUnreadable(opened.reason)) && isStopping()) return
     const snapshot = opened.situation === 'known' ? opened.snapshot : Snapshot.empty()
     this.#remember(snapshot)
@@ -132,7 +132,7 @@ class Round {
     const state = this.#settings.stateFile
     const alert = unreadableStateAlert(state, reason, server)
     log.error('the state file is unreadable: this is a first round', { state, reason })
-    // Before the report: what is reported has to be closed, too.
+    // Stored before the report, so that the alert is closed later.
     saving(() => this.#deps.store.setOpenAlert(true))
     try {
       await reportAlert(alert)
@@ -171,7 +171,7 @@ class Round {
     const steps = planRound(this.#list.tickets, snapshot, { now: this.#now, ...this.#settings })
     for (const step of steps) this.#count(step)
     for (const step of steps) if (step.action !== 'send') this.#settle(step, snapshot)
-    // Before the first notification: one that cannot be remembered must not be sent.
+    // Stored before the first notification: a notification that cannot be remembered must not be sent.
     this.#save(snapshot)
     for (const step of steps) {
       if (this.#deps.isStopping()) return
@@ -187,7 +187,7 @@ class Round {
   /** Does the steps that send nothing. */
   #settle(step: Exclude<Step, { action: 'send' }>, snapshot: Snapshot): void {
     if (step.action === 'suppress') this.#suppress(step)
-    // It keeps its old entry and is compared again in the next round.
+    // The ticket keeps its old entry, so that the next round compares it again.
     if (step.action === 'suppress' && step.reason === 'budget') return
     this.#record.remove('budget', step.ticket.id)
     snapshot.set(step.ticket.id, step.entry)

@@ -154,7 +154,7 @@ export function toToldEntry(entry: SnapshotEntry): SnapshotEntry {
   )
 }
 
-/** Without the field where the level says the same. */
+/** The entry with this notified level; the field is left out where the level of the entry says the same. */
 function withTold({ told: _, ...entry }: SnapshotEntry, told: string): SnapshotEntry {
   const rest = entry as SnapshotEntry
   return told === notifiedLevel(rest.level) ? rest : { ...rest, told }

@@ -43,7 +43,7 @@ export interface VpnClientOptions {
   readonly device?: string | undefined
   /** Whether to return to the first gateway once it has been healthy for a while. Default: true. */
   readonly failback?: boolean | undefined
-  /** For how long it has to be healthy before that, in milliseconds. Default: 30 s. */
+  /** How long the preferred gateway has to be healthy before the client returns to it, in milliseconds. Default: 30 s. */
   readonly failbackAfterMs?: number | undefined
   /** Called for every change of state; must not throw. */
   readonly onState?: ((event: VpnEvent) => void) | undefined
@@ -168,7 +168,7 @@ class FailoverClient implements VpnClient {
     this.#begin(session, stopping, over.signal)
     const loss = await Promise.race([session.lost, this.#movedBack(session, over.signal)])
     over.abort()
-    // It may have been lost because the session that replaces it was opened.
+    // The session may be lost because its successor was opened.
     const successor = await this.#move
     this.#move = undefined
     this.#session = successor
@@ -225,7 +225,7 @@ class FailoverClient implements VpnClient {
   async #takeOver(session: GatewaySession, gateway: GatewayAddress): Promise<GatewaySession | undefined> {
     await session.finishRequests(FINISH_REQUESTS_MS, this.#stopping.signal)
     const successor = await this.#connector.connectTo(gateway)
-    // In this turn of the event loop, for requests that wait for the end of the move.
+    // Set in this turn of the event loop, for requests that wait for the end of the move.
     this.#session = successor ?? session
     return successor
   }

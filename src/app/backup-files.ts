@@ -31,7 +31,7 @@ function factsOf(path: string): BackupFileFact[] {
   return stats ? [{ path, bytes: stats.size, modifiedAt: stats.mtimeMs }] : []
 }
 
-/** What restores the database from a file; FILE stands for one that is not known. */
+/** The command that restores the database from a file; FILE stands for an unknown path. */
 export function restoreCommand(path: string | undefined, configFile?: string): string {
   const option = configFile === undefined ? '' : ` --config ${shellWord(configFile)}`
   return `platform data restore ${path === undefined ? 'FILE' : shellWord(path)}${option}`

@@ -130,7 +130,7 @@ function effective(texts: readonly TemplateText[]): EffectiveSetting[] {
   return [...byKey].map(([key, { text, source }]) => ({ key, text: JSON.stringify(text), source }))
 }
 
-/** Every setting in effect with its secrets: only for what keeps no more than a code of them. */
+/** Every setting in effect, with its secrets: only for callers that keep nothing but a hash of them. */
 export function settingsWithSecrets({
   config,
   settings,

@@ -101,7 +101,7 @@ export function readAuditSeal(dataDir: string): string | undefined {
   return ignoring('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
 }
 
-/** Undefined removes it: a restored database does not contain what it stands for. */
+/** Stores the seal; undefined removes it, because a restored database does not contain the sealed entries. */
 export function keepAuditSeal(dataDir: string, seal: string | undefined): void {
   const path = join(dataDir, AUDIT_SEAL)
   if (seal === undefined) ignoring('ENOENT', () => unlinkSync(path))

@@ -149,7 +149,7 @@ function isReceiver(path: KeyPath): path is readonly [string, string] {
   return path.length === 2 && path[0] === 'receivers'
 }
 
-/** Everything in a document but the tables that hold settings. */
+/** The keys of a document with their values; a table of settings is replaced by its keys. */
 function entriesOf(table: object, outer: KeyPath): (readonly [path: KeyPath, value: unknown])[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = [...outer, name]

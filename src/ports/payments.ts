@@ -150,7 +150,7 @@ export interface BillRow {
   readonly amountCents: number
 }
 
-/** The callback is not of the provider, or too old. Nothing of it was read. */
+/** Thrown for a callback that does not come from the provider, or is too old. Nothing of it was read. */
 export class BadSignature extends Error {
   override readonly name = 'BadSignature'
 }

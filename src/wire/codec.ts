@@ -48,7 +48,7 @@ interface FieldWriter {
   readonly write: WriteValue
 }
 
-/** Made as code: a loop over the fields, which reads members by names that vary, takes half as long again. */
+/** The function is generated code: a loop that reads members by changing names takes half as long again. */
 function compileEncoder(fields: readonly FieldWriter[]): Encode<unknown> {
   const lines = fields.flatMap(({ name, read }, index) => {
     const [first, next] = ['{', ','].map((separator) =>
@@ -119,7 +119,7 @@ export function decoderOf<T>(schema: TObject): (body: unknown) => T {
   return (body) => read(body, '') as T
 }
 
-/** `path` is that of the value in the body: `items.0.title`. */
+/** `path` is the place of the value in the body, such as `items.0.title`. */
 type ReadValue = (value: unknown, path: string) => unknown
 
 function objectReader(schema: TObject): ReadValue {

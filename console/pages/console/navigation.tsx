@@ -33,10 +33,10 @@ const navigationWords = defineWords({
   },
 })
 
-/** What the entry of a page in the navigation says besides its title. */
+/** A mark at an entry of the navigation, such as a count. */
 interface NavigationMark {
   readonly text: string
-  /** In words. */
+  /** The mark in words, for a screen reader. */
   readonly label: string
 }
 

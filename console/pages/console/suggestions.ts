@@ -13,12 +13,12 @@ import { shellWords } from './shell-words.ts'
 
 // docs/specification.md, Orders
 const ORDER_ID = /^[A-Za-z0-9._:-]{1,64}$/
-// A word without a digit is more likely meant as the name of something to do; the search of the orders takes every id.
+// A word without a digit more likely names an action than an id; the search of the orders takes every id.
 const DIGIT = /\d/
 // The ids of all other objects (RFC 9562).
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-// What has such an id; a session of the VPN cannot be read by its own.
+// The operations that read an object by such an id. There is none for a session of the VPN.
 const PAGES_BY_OPERATION = {
   getTicket: 'tickets',
   getAlert: 'alerts',

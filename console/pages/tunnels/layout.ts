@@ -51,10 +51,10 @@ function toBlocks(
 ): Block[] {
   const toBlock = (user: UserNode): Block => {
     if (everyone) return { kind: 'box', rows: shownAddresses(user).length, user }
-    // One row, as before it was opened: no one changes sides by that.
+    // A user whose addresses are shown counts as one row, as before, so that no user changes sides.
     return { kind: expanded.has(user.key) ? 'box' : 'cluster', rows: 1, user }
   }
-  // One user too many is drawn rather than replaced by a node of the same size.
+  // A node for a single further user would need the same room as that user.
   const most = users.length <= mostUsers + 1 ? users.length : mostUsers
   const others = users.slice(most)
   const blocks = users.slice(0, most).map(toBlock)

@@ -221,7 +221,7 @@ function isAsBefore(values: FormValues, initial: FormValues): boolean {
   return Object.entries(values).every(([path, value]) => value === (initial[path] ?? ''))
 }
 
-/** What is wrong with a value says nothing of the next one. */
+/** Removes the fault of a field whose value was changed. */
 function withoutFault(failure: ApiFailure | null, path: string): ApiFailure | null {
   if (!failure || failure.details.length === 0) return failure
   const details = failure.details.filter((fault) => fault.path !== path && !fault.path.startsWith(`${path}.`))

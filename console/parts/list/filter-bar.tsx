@@ -61,7 +61,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   const clear = () => go(addressOf(path, withoutFilters(query)))
   const close = (name: string) => {
     if (edited.peek() === name) edited.value = null
-    // Not where the user goes on elsewhere.
+    // The focus returns unless the user has moved it elsewhere.
     if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
@@ -249,7 +249,7 @@ function FilterEditor({ filter, ...editor }: EditorProps) {
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>
 
-/** A reference is typed by a user who may not list what it refers to. */
+/** Whether the filter is chosen from a list. A reference is typed by users who may not list what it refers to. */
 function isChosen(filter: ListFilter): filter is ChoiceFilter {
   return filter.kind === 'choice' || (filter.kind === 'reference' && filter.choices().length > 0)
 }

@@ -59,7 +59,7 @@ function without({ views = [] }: KeptList, name: string): readonly KeptView[] {
   return views.filter((view) => view.name !== name)
 }
 
-/** Another version of the console, or a person, may have written something else there. */
+/** Another version of the console, or a person, may have stored something else there. */
 function readLists(): KeptLists {
   try {
     const found: unknown = JSON.parse(readLocal(key) ?? '{}')

@@ -73,7 +73,7 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
 export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
   const words = listWords()
   const views = keptList(path).views ?? []
-  /** The name of the view that gets another one. */
+  /** The view that is being renamed; null for none. */
   const renamed = useSignal<string | null>(null)
   // The line of a removed view goes away, and its button with the focus.
   const returnFocus = useFocusReturn((panel: HTMLElement | null) => panel?.querySelector('input') ?? null)

@@ -30,14 +30,14 @@ export class ListModel<Item> {
   readonly #deps: ListDeps<Item>
   readonly #waiting = new Map<string, Item>()
   #query: ListQuery = {}
-  /** That of the page that is shown. */
+  /** The query of the page that is shown. */
   #shownQuery: ListQuery = {}
   #reading = new AbortController()
   #isReading = false
-  /** Whether an item may have changed since the reading began. */
+  /** Whether an item may have changed since the current reading began. */
   #isOutrun = false
   #isRefreshDue = false
-  /** Whether it was not read because of a change lately: then the next one is shown at once. */
+  /** Whether no change has been read for a while: then the next change is shown at once. */
   #isCalm = true
 
   constructor(deps: ListDeps<Item>) {

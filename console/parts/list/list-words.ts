@@ -7,7 +7,7 @@ export interface ListWords {
   readonly list: string
   readonly empty: string
   readonly noMatch: string
-  /** What the box says in which a text is searched. */
+  /** The label of the box for searching a text. */
   readonly find?: string
   /** How the list gets its items. */
   readonly how?: Beginning

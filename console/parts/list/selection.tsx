@@ -36,7 +36,7 @@ export interface Bulk<Item> {
   readonly titleOf: (item: Item) => string
   readonly actions: readonly BulkAction<Item>[]
   readonly menus?: readonly BulkMenu<Item>[]
-  /** Others, which have a form; `onDone` leaves those chosen for which nothing was done. */
+  /** Changes that need a form; `onDone` gets the items for which nothing was done, which stay chosen. */
   readonly more?: (chosen: readonly Item[], onDone: (left: readonly Item[]) => void) => ComponentChildren
 }
 

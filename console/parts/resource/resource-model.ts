@@ -13,7 +13,7 @@ export class ResourceModel<T> {
   /** Whether the last reading has an answer. */
   #isAnswered = false
   #isReading = false
-  /** Whether the object may have changed since the reading began. */
+  /** Whether the object may have changed since the current reading began. */
   #isOutrun = false
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
@@ -38,7 +38,10 @@ export class ResourceModel<T> {
     if (this.#isOutrun) await this.refresh()
   }
 
-  /** A reading that takes longer than the object stays as it is must not be given up: no answer would ever come. */
+  /**
+   * Reads once more after the current reading. The reading is not given up: an object that changes faster than it is read
+   * would never be shown.
+   */
   #refreshOnceRead(): void {
     if (this.#isReading) this.#isOutrun = true
     else void this.refresh()

@@ -58,7 +58,7 @@ export class NightAlerts {
     })
   }
 
-  /** Reports an event. The details are lines after the text, also after that of a template. */
+  /** Reports an event. The details are lines that follow the text, also that of a template. */
   async report(event: NightEvent, variables: AlertVariables, details: readonly string[] = []): Promise<void> {
     const report: NightReport = { event, variables: { ...this.#options.variables, ...variables }, details }
     await this.#send({ kind: 'report', body: alertReport(report, this.#origin) })
@@ -108,7 +108,7 @@ export class NightAlerts {
     })
   }
 
-  /** One call after the other, in the order in which they were made. */
+  /** Runs the calls one after the other, in the order in which they were made. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work, work)
     this.#turn = result

@@ -18,7 +18,7 @@ export interface OutboxDeps {
   readonly files: OutboxFiles
   readonly clock: WaitingClock
   readonly logger: Logger
-  /** For the waits for another process that has the file. */
+  /** Limits the time that is spent waiting for another process that has the file. */
   readonly limit: TimeLimit
 }
 
@@ -158,7 +158,7 @@ export class Outbox {
   }
 }
 
-/** As many of the last entries as the file may have. */
+/** The last entries that fit into the file. */
 function newest(entries: readonly OutboxEntry[]): OutboxEntry[] {
   const kept = entries.slice(-MAX_ENTRIES)
   let bytes = Buffer.byteLength(formatOutbox(kept))
@@ -172,7 +172,7 @@ interface RefusedEntriesDeps {
   readonly logger: Logger
 }
 
-/** What leaves the outbox without being accepted, and why. */
+/** A request that was removed without having been accepted, and why. */
 type Refused = { readonly reason: string } & ({ readonly entry: OutboxEntry } | { readonly line: string })
 
 const KEPT_LINES = 100

@@ -25,7 +25,7 @@ export type PlatformOutcome =
   | { readonly outcome: 'refused'; readonly status: number; readonly reason: string }
   | {
       readonly outcome: 'unavailable'
-      /** Without an answer there is none. */
+      /** Undefined if there was no response. */
       readonly status?: number
       readonly reason: string
       /** The pause that the platform has asked for. */
@@ -42,7 +42,7 @@ export interface PlatformClientOptions {
   /** Without a slash at its end: `http://127.0.0.1:9990`. */
   readonly url: string
   readonly clock: WaitingClock
-  /** Proves the identity, which the platform else accepts only from trusted peers. */
+  /** Signs a request, because the platform accepts the identity in its headers only from trusted peers otherwise. */
   readonly sign?: SignCall
   /** Ends the calls: they are `unavailable`. */
   readonly signal?: AbortSignal | undefined

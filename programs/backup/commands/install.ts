@@ -57,7 +57,7 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     otherServers: (root.isHost ? readNight(config)?.sharedWith : undefined) ?? [],
     platformProblem: async () => (root.isHost ? platformProblem(parts) : undefined),
     registerHeartbeats() {
-      // An image sends what waits there when it runs; the log of this host has nothing to do with it.
+      // The alerts in an image are sent when the image runs, so the log of this host does not name them.
       const log = root.isHost ? logger : silentLogger
       const directory = root.locate(backupsDirectory(settings))
       return parts.openAlerts({ directory, logger: log, signal: runtime.signal }).registerHeartbeats()

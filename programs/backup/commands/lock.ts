@@ -36,7 +36,7 @@ export async function withRunLock<T>(
 
 const LONGEST_WAIT_MS = 5 * MINUTE
 
-/** The same for a change of the state beside a run, whose end is awaited for some minutes. */
+/** Runs `work` as the only change of the state; waits some minutes for another run to end. */
 export async function withAwaitedRunLock<T>(
   parts: { readonly config: Config; readonly runtime: Pick<BackupRuntime, 'clock' | 'signal'> },
   work: () => Promise<T>,

@@ -2,7 +2,10 @@ import type { BackupState } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
 import { withAwaitedRunLock } from './lock.ts'
 
-/** Changes the state beside a run; a state that cannot be changed is a warning, which names `what` it does not have. */
+/**
+ * Changes the state while another run may have the lock. If that fails, it logs a warning, in which `what` names the
+ * missing part.
+ */
 export async function remember(
   parts: BackupParts,
   what: string,

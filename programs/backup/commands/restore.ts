@@ -37,8 +37,8 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
 }
 
 /**
- * The report of a drill that the drive has stopped before its archive. Nobody watches the monthly drill, so it is filed as
- * any failed one. Throws for a request that cannot be met.
+ * Reports a drill that failed because of the drive before it had an archive. Nobody watches the monthly drill, so its
+ * failure is reported like any other. Throws for a request that cannot be met.
  */
 async function failedDrill(
   parts: BackupParts,
@@ -63,7 +63,7 @@ async function failedDrill(
       },
     )
   }
-  // A drill that cannot begin reports nothing of its own.
+  // A drill that cannot begin adds no alert of its own.
   await parts.openAlerts().deliver()
   if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
   if (error instanceof BackupError)
@@ -72,7 +72,7 @@ async function failedDrill(
   throw error
 }
 
-/** Undefined for another error than one of the drive or of a full disk. */
+/** The reason, if the error comes from the drive or from a full disk; otherwise undefined. */
 function reasonOfDrive(error: unknown): string | undefined {
   if (error instanceof BackupError) return `${error.errorCode}: ${error.message}`
   if (isNoSpace(error)) return `no_space: ${errorMessage(error)}`

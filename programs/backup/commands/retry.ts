@@ -37,7 +37,7 @@ export async function retryBackup(parts: BackupParts, options: RetryOptions): Pr
   }
 }
 
-/** Undefined while another call has the lock, such as that of the timer, which may fail as well. */
+/** Undefined while another call has the lock, such as that of the timer, which may fail itself. */
 async function tryNight(
   parts: BackupParts,
   options: RunOptions,

@@ -233,7 +233,7 @@ export function isTemporary(status: number, code: string): boolean {
   return status === THROTTLED || status >= 500 || FLOW_CODES.includes(code)
 }
 
-/** The drive's own header counts milliseconds, that of HTTP seconds. */
+/** The header of the drive counts milliseconds, the one of HTTP seconds. */
 export function retryAfterMs(answer: HttpAnswer): number {
   const own = Number(answer.header('x-retry-after') ?? Number.NaN)
   const seconds = Number(answer.header('retry-after') ?? Number.NaN)
@@ -251,7 +251,7 @@ function parseMembers(text: string): JsonMembers | undefined {
   }
 }
 
-/** Only what looks like a code: other text of an answer could repeat a token. */
+/** A member that looks like a code; other text of a response could repeat a token. */
 function codeIn(members: JsonMembers | undefined): string | undefined {
   const code = members?.['code']
   return typeof code === 'string' && /^[A-Za-z]\w{0,40}(?:\.\w{1,40})?$/.test(code) ? code : undefined

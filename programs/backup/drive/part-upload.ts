@@ -95,7 +95,7 @@ export class PartUpload {
         this.#deps.api.send({
           method: 'PUT',
           url,
-          // Without a content type, which the signature of the URL does not cover.
+          // There is no content type, because the signature of the URL does not cover one.
           body: this.#body(number),
           idleMs: CALL_TIMEOUT_MS,
           onMove: moved,

@@ -63,7 +63,7 @@ export interface Drive {
   findFolder(path: string): Promise<string | undefined>
   /** The files in a folder, oldest first, without folders and without unfinished uploads. */
   list(folderId: string): Promise<DriveFile[]>
-  /** What the drive has under this id, or undefined. */
+  /** The file with this id, or undefined. */
   stat(fileId: string): Promise<DriveFile | undefined>
   /**
    * Makes the content available under the name. A file of this name with this content is kept and nothing is sent. Other

@@ -22,9 +22,9 @@ import type { DriveSecrets } from './secrets-file.ts'
 import type { TokenFile } from './token-file.ts'
 
 export interface RemoteDriveOptions {
-  /** Such as `https://openapi.alipan.com`. */
+  /** The base address, such as `https://openapi.alipan.com`. */
   readonly apiUrl: string
-  /** Such as `/adrive/v1.0`. */
+  /** The path of all calls, such as `/adrive/v1.0`. */
   readonly apiPrefix: string
   readonly secrets: DriveSecrets
   readonly tokenFile: TokenFile
@@ -113,7 +113,7 @@ class RemoteDrive implements Drive {
     range: DownloadRange = { start: 0, end: file.size },
   ): AsyncIterable<Uint8Array> {
     let at = range.start
-    // After a lost connection it goes on where it stopped.
+    // After a lost connection the download continues where it stopped.
     while (at < range.end) {
       const answer = await this.#openDownload(file, { start: at, end: range.end })
       let received = 0
@@ -251,7 +251,7 @@ class RemoteDrive implements Drive {
     }
   }
 
-  /** Undefined when the drive has forgotten the upload. */
+  /** Continues an upload; undefined if the drive has forgotten it. */
   async #goOn(
     target: UploadTarget,
     source: UploadSource,
@@ -264,7 +264,7 @@ class RemoteDrive implements Drive {
       return toDriveFile(await parts.run({ isResumed }))
     } catch (error) {
       if (!(error instanceof UploadGone)) throw error
-      // It is complete when only the answer was lost.
+      // The upload may be complete if only the response was lost.
       return (await this.#namesakes(target)).find((file) => isSame(file, source))
     }
   }
@@ -315,7 +315,7 @@ function isGone(error: unknown): boolean {
   return error instanceof DriveRefusal && (error.isMissing || error.code === 'ForbiddenFileInTheRecycleBin')
 }
 
-/** What the call would make may be there already. */
+/** Whether the object that the call would create may exist already. */
 function isConflict(error: unknown): boolean {
   return error instanceof DriveRefusal && error.status === CONFLICT
 }

@@ -64,7 +64,7 @@ export class TokenFile {
     } catch (error) {
       throw new BackupError(
         'token_refresh_failed',
-        // Without the cause, which on a full disk would be the code: more space does not bring the tokens back.
+        // The cause is left out: the code of a full disk would suggest that more space brings the tokens back.
         `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); ${AUTHORISE_ANEW}`,
       )
     }
@@ -96,7 +96,7 @@ export class TokenFile {
     return value as Readonly<Record<string, unknown>>
   }
 
-  /** Without the cause: an error of the JSON parser quotes the text. */
+  /** The error has no cause: an error of the JSON parser quotes the text. */
   #unreadable(reason: string): BackupError {
     return new BackupError('token_unreadable', `${this.#path}: ${reason}`)
   }

@@ -8,7 +8,7 @@ import { isDiskFull, systemErrorCode } from '../../files/system-error.ts'
 const PROBE_BYTES = 64 * 1_024
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
 
-/** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with why there is none. */
+/** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with the reason if there is no journal. */
 export async function exportJournal(
   target: string,
   signal: AbortSignal | undefined,

@@ -44,7 +44,7 @@ export interface NightOutcome {
 }
 
 export interface NightOptions {
-  /** With `--no-reboot` false. */
+  /** False with `--no-reboot`. */
   readonly mayReboot: boolean
 }
 
@@ -261,7 +261,7 @@ export class Night {
     return outcome
   }
 
-  /** Once per date: an alert and a ticket, and no more automatic retries. */
+  /** Reports that the night is lost, with an alert and a ticket, and ends its automatic retries. Once per date. */
   async #lose(state: BackupState): Promise<NightOutcome> {
     const { alerts, clock, logger, settings } = this.#deps
     const date = this.#today()
@@ -299,7 +299,7 @@ function resumable(state: BackupState, today: string): RunRecord | undefined {
   return { ...others, status: 'running', reached: hasReached(run, 'verified') ? 'verified' : 'started' }
 }
 
-/** After a failed comparison everything but the package is done again. */
+/** The last step that counts as done for a retry: after a failed comparison only the package. */
 function reachedAfter(run: RunRecord, { job }: RunFailure): RunState {
   return job === verifyStep.name && run.reached !== 'started' ? 'packaged' : run.reached
 }

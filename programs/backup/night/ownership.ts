@@ -9,7 +9,7 @@ export interface Ownership {
   isOwnFile(file: DriveFile): boolean
 }
 
-/** `entries`: those of the index of the month. */
+/** Finds out whose an archive is; `entries` are those of the index of the month. */
 export function ownershipOf(
   { state, deps: { settings } }: Pick<RunContext, 'state' | 'deps'>,
   backupId: string,

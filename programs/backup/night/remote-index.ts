@@ -9,7 +9,10 @@ interface MonthIndex {
   /** The server that has written it. */
   readonly host: string
   readonly format: 1
-  /** No two files have the same content: the drive would keep the old file, which another writer may be about to delete. */
+  /**
+   * Makes the contents of all index files different: the drive would keep an old file with the same content, which another
+   * writer may be about to delete.
+   */
   readonly revision: string
   readonly backups: readonly IndexEntry[]
 }
@@ -31,7 +34,7 @@ export class RemoteIndex {
     this.#host = host
   }
 
-  /** Its entries; none when there is no index, or a damaged one. */
+  /** The entries of the index; none if it is missing or damaged. */
   async read(): Promise<ReadIndex> {
     return (await readIndex(this.#drive, this.#folderId)) ?? { entries: [], files: [], damaged: [] }
   }

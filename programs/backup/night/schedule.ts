@@ -39,7 +39,7 @@ export function dueForRetry(state: BackupState, now: number, schedule: Schedule)
   const run = state.run?.date === date ? state.run : undefined
   const hasFailed = run !== undefined && run.status !== 'done' && !hasReached(run, 'succeeded')
   const isInWindow = time < schedule.windowEnd
-  // A person may run a second backup of the date: it is repeated, too, but the date is not lost with it.
+  // A second backup of a date that a person has started is repeated, too, but the date is not lost if it fails.
   if (hasSucceeded(state, date) && !(hasFailed && isInWindow))
     return nothing(`the backup of ${date} has succeeded`)
   const { failures, lostAt } = nightOf(state, date)
@@ -61,7 +61,7 @@ export function dueForRetryLoop(
   const due = dueForRetry(state, now, schedule)
   if (due.action !== 'retry' || failedAt === undefined) return due
   const left = failedAt + schedule.retryEveryMs - now
-  // After the clock was put back, the failure is in the future.
+  // If the clock was set back, the failure is in the future.
   if (left <= 0 || left > schedule.retryEveryMs) return due
   return { action: 'wait', milliseconds: Math.min(left, LONGEST_WAIT_MS) }
 }

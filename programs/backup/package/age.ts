@@ -35,7 +35,7 @@ export async function* seal(
   const reader = new ByteReader(chunks)
   try {
     let chunk = await reader.readUpTo(CHUNK_BYTES)
-    // Only an empty file has an empty last chunk.
+    // Only an empty file may have an empty last chunk.
     for (let isLast = false; !isLast;) {
       isLast = await reader.isAtEnd()
       yield chunkCipher.encrypt(chunk, isLast)

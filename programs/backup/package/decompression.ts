@@ -76,7 +76,7 @@ async function* through(
   decompress: NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   const fed = pipeline(Readable.from(chunks, { objectMode: false }), decompress)
-  // Its error is also one of the loop.
+  // The loop throws the same error.
   fed.catch(() => undefined)
   for await (const chunk of decompress) yield chunk
   await fed

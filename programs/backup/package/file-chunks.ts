@@ -11,7 +11,7 @@ export async function* transientChunksOf(file: FileHandle, size: number): AsyncI
     at += bytesRead
     return buffer.subarray(0, bytesRead)
   }
-  // Used again: with a new one for each chunk, collecting them takes as long as all the rest on this thread.
+  // The buffer is used again: the collection of one buffer for each chunk takes as long as all the rest on this thread.
   const newBuffer = () => Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
   let [current, other] = [newBuffer(), newBuffer()]
   let next = readInto(current)

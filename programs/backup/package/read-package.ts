@@ -58,7 +58,7 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   })
   failed.catch(() => undefined)
   const ended = new Promise<void>((resolve) => void parser.on('end', () => resolve()))
-  // What follows is padding. The parser would keep all of it in memory.
+  // Padding follows, which the parser would keep in memory.
   let isAtEnd = false
   parser.on('eof', () => (isAtEnd = true))
   try {

@@ -80,7 +80,7 @@ export class Drill {
     return join(workspace.downloads, backup.file)
   }
 
-  /** Before the download, which would be in vain without them. */
+  /** Called before the download, which would be useless without the identities. */
   async #identities(): Promise<readonly string[]> {
     const { identityFile } = this.#deps
     if (!this.#subject.backup.file.endsWith('.age')) return []
@@ -134,7 +134,7 @@ export class Drill {
     return manifest
   }
 
-  /** Before a file of the package is written. */
+  /** Called before a file of the package is written. */
   async #requireFitting(manifest: PackageManifest): Promise<void> {
     const { backup, workspace } = this.#subject
     if (manifest.backup_id !== backup.backupId)

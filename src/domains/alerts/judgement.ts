@@ -130,8 +130,8 @@ export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
 }
 
 /**
- * The alert with those of its times that were written before the clock was set back as due now: they are further away than they
- * ever are at first. When it expires is a time of its reporter.
+ * The alert with all due times that a clock has written before it was set back as due now: such times are further away than
+ * a due time can be. The time of expiry stays: the reporter has chosen it.
  */
 export function withFarTimesDue(alert: Alert, at: number, acknowledgeForMs: number): Alert {
   const { acknowledgedUntil, repeatAt, repeatEveryMs, freeze } = alert
@@ -288,7 +288,7 @@ function withStatus(alert: Alert, status: AlertStatus): Alert {
   return { ...alert, status, acknowledgedWeight: null, acknowledgedUntil: null }
 }
 
-/** The alert with the time at which it is told again: only one that fires is. */
+/** Sets the time at which a firing alert is notified again; other alerts have none. */
 function withRepetition(alert: Alert, at: number): Alert {
   const { status, repeatEveryMs } = alert
   return { ...alert, repeatAt: status === 'firing' && repeatEveryMs !== null ? at + repeatEveryMs : null }

@@ -98,7 +98,7 @@ export class Alerts implements RecoverableAlerts {
   readonly #deps: AlertDeps
   readonly #reports: Counter
   readonly #changes: Counter
-  /** How far the wall clock is ahead of the monotonic one, as it was when alerts were last searched for far times. */
+  /** How far the wall clock was ahead of the monotonic clock when {@link withFarTimesDue} was last applied to all alerts. */
   #aheadMs = Number.POSITIVE_INFINITY
 
   constructor(deps: AlertDeps) {
@@ -126,7 +126,7 @@ export class Alerts implements RecoverableAlerts {
         await this.#record(tx, first, actor)
         return { alert: this.#countReport(tx, first.alert), outcome: 'new' }
       }
-      // Not there if it was pruned meanwhile; then the insertion succeeds.
+      // An alert that was pruned meanwhile is not there; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
       const alert = await this.#apply(tx, known, judgeReport(known, report, cause), actor)

@@ -262,7 +262,7 @@ function inLockOrder(queries: Queries, ids: readonly string[]) {
   return db(queries).selectFrom('alerts').select(ALERT).where('id', 'in', ids).orderBy('identity')
 }
 
-/** Those of the alerts with these `alarm_id`s that have not recovered. */
+/** The alerts with these `alarm_id`s that have not recovered. */
 export async function findOpenAlarms(queries: Queries, alarmIds: readonly string[]): Promise<AlertView[]> {
   if (alarmIds.length === 0) return []
   return db(queries)

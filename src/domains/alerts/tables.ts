@@ -31,7 +31,7 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
-  /** Those of its intake, as JSON; null for a report. */
+  /** The labels of the alert, as JSON; null for a report without labels. */
   labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),

@@ -131,7 +131,7 @@ export class AuditSeals {
     return (await listSealKeys(this.#deps.store.read)).filter((id) => !known.has(id))
   }
 
-  /** One page, or what the open one still takes; undefined when nothing is left, or another worker was first. */
+  /** Seals one page, or adds entries to the last page; undefined when nothing is left, or another worker was faster. */
   async #sealNext(key: AuditKey, through: number): Promise<SealPage | undefined> {
     const { store, pageEntries = PAGE_ENTRIES } = this.#deps
     const last = await newestSealPage(store.read)
@@ -184,7 +184,7 @@ export class AuditSeals {
     return true
   }
 
-  /** Said once in each process: it goes on with the key that it has. */
+  /** Reports lost keys, once in each process. The worker continues with the key that it has. */
   async #reportLostKeys(): Promise<void> {
     if (this.#hasLookedForKeys) return
     const lost = await this.lostKeys()
@@ -289,7 +289,7 @@ class SealWalk {
     const key = this.#keys.get(page.keyId)
     if (!key) return { fault: 'key_unknown', page: page.page, keyId: page.keyId }
     const through = page.codes.at(-1)?.[0] ?? this.end
-    // One more than there should be shows the first that was put in.
+    // One row more than the page should have: it shows the first inserted row.
     const rows = await readRows(this.#reads, this.end, through, page.codes.length + 1)
     let previous = page.previous
     for (const [index, [seq, code]] of page.codes.entries()) {
@@ -354,7 +354,7 @@ function orderFault(last: SealPage, page: SealPage): AuditFault | undefined {
   return follows ? undefined : { fault: 'seal_changed', page: page.page }
 }
 
-/** Whether the trail still has what a kept seal stands for. What was removed for its age is not asked for. */
+/** Checks whether the trail still has the sealed entries. Entries that were removed because of their age do not count. */
 async function sealFault(reads: Reads, seal: AuditSeal): Promise<AuditFault | undefined> {
   const page = await sealPageWith(reads, seal.total)
   if (!page) return { fault: 'cut_off', seal }

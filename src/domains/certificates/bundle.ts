@@ -86,7 +86,7 @@ function warningsOf(judged: Judged): CertificateWarning[] {
   return WARNING_RULES.filter(([, holds]) => holds(judged)).map(([warning]) => warning)
 }
 
-/** Clients verify the signature of the first certificate, and not the one of a root that its own key has made. */
+/** Whether a signature is weak. Clients verify that of the first certificate, but not that of a self-signed root. */
 function hasWeakSignature({ certificates, links }: Judged): boolean {
   return certificates.some(
     ({ isSignatureWeak }, index) => isSignatureWeak && (index === 0 || !isSelfSigned(links[index])),

@@ -135,7 +135,7 @@ export function wildcardOf(name: string): string | undefined {
   return rest === undefined ? undefined : `*${rest}`
 }
 
-/** Whether one has at least the names of the other, each as it is or by a wildcard. */
+/** Whether one certificate has at least the names of the other, each exactly or by a wildcard. */
 export function covers(one: Pick<Replaceable, 'names' | 'subject'>, other: typeof one): boolean {
   const names = new Set(coverageOf(one))
   return coverageOf(other).every((name) => names.has(name) || names.has(wildcardOf(name) ?? name))

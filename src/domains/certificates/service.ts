@@ -194,7 +194,7 @@ export class Certificates {
     return store.readAside(countCertificates(store.read, clock.now()))
   }
 
-  /** As the transaction has left it: what replaces it may have changed, too. */
+  /** The certificate as the transaction has left it: its replacement may have changed, too. */
   async #reread(tx: Tx, { id }: Certificate): Promise<Certificate> {
     return requireCertificate(await findCertificate(tx, id), id)
   }

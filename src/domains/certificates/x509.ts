@@ -121,7 +121,7 @@ function readNames(text: string | undefined, block: number): string[] {
   return [...new Set(names)]
 }
 
-/** The address in its canonical form (RFC 5952); empty if it is none. */
+/** The address in its canonical form (RFC 5952); empty if the text is not an address. */
 function toAddress(text: string): string {
   const version = isIP(text)
   if (version === 0) return ''
@@ -253,7 +253,7 @@ function invalidCertificate(code: FaultCode, values?: ErrorValues): AppError {
   return new AppError('invalid', 'invalid_certificate', detail.message, { details: [detail] })
 }
 
-/** For one block; the first one has the number 1. */
+/** The error for one block of the bundle; blocks are counted from 1. */
 function invalidBlock(number: number, reason: string): AppError {
   return invalidCertificate('pem_block', { block: number, reason })
 }

@@ -354,7 +354,7 @@ export class Commands {
   }
 }
 
-/** An argument as it is, if it is visible as one. */
+/** An argument, in quotes if it would not be visible as one argument otherwise. */
 function quoted(argument: string): string {
   return /^[\w./:=@%+,-]+$/.test(argument) ? argument : JSON.stringify(argument)
 }

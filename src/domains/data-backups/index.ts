@@ -52,7 +52,7 @@ export const dataBackupsDomain = defineDomain({
         api: [backupGaugesJob(backups, metrics)],
         worker: [backupMaintenanceJob(backups, everyMs), ...integrityJobs(deps)],
       },
-      // Also in the api: a request must not wait for a worker that does not run.
+      // The api has a runner, too: a request must not wait for a worker that does not run.
       runners: { api: [worker], worker: [worker] },
       builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
     } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker; everyMs: number | undefined }

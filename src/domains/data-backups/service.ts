@@ -253,7 +253,7 @@ export class DataBackups {
       const code = error instanceof AppError ? error.code : undefined
       if (CANNOT_BEGIN.includes(code))
         await store.write((tx) => this.#refuse(tx, (error as AppError).message))
-      // Otherwise another process was first.
+      // If another process was faster, there is nothing to do.
       else if (code !== 'backup_running') throw error
     }
   }

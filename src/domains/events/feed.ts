@@ -136,7 +136,7 @@ export class EventFeed {
   /** Takes the reader one step closer to the feed. */
   async #catchUp(reader: EventReader): Promise<void> {
     const target = this.#places
-    // The feed has no place yet, or the reader is ahead of it.
+    // The feed has no place yet, or the reader is ahead of the feed.
     if (!target || !reader.logs.some((log) => reader.places[log] < target[log]))
       return void (await Promise.race([this.#round.promise, reader.over]))
     try {

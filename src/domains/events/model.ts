@@ -4,7 +4,7 @@ import { matchesPattern, requireReaders, type DeclaredSubject } from '../../kern
 
 /** Which events a reader gets. */
 export class Subscription {
-  /** The same for all subscriptions to the same events. */
+  /** Subscriptions to the same events have the same key. */
   readonly key: string
   readonly #patterns: readonly string[]
   readonly #readable: readonly string[]

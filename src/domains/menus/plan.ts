@@ -204,7 +204,10 @@ function newNodeHasTitle({ items, before }: EditDraft): ErrorDetail | undefined 
   return untitled && fieldFault(`${untitled.path}.title`, 'required')
 }
 
-/** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
+/**
+ * Refuses a parent that does not exist. Only an edit with `replace` deletes nodes, and it names all others, so the child of
+ * a deleted node is always named.
+ */
 function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefined {
   for (const each of items) {
     const parentId = after.get(each.item.id)?.parentId ?? null
@@ -215,7 +218,7 @@ function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefi
   return undefined
 }
 
-/** There was no cycle before, so one of its nodes is named. */
+/** Refuses a cycle. The tree had none before, so each cycle contains a named node. */
 function hasNoCycle({ items, after, levels }: EditDraft): ErrorDetail | undefined {
   const lost = items.find(({ item: { id } }) => !levels.has(id))
   if (!lost) return undefined

@@ -65,7 +65,7 @@ export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {
   return (await tx.change(insert, order)) === 1
 }
 
-/** Also an archived one. */
+/** The order with this id, also if it is archived. */
 export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
   return (await first(queries, find, { orderId })) ?? findArchivedOrder(queries, orderId)
 }
@@ -112,7 +112,7 @@ export async function listChanges(queries: Queries, orderId: string): Promise<Or
       .selectFrom(table)
       .select(['version', 'at', 'from_status as from', 'to_status as to', 'actor'])
       .where('order_id', '=', orderId)
-  // In one query: between two of them the order may move to the archive.
+  // One query reads both tables: between two queries the order may move to the archive.
   const rows = await changesIn('order_history')
     .unionAll(changesIn('archived_order_history'))
     .orderBy('version')
@@ -130,7 +130,7 @@ export function countByStatus(queries: Queries) {
 
 /** The query that counts all orders: a status has a row for each of the two tables. It runs with `readAside`, too. */
 export function countWithArchive(queries: Queries) {
-  // In one query: between two of them an order may move to the archive.
+  // One query counts both tables: between two queries an order may move to the archive.
   return countIn(queries, 'orders').unionAll(countIn(queries, 'archived_orders'))
 }
 

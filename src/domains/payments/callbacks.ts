@@ -66,7 +66,7 @@ export class Callbacks {
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
   async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
     const channel = this.#options.channels.get(name)
-    // Strangers are not told which there are.
+    // The response does not reveal which channels exist.
     if (!channel) throw noChannel(name)
     try {
       return channel.verifyCallback(headers, body)
@@ -111,7 +111,7 @@ export class Callbacks {
   async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
     if (callback.type === 'other') return 'foreign'
     const { applyState, clock, refunds, takeUnknown } = this.#options
-    // Without an id it cannot be recognized; the state of the row decides then.
+    // A callback without an id cannot be recognized as repeated; the state of the row decides then.
     const { eventId } = callback
     if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
     const actor = `payment:${name}`

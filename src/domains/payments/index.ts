@@ -74,7 +74,7 @@ export const paymentsDomain = defineDomain({
           ? [callbackPruneJob(payments.callbacks), channelCheck, reconciliationJob(reconciliations)]
           : [],
       },
-      // Also in the api: a payment must not wait for a worker that does not run.
+      // The api has runners, too: a payment must not wait for a worker that does not run.
       runners: { api: runners, worker: runners },
     } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
   },

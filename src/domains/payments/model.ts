@@ -27,7 +27,7 @@ export interface Payment {
   readonly status: PaymentStatus
   readonly amountCents: number
   readonly currency: string
-  /** Its name at the provider. */
+  /** The number of the payment at the provider. */
   readonly number: string
   readonly providerId: string | null
   readonly paidCents: number | null
@@ -148,7 +148,7 @@ const UNCLEAR_PAUSES_MS = [5 * SECOND, 10 * SECOND, 20 * SECOND]
 const LONGEST_UNCLEAR_PAUSE_MS = 40 * SECOND
 const CLOSE_AGAIN_AFTER_MS = 30 * SECOND
 const PAYMENT_LOOKS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE]
-/** No payment waits longer for its next query. */
+/** The longest pause before the next query of a payment. */
 export const LONGEST_PAYMENT_PAUSE_MS = 15 * MINUTE
 // A payer who was there in the last second has paid then.
 const AFTER_EXPIRY_MS = 10 * SECOND

@@ -145,7 +145,7 @@ export class Refunds {
 
   async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
     const { number, amountCents, reason, providerId, isSent, createdAt, queuedAt } = refund
-    // If the amount is not that of the order, the provider knows the one that was paid.
+    // If the amount differs from the order, the provider knows the amount that was paid.
     const payment = referenceOf({ ...row, amountCents: row.paidCents ?? row.amountCents })
     const now = this.#options.clock.now()
     const maySend = now < queuedAt + REPEAT_FOR_MS
@@ -153,7 +153,7 @@ export class Refunds {
       const reference = { number, providerId: providerId ?? undefined, payment, amountCents }
       const state = await channel.queryRefund(reference)
       if (state.status !== 'unknown') return state
-      // No money has gone back, and none will under this number.
+      // No money was refunded, and none will be under this number.
       if (now >= createdAt + REPEAT_FOR_MS) return { ...state, status: 'failed', reason: 'unclear' }
       if (!maySend) return state
     }

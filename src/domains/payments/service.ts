@@ -209,7 +209,7 @@ export class Payments implements OrderPayments {
     }
   }
 
-  /** Creates the payment at the provider if that is not clear yet, and returns it as it is then. */
+  /** Creates the payment at the provider if its creation is unclear; returns the resulting state. */
   async complete(id: string): Promise<PaymentRow> {
     const payment = await this.get(id)
     if (payment.status !== 'creating' || payment.isClosing) return payment
@@ -251,7 +251,7 @@ export class Payments implements OrderPayments {
     }
   }
 
-  /** Applies what the provider has answered to the payment as it is now. */
+  /** Applies the answer of the provider to the current state of the payment. */
   async applyStep(tx: Tx, id: string, step: CallOutcome, actor: string): Promise<void> {
     if (step.type === 'unclear') return
     const payment = await findPayment(tx, id)
@@ -312,7 +312,7 @@ export class Payments implements OrderPayments {
     return payment
   }
 
-  /** Closes a payment at the provider whose closing was asked for, and returns it as it is then. */
+  /** Closes a payment at the provider if that was requested; returns the resulting state. */
   async close(id: string): Promise<PaymentRow> {
     const payment = await this.get(id)
     if (payment.status !== 'open') return payment

@@ -32,7 +32,10 @@ export interface RunnerScope {
   readonly everyMs?: number
 }
 
-/** One for each channel, because a provider that does not answer must not make the others wait; the last is for rows of removed ones. */
+/**
+ * The scopes of the runners: one for each channel, because a provider that does not answer must not delay the others; the
+ * last one is for rows of removed channels.
+ */
 export function runnerScopes(channels: readonly string[]): RunnerScope[] {
   const filter = (operator: ClaimFilter['operator'], values: readonly string[]): ClaimFilter => ({
     column: 'channel',

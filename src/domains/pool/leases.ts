@@ -72,7 +72,8 @@ const longestFree = statement<FreeSince, FreeLease>((...build) =>
   searchLongestFree(...build).select(leases.pick('address', 'releasedAt')),
 )
 
-// In one statement: of the writes that share a transaction, none would skip what another one has only locked.
+// One statement finds and takes the address: writes that share a transaction do not skip rows that another one has only
+// locked.
 const takeLongestFree = statement<NewHolder & FreeSince, { address: number }>((on, value, capabilities) =>
   on
     .updateTable('vpn_leases')

@@ -28,7 +28,7 @@ export interface AddressLeases {
     tx: Tx,
     holder: { readonly sessionId: string; readonly userId: string; readonly device: string | null },
   ): Promise<number>
-  /** What a lease for that device touches. */
+  /** The rows that a registration of that device touches. */
   touches(holder: { readonly userId: string; readonly device: string | null }): TouchedRow[]
   release(tx: Tx, address: number, sessionId: string, at: number): Promise<void>
 }
@@ -141,8 +141,8 @@ export class Registrations {
   }
 
   async #replace(tx: Tx, userId: string, device: string): Promise<void> {
-    // Otherwise a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and the
-    // device would lose its address.
+    // Without the lock, a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and
+    // the device would lose its address.
     await lockName(tx, deviceLock(userId, device))
     const live = await findLiveOfDevice(tx, userId, device)
     if (live) await this.#closer.close(tx, live, REPLACED)

@@ -93,7 +93,7 @@ export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
   return row && users.decode(row)
 }
 
-/** For {@link shareUser} and {@link lockUser}. */
+/** The row that {@link shareUser} and {@link lockUser} lock. */
 export function userRow(id: string): TouchedRow {
   return touchedRow('users', id)
 }

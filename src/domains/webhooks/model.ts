@@ -111,7 +111,7 @@ export const RETRY_PAUSES_MS = [
   20 * HOUR,
   24 * HOUR,
 ]
-/** No pause is longer, whatever an endpoint asks for. */
+/** The longest pause, whatever an endpoint asks for. */
 export const LONGEST_PAUSE_MS = DAY
 const GIVE_UP_AFTER_MS = RETRY_PAUSES_MS.reduce((sum, pause) => sum + pause, 0)
 /** docs/specification.md, Webhooks */
@@ -229,7 +229,7 @@ function laterPause(known: number | null, asked: number | null, now: number): nu
   return latest > now ? latest : null
 }
 
-/** The secrets that sign a call: the former one as long as it is valid. */
+/** The secrets that sign a call: the current one, and the former one as long as it is valid. */
 export function signingSecrets(
   { secret, formerSecret, formerSecretUntil }: StoredWebhook,
   now: number,

@@ -249,7 +249,7 @@ function requireCallable(caller: WebhookCaller, url: string): void {
   if (refusal) throw refusal
 }
 
-/** As it was, for the audit trail. */
+/** The webhook before the change, for the audit trail. */
 async function stateOf(webhooks: Webhooks, id: string, tx: Tx): Promise<object> {
   return new JsonText(encodeWebhook(await webhooks.get(id, tx)))
 }

@@ -71,7 +71,7 @@ export interface WebhookDeps {
 /** docs/specification.md, Webhooks: each may have a slow endpoint, and none of them waits for another. */
 export const MAX_WEBHOOKS = 100
 
-/** What the worker is told of. */
+/** Wakes the parts of the worker. */
 interface Waking {
   /** There may be a webhook, or a place in the log, that it has not seen. */
   wakeFeed(): void

@@ -333,7 +333,7 @@ export async function insertDelivery(tx: Tx, delivery: WebhookDelivery): Promise
   await tx.change(insertOne, delivery)
 }
 
-/** In their order. */
+/** Inserts deliveries in their order. */
 export async function insertDeliveries(tx: Tx, created: readonly WebhookDelivery[]): Promise<void> {
   if (created.length === 0) return
   const rows = created.map((each) => deliveries.values((name) => each[name] as never))

@@ -153,7 +153,7 @@ class EndpointDelivery {
   async run(signal: AbortSignal): Promise<void> {
     const { endpoints, store, webhooks } = this.#deps
     for (;;) {
-      // Before the look, so that what comes during it is not missed.
+      // Called before the look, so that deliveries that arrive during it are not missed.
       const { woken, forget } = endpoints.next(this.#id)
       await this.#begin(signal)
       if (this.#calls.size > 0) await Promise.race([...this.#calls.values(), woken])
@@ -182,7 +182,10 @@ class EndpointDelivery {
     for (const [delivery, sent] of await this.#bodiesOf(next)) this.#call(webhook, delivery, sent, signal)
   }
 
-  /** With the body of each; undefined where the log has it no more. The rest follows when these are sent. */
+  /**
+   * The due deliveries with their bodies; undefined where the log no longer has the event. Further deliveries are read
+   * after these were sent.
+   */
   async #bodiesOf(due: readonly Due[]): Promise<[Due, Sent | undefined][]> {
     const places = due.flatMap(({ place }) => (place === null ? [] : [place]))
     const messages = await this.#deps.log.readMessagesAt(places)
@@ -230,7 +233,7 @@ function testOf(body: string): Sent {
   return { body, trace: traceHeadersOfEvent(body) }
 }
 
-// So many events are read from the log at a time. What is due already waits in the log.
+// This many events are read from the log at a time. The log keeps due events until then.
 const BATCH = 100
 const MAX_DUE = 500
 // An endpoint that refuses some events for days must not stop the others.
@@ -422,7 +425,7 @@ interface LoggedEvent {
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** What any of the endpoints wants; undefined for so many subjects that a condition would cost more than it spares. */
+/** The subjects of all endpoints together; undefined if there are so many that a condition would cost more than it saves. */
 function unionOf(group: readonly StoredWebhook[]): string[] | undefined {
   const subjects = [...new Set(group.flatMap((webhook) => webhook.subjects))]
   return subjects.length > UNION_SUBJECTS || subjects.includes('*') ? undefined : subjects

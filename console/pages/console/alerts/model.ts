@@ -26,7 +26,7 @@ export const ALERT_TONES = {
   frozen: 'held',
 } as const satisfies Readonly<Record<Alert['status'], BadgeTone>>
 
-/** In the history, where each state has a dot. */
+/** The tones of the states in the history, where each state has a dot. */
 export const ALERT_CHANGE_TONES: Readonly<Record<Alert['status'], Tone>> = {
   firing: 'warning',
   acknowledged: 'active',
@@ -102,7 +102,7 @@ export function silencesOf(alerts: readonly Alert[], now: number): readonly Body
   }))
 }
 
-/** What a form for the first silence of {@link silencesOf} begins with. */
+/** The initial values of the form for the first silence of {@link silencesOf}. */
 export function silenceForm(alerts: readonly Alert[], now: number): FormValues {
   const [first] = silencesOf(alerts, now)
   const { matchers, ...rest } = first ?? {}

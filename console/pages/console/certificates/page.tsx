@@ -122,7 +122,7 @@ function emptyPem(): void {
 
 const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_exists']
 
-/** Puts a refusal of the text to its field. */
+/** Shows the refusal of a text as a fault of the field `pem`. */
 function atPem(failure: ApiFailure): ApiFailure {
   if (!PEM_CODES.includes(failure.code)) return failure
   return { ...failure, details: [{ path: 'pem', code: 'console', message: failure.message }] }

@@ -3,16 +3,16 @@ import type { DataBackup } from './model.ts'
 
 export interface Restoration {
   readonly command: string
-  /** The variable that the command needs beside it, because its value is a secret. */
+  /** A variable that the environment of the command must have, because its value is a secret. */
   readonly secretVariable?: string
 }
 
-/** The command for users who may not read the settings: with placeholders for what only those say. */
+/** The command for users who may not read the settings; it has placeholders for their values. */
 export function restoreTemplate({ id }: Pick<DataBackup, 'id'>): string {
   return `platform data restore DATA_DIR/backups/${id}.* --config FILE`
 }
 
-// What determines where the database is.
+// The setting that determines where the database is.
 const DATA_DIR = 'data_dir'
 const DATABASE = 'database.url'
 

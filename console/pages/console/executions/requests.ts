@@ -19,7 +19,7 @@ const MOST_REQUESTS = 100
 
 interface Requests {
   readonly items: readonly Execution[]
-  /** Whether there are more than are read. */
+  /** Whether there are more requests than were read. */
   readonly hasMore: boolean
 }
 

@@ -21,7 +21,7 @@ function missingIds(from: MenuNodes, nodes: MenuNodes): readonly string[] {
   return from.map(({ id }) => id).filter((id) => !present.has(id))
 }
 
-/** The request that leads from one tree to the other. Only an edit that names every other node can delete some. */
+/** The request that changes one tree into the other. An edit can only delete nodes if it names all others. */
 export function editOf(base: MenuNodes, draft: MenuNodes): MenuEdit {
   const before = byId(base)
   const items = draft.map((node) => ({ id: node.id, ...changedFields(before.get(node.id), node) }))

@@ -96,7 +96,7 @@ function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
   return versions.map((nodes) => byId(nodes).get(id)?.title).find((title) => title !== undefined) ?? id
 }
 
-/** What a version has there; a new title beside the former one, because the menu is known by that. */
+/** The value of an aspect in a version. A new title follows the former one, by which the user knows the menu. */
 function renamed(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
   const text = valueText(nodes, id, aspect)
   const former = byId(base).get(id)?.title

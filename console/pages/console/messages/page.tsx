@@ -32,7 +32,7 @@ const MESSAGE_TONES: Readonly<Record<Message['status'], Tone>> = {
   dead: 'danger',
 }
 
-/** Whether its delivery, or its refusal by the bus, is still to come. */
+/** Whether the bus has neither accepted nor refused the message yet. */
 function isWaiting({ status }: Message): boolean {
   return status === 'pending'
 }
@@ -113,7 +113,7 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps) {
   )
 }
 
-/** Reads the list again when the message beside it has another status: that has no event. */
+/** Reads the list again when the status of the shown message changes, because no event reports that. */
 function useListFollows({ value }: ResourceModel<Message>): void {
   const refreshList = useListRefresh()
   const status = value.value?.status
@@ -124,7 +124,7 @@ function useListFollows({ value }: ResourceModel<Message>): void {
   }, [status])
 }
 
-/** Says that the message which is shown has died; its status alone changes without a word. */
+/** Says that the shown message has died, because a changed status alone is easily overlooked. */
 function useDeathToast({ value }: ResourceModel<Message>): void {
   const status = value.value?.status
   const shown = useRef(status)

@@ -69,7 +69,7 @@ function orderBulk(): Bulk<Order> | false {
   )
 }
 
-/** Whether the end is looked for of orders that have none. */
+/** Whether the filters ask for the end of orders that have not ended. */
 function endsNever({ status, ended, ended_from, ended_to }: ListQuery): boolean {
   const hasEnd = [ended, ended_from, ended_to].some((each) => each !== undefined)
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)

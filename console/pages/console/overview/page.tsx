@@ -176,7 +176,7 @@ const alertRoutes: ResourceSource<AlertRoutes> = {
       : Promise.resolve({ ok: true, value: { routes: [] }, etag: null }),
 }
 
-/** That nobody is notified of alerts, or not of all, as long as the default route has no receiver. */
+/** Warns that nobody is notified of some or all alerts, as long as the default route has no receiver. */
 function ReceiverNotice({ routes }: AlertRoutes) {
   const { noReceiver, noDefaultReceiver, toReceivers } = overviewWords()
   const reached = routes.filter(({ receivers }) => receivers.length > 0)
@@ -319,7 +319,7 @@ const doctorReport: ResourceSource<Pick<DoctorReport, 'findings'>> = {
       : Promise.resolve({ ok: true, value: { findings: [] }, etag: null }),
 }
 
-/** Whether the doctor says already that the bus cannot be used. */
+/** Whether the findings of the doctor already say that the bus cannot be used. */
 function isBusFound(findings: DoctorReport['findings']): boolean {
   return findings.some(({ check, result }) => check === 'bus' && result === 'error')
 }
@@ -454,7 +454,7 @@ function OrderCourses({ orders, series }: OrderCoursesProps) {
 
 interface CourseRowProps {
   readonly course: StatusCourse
-  /** Its place in the chart. */
+  /** The index of its column in the chart. */
   readonly index: number
   readonly current: number | null
 }

@@ -100,7 +100,7 @@ interface ReceiverRowProps extends Pick<ReceiverTableProps, 'onTested'> {
 function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
   const { states } = receiverWords()
   const { name, kind, state, pending, last_success_at, last_error } = receiver
-  // One that was never used is known to fail only when it does.
+  // A receiver that was never used may not work, although its state is `ok`.
   const shown = state === 'ok' && last_success_at === null ? 'unused' : state
   return (
     <tr>

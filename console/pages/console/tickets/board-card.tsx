@@ -93,7 +93,7 @@ interface AssigneeProps extends Pick<TicketCardProps, 'ticket' | 'apply'> {
 function Assignee({ ticket: { id, assignee }, mayChoose, apply }: AssigneeProps) {
   const { fields, nobody } = ticketWords()
   const present = assignee ?? NOBODY
-  // Until the answer is there.
+  // The chosen assignee until the API has answered.
   const chosen = useSignal<string | null>(null)
   // Until the user comes near, the other users need no elements.
   const isNear = useSignal(false)

@@ -43,7 +43,7 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
   useActions(() => [
     { title: words.nextCard, keys: 'j', isKeyOnly: true, run: () => focusCard(board.current, 1) },
     { title: words.previousCard, keys: 'k', isKeyOnly: true, run: () => focusCard(board.current, -1) },
-    // The card that has the focus takes the key; here it is listed with the others.
+    // The card that has the focus handles the key itself; the action only lists it in the help.
     ...(session.may('editTicket')
       ? [{ title: words.moveCard, keys: 'Alt-← →', isKeyOnly: true, run: () => {} }]
       : []),

@@ -102,10 +102,7 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
 
 type Changes = Readonly<Record<string, readonly (string | null)[]>>
 
-/**
- * A new ticket has no earlier status: its first entry lists no changes, for the drawer shows the values, as it does those of
- * the comments.
- */
+/** The changed fields as lines. The first entry of a ticket has none, because the drawer shows the values. */
 function changeLines(changes: Changes): string[] {
   const { change, firstEntry } = ticketWords()
   if (changes['status']?.[0] === null) return [firstEntry]

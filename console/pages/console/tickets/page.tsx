@@ -66,7 +66,7 @@ export function TicketsPage({ id }: ViewProps) {
 
 interface ViewChoiceProps {
   readonly view: (typeof VIEWS)[number]
-  /** They go along to the other view. */
+  /** The filters, which the other view keeps. */
   readonly filters: ListQuery
 }
 

@@ -11,7 +11,7 @@ export interface CleaningDeps {
   readonly tmpDir: string
   /** What the step `media` removes. */
   readonly mediaGlobs: readonly string[]
-  /** Directories that no step enters, such as that of the database, and files that none removes. */
+  /** Directories that no step enters, such as that of the database, and files that no step removes. */
   readonly protectedPaths: readonly string[]
   readonly signal?: AbortSignal | undefined
   /** Where the system keeps its files; left out: where Linux keeps them. */

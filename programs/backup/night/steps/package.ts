@@ -88,7 +88,7 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   return written
 }
 
-/** The exported journal, and what is told when there should be one. */
+/** Exports the journal. If there is none, returns why, as a skipped log if it was lost. */
 async function exportJournal({ deps }: RunContext): Promise<{ journal?: string; skipped?: SkippedLog[] }> {
   const target = join(deps.settings.staging, 'journal.export')
   const none = await deps.host.exportJournal(target, deps.signal)

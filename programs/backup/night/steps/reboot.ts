@@ -31,7 +31,7 @@ export async function rebootServer(context: RunContext): Promise<ClosedGate | un
   return undefined
 }
 
-/** In the state first: what is reported has to be closed, too. */
+/** Stores the reason in the state first, so that the alert about it is closed later. */
 async function reportBlocked(context: RunContext, reason: string): Promise<void> {
   context.update({ rebootIsBlocked: true })
   await context.deps.alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [reason])

@@ -45,7 +45,7 @@ async function reportSuccess(context: RunContext): Promise<void> {
   await deps.alerts.report('backup_succeeded', variables, leftOut && [leftOutText(leftOut)])
   if (isRetry) await deps.alerts.report('retry_succeeded', variables)
   if (state.openAlerts.includes('critical')) await deps.alerts.report('lost_night_closed', variables)
-  // Otherwise the alert of a night before goes on: the next step fails for the same reason.
+  // If directories of logs are missing, the alert of the earlier night stays open: the next step fails for the same reason.
   const isWhole = (leftOut?.missing_roots ?? []).length === 0
   if (isWhole && state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
   await deps.alerts.beat('backup')

@@ -405,7 +405,7 @@ function lostState(config: Config): CheckFinding[] {
   return [warning(directory, 'night_state_lost')]
 }
 
-// More would be no sentence.
+// With more names the sentence would be too long.
 const NAMED = 5
 
 /** The registered certificates. */

@@ -29,7 +29,7 @@ import { findOwnListener } from './network.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
-// More would be no sentence.
+// With more names the sentence would be too long.
 const NAMED = 5
 const OWNER_READS = 0o400
 const OTHERS_WRITE = 0o002

@@ -6,7 +6,7 @@ import type { Episode } from './store.ts'
 /** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
 const SUPPRESSED_MS = MINUTE
 
-/** When receivers of a route are told of an alert: now, or at the beginning of its hours. */
+/** When the receivers of a route are notified of an alert: now, or when the hours of the route begin. */
 interface Telling {
   readonly alertId: string
   readonly route: AlertRoute
@@ -29,7 +29,8 @@ function newEpisode({ alertId, route, startedAt, now }: Telling): Episode {
     escalateAt: dueOf(escalate[0]?.afterMs, startedAt),
     repeatAt: dueOf(repeatEveryMs, startedAt),
   })
-  // One that begins with the hours is looked at before: a due time further away is that of a clock that was set back.
+  // An episode that begins with the hours is also looked at earlier: only a clock that was set back has written a due time
+  // further away.
   const lookAt = now + Math.max(repeatEveryMs ?? 0, escalate.at(-1)?.afterMs ?? 0)
   return episode.dueAt === null ? episode : { ...episode, dueAt: Math.min(episode.dueAt, lookAt) }
 }

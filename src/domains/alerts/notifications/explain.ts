@@ -9,7 +9,7 @@ import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routin
 import { decide, type Facts } from './stages.ts'
 import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
 
-/** Why a receiver is in the way of an alert: it was told, will be, or why it was not. */
+/** Why a receiver is listed for an alert: it was notified, will be, or was left out for this reason. */
 export const ROUTE_REASONS = [
   'told',
   'route',
@@ -23,7 +23,7 @@ type RouteReason = (typeof ROUTE_REASONS)[number]
 
 export interface RoutedReceiver {
   readonly name: string
-  /** When it was told, or will be; null if it is not. */
+  /** When the receiver was or will be notified; null if it is not. */
   readonly at: number | null
   readonly because: RouteReason
 }
@@ -59,7 +59,7 @@ export function explainReport(
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
 }
 
-/** The decision on the first notification of an alert; one that begins recovered is told nobody. */
+/** The decision on the first notification of an alert; an alert that begins recovered notifies nobody. */
 function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression: Suppression): Outcome {
   const decided = decide({
     occasion: 'raised',

@@ -21,7 +21,7 @@ const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
   undamped: 'CHANGES NO MORE',
 }
 
-/** The occasions of an alert that goes on firing: its severity matters as much as the occasion. */
+/** The occasions of an alert that continues to fire: the severity matters as much as the occasion. */
 const FIRING: ReadonlySet<OccasionKind> = new Set<OccasionKind>(['repeated', 'escalated'])
 
 export interface MessageOptions {
@@ -85,7 +85,7 @@ function listLink({ consoleUrl }: MessageOptions): MessageLink[] {
 
 const LINK_LINES = { open: 'Alert', runbook: 'Runbook' } as const
 
-/** For those who read the text alone. */
+/** The links as lines, for receivers that show only text. */
 function linkLines(links: readonly MessageLink[]): string[] {
   return links.flatMap(({ kind, url }) => (kind === 'acknowledge' ? [] : [`${LINK_LINES[kind]}: ${url}`]))
 }

@@ -75,7 +75,7 @@ export interface Decided {
   readonly cause: DecisionCause | null
 }
 
-/** A notification that waited until a newer one replaced it, or until the alert was as it was told. */
+/** A notification that was replaced by a newer one while it waited, or whose alert is again as the receiver knows it. */
 export const SUPERSEDED: Decided = {
   outcome: 'superseded',
   reason: 'The alert has changed again before this was sent.',
@@ -102,7 +102,7 @@ export interface Content {
   readonly note: string | null
   /** See {@link textHashOf}; undefined if an older program wrote it. */
   readonly textHash?: string
-  /** For an end, the weight that the receiver was told last. */
+  /** For the end of an alert: the weight in the last notification of the receiver. */
   readonly toldWeight?: AlertWeight
   /** Left out if the alert has none. */
   readonly runbookUrl?: string

@@ -163,7 +163,7 @@ async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<numbe
     if (signal.aborted) break
     await store.write(async (tx) => {
       const alert = await lockAlert(tx, id)
-      // Its rows are gone with it.
+      // If the alert was deleted, its rows are deleted as well.
       if (alert) await change(deps, tx, alert)
     })
   }

@@ -242,7 +242,7 @@ export class Notifier implements AlertNotifications {
     { targets, shared }: { readonly targets: readonly Target[]; readonly shared: Shared },
   ): Promise<void> {
     const judged: Verdict[] = []
-    // What waits of a quiet alert stays, and is told by its state when it is sent.
+    // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
     const isHeld = shared.damping !== undefined && isHolding(shared.damping, given.kind, alert.weight)
     const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
     for (const target of targets) {
@@ -313,7 +313,7 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  /** Without a receiver nothing else matters, and alerts cost no further queries. */
+  /** Decides if no receiver is configured. Nothing else matters then, and alerts cost no further queries. */
   async #decideForNobody(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
     // The first decision says so already.
     if (occasion.kind === 'repeated') return
@@ -436,7 +436,7 @@ export class Notifier implements AlertNotifications {
       silencedBy: shared.silencedBy,
       inhibitedBy: shared.inhibitedBy,
       told: shared.pending.get(receiver)?.sending ?? shared.told.get(receiver),
-      // Only the end of an alert that was not told needs the reason.
+      // The reason is only needed for the end of an alert that was not notified.
       heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
       isQuiet: isQuiet ?? (shared.damping?.quietSince ?? null) !== null,
     }

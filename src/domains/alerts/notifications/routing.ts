@@ -13,7 +13,7 @@ export interface AlertRoute {
   /** `default` for the last one. */
   readonly name: string | number
   readonly matchers: Matchers
-  /** Below this weight its receivers are not told. */
+  /** An alert below this weight does not notify the receivers. */
   readonly minWeight: AlertWeight
   readonly receivers: readonly string[]
   readonly repeatEveryMs?: number
@@ -101,7 +101,7 @@ export function targetOf(alert: Routed, receiver: string, routing: Routing): Tar
 
 const CRITICAL: AlertWeight = 6
 
-/** When a route tells of an alert that has to be told now: outside of its hours at their next beginning. */
+/** When a route notifies of an alert: now, or outside of its hours at their next beginning. */
 export function tellingTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
   return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
 }

@@ -18,7 +18,7 @@ export interface Facts {
   readonly occasion: OccasionKind
   /** Its weight at the occasion, and its status now. */
   readonly alert: Pick<Alert, 'weight' | 'status'>
-  /** That of its texts now. */
+  /** The hash of the present texts of the alert. */
   readonly textHash: string
   /** Whether there is a channel. */
   readonly isEnabled: boolean
@@ -30,9 +30,9 @@ export interface Facts {
   readonly isQuiet?: boolean
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
-  /** What the receiver was told last, or is being told; undefined if nothing. */
+  /** The last notification of the receiver, sent or being sent; undefined without one. */
   readonly told: Told | undefined
-  /** The last decision not to tell it of the alert. */
+  /** The last decision against a notification of the receiver. */
   readonly heldBack: Decided | undefined
 }
 
@@ -55,11 +55,13 @@ export function isOfFreeze(occasion: OccasionKind): boolean {
   return OF_FREEZE.has(occasion)
 }
 
-/** A fall is told by nobody; what fires after an end or a freeze that was told is other than what was told. */
+/**
+ * A lower weight is no reason for a notification. An alert that fires after an end or a freeze that was notified always is.
+ */
 const isWorse = ({ alert, told }: Facts) =>
   alert.weight > 0 && (told === undefined || told.status !== 'firing' || alert.weight > told.weight)
 
-/** What a suppression has held back may also have changed the texts, which are not told outside of one. */
+/** Whether the alert is worse, or its texts differ: texts change during a suppression without a notification. */
 const isOther = (facts: Facts) => isWorse(facts) || hasOtherTexts(facts)
 
 const hasOtherTexts = ({ alert, textHash, told }: Facts) =>
@@ -78,17 +80,17 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   inhibition_ended: isOther,
   // People have waited for it: it is told even if nothing differs.
   acknowledgement_lapsed: always,
-  // It needs a person, who may have forgotten it.
+  // The alert needs a person, who may have forgotten it.
   repeated: always,
   // Those who know it already are not told again.
   escalated: isWorse,
-  // With the number of changes.
+  // The notification says how often the alert has changed.
   damped: always,
   undamped: (facts) => facts.told?.status === 'damped' || isWorse(facts) || isOverFor(facts),
-  // With the number of swings.
+  // The notification says how often the alert has swung.
   frozen: always,
   unfrozen: always,
-  // A stage holds back the end of what was not told, with a reason.
+  // A later stage holds back the end of an alert that was not notified, with a reason.
   recovered: always,
 }
 

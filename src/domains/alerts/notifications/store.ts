@@ -147,7 +147,7 @@ const sameInFreeze = statement<
     .limit(1),
 )
 
-// One decision of each kind says that a quiet alert is quiet.
+// A quiet alert stores one decision of each kind.
 const sameInQuiet = statement<
   { alertId: string; channel: string; occasion: OccasionKind; since: number },
   { seq: number }

@@ -196,13 +196,16 @@ export class Silences {
       if (signal.aborted) return await this.#giveBack(silence, until)
       await store.write((tx) => this.#finish(tx, silence, until))
     } catch (error) {
-      // The error says more than that of giving back; without it the claim expires by itself.
+      // The original error is thrown; the claim expires by itself if it cannot be given back.
       await this.#giveBack(silence, until).catch(() => undefined)
       throw error
     }
   }
 
-  /** Another process may claim the end at once. It is due now and not earlier, so that other ends come first. */
+  /**
+   * Gives a claimed end back, so that another process can take it at once. It is due now and not earlier, so that other
+   * ends come first.
+   */
   async #giveBack({ id }: Silence, seen: number): Promise<void> {
     const { clock, store } = this.#deps
     await store.write((tx) => claimEnd(tx, id, { seen, until: clock.now() }))

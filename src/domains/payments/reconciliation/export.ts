@@ -31,7 +31,7 @@ export function differencesMarkdown(differences: readonly Difference[]): string 
   return [rowOf(TITLES), rowOf(TITLES.map(() => '---')), ...rows, ''].join('\n')
 }
 
-/** A text of the provider stays text: no mark-up, no link of its own, no end of the cell. */
+/** The value as text of a Markdown table: it cannot add mark-up or links, nor end the cell. */
 function markdownCell(value: string | number | null): string {
   return String(value ?? '')
     .replaceAll(/[\r\n]+/g, ' ')

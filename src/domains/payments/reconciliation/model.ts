@@ -26,7 +26,7 @@ export interface Reconciliation {
   readonly requestedBy: string
 }
 
-/** One row on which the two sides differ; null for what a side does not have. */
+/** A row in which the two sides differ; a side that lacks the row is null. */
 export interface Difference {
   readonly kind: DifferenceKind
   readonly type: Side
@@ -39,10 +39,10 @@ export interface Difference {
   readonly providerId: string | null
 }
 
-/** A payment or refund of ours, as it is compared. */
+/** One of our payments or refunds, as it is compared. */
 export interface OwnRow {
   readonly type: Side
-  /** Its number in its table. */
+  /** The number of the row in its table. */
   readonly seq: number
   readonly number: string
   readonly paymentId: string

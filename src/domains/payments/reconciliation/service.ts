@@ -185,7 +185,7 @@ export class Reconciliations {
     return listReconciliations(this.#options.store.read, page)
   }
 
-  /** In the order in which they were found. Rejects with `reconciliation_not_found`. */
+  /** The differences in the order in which they were found. Rejects with `reconciliation_not_found`. */
   async differences(filter: DifferenceFilter, page: PageRequest): Promise<Page<Difference>> {
     await this.get(filter.reconciliationId)
     return listDifferences(this.#options.store.read, filter, { ...page, order: OLDEST_FIRST })
@@ -422,7 +422,7 @@ function isWanted(newest: ReconciliationRow | undefined, now: number): boolean {
   )
 }
 
-/** Another one of the channel is running; the next scan looks again. */
+/** Another reconciliation of the channel is running; the next scan tries again. */
 function ignoreRunning(error: unknown): void {
   if (!(error instanceof AppError) || !['reconciliation_running', 'validation_failed'].includes(error.code))
     throw error
