@@ -106,9 +106,9 @@ export class LiveEvents {
         cache: 'no-store',
         signal: AbortSignal.any([stopped, silence.signal, this.#paused.signal]),
       })
-      if (response.status === 401 || response.status === 403) return this.#refused(response.status, token)
+      if (response.status === 401 || response.status === 403) return this.#handleRefusal(response.status, token)
       if (!response.ok || !response.body) return false
-      this.#opened(parser)
+      this.#handleOpen(parser)
       await this.#read(response.body, parser, () => {
         silence.reset()
         onBytes()
@@ -122,7 +122,7 @@ export class LiveEvents {
     }
   }
 
-  #refused(status: 401 | 403, token: string): true {
+  #handleRefusal(status: 401 | 403, token: string): true {
     if (status === 401) {
       this.#deps.onRefused(token)
       return true
@@ -132,7 +132,7 @@ export class LiveEvents {
     return true
   }
 
-  #opened({ lastEventId }: StreamParser): void {
+  #handleOpen({ lastEventId }: StreamParser): void {
     this.state.value = 'live'
     if (!this.#isBehind) return
     // Without a place to resume from, nothing says what happened meanwhile.

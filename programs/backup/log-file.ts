@@ -41,7 +41,7 @@ export function createLogFile(path: string, { clock, onFailure }: LogFileDeps): 
 }
 
 /** An error has no members that JSON shows. */
-function plain(fields: LogFields): LogFields {
+function withErrorTexts(fields: LogFields): LogFields {
   const entries = Object.entries(fields)
   return Object.fromEntries(
     entries.map(([name, value]) => [name, value instanceof Error ? (value.stack ?? value.message) : value]),

@@ -2,7 +2,7 @@ import { randomBytes, sign, verify } from 'node:crypto'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { HOUR } from '../../src/kernel/time.ts'
 import { JSON_HEADERS, Refusal, type Answer } from './answers.ts'
-import { billEntries, differing, type BillEntry } from './bill-entries.ts'
+import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
 import type { Book, MockPayment, PaymentEvent } from './book.ts'
 import { callbackNameOf, decimal, objectOf, randomDigits } from './fields.ts'
 import { encodeGbk } from './gbk.ts'
@@ -96,7 +96,7 @@ export class AlipayMock implements Provider {
   }
 
   #gateway(request: ProviderRequest): Endpoint {
-    const fields = authenticated(request, this.#deps.secrets)
+    const fields = authenticate(request, this.#deps.secrets)
     const name = fields.get('method') ?? ''
     const method = Object.hasOwn(this.#methods, name) ? this.#methods[name] : undefined
     if (!method)
@@ -171,7 +171,7 @@ export class AlipayMock implements Provider {
     const entries = billEntries(book, 'alipay', date)
     if (entries.length === 0 || changes.bill === 'none') refuse('isp.bill_not_exist', '账单不存在')
     const token = randomBytes(16).toString('hex')
-    const shown = changes.bill === 'differs' ? differing(entries) : entries
+    const shown = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
     this.#files.set(token, billZip(shown, date, secrets.sellerId))
     return { bill_download_url: `${baseUrl}/alipay/bills/${token}` }
   }
@@ -209,7 +209,7 @@ const signedText = (fields: Iterable<readonly [string, string]>) =>
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
 
-function authenticated({ body }: ProviderRequest, secrets: AlipaySecrets): ReadonlyMap<string, string> {
+function authenticate({ body }: ProviderRequest, secrets: AlipaySecrets): ReadonlyMap<string, string> {
   const fields = new Map(new URLSearchParams(body))
   const signature = fields.get('sign') ?? ''
   fields.delete('sign')

@@ -341,15 +341,15 @@ const LEAST_CENTS = 50
 
 function parseSession(form: URLSearchParams, parameters: string, now: number) {
   const item = 'line_items[0]'
-  const need = (name: string) =>
+  const requireField = (name: string) =>
     form.get(name) ?? refuse(400, 'parameter_missing', `Missing required param: ${name}`)
-  if (need('mode') !== 'payment') refuse(400, 'parameter_unknown', 'This double takes mode=payment')
-  if (!/^https?:\/\//.test(need('success_url')) || !URL.canParse(need('success_url')))
+  if (requireField('mode') !== 'payment') refuse(400, 'parameter_unknown', 'This double takes mode=payment')
+  if (!/^https?:\/\//.test(requireField('success_url')) || !URL.canParse(requireField('success_url')))
     refuse(400, 'url_invalid', 'Not a valid URL')
-  const amountCents = Number(need(`${item}[price_data][unit_amount]`)) * Number(need(`${item}[quantity]`))
+  const amountCents = Number(requireField(`${item}[price_data][unit_amount]`)) * Number(requireField(`${item}[quantity]`))
   if (!Number.isSafeInteger(amountCents) || amountCents < 0)
     refuse(400, 'parameter_invalid_integer', 'Invalid integer')
-  const currency = need(`${item}[price_data][currency]`)
+  const currency = requireField(`${item}[price_data][currency]`)
   if (!/^[a-z]{3}$/.test(currency)) refuse(400, undefined, 'Invalid currency')
   if (amountCents < (MINIMUM_CENTS[currency] ?? LEAST_CENTS))
     refuse(400, 'amount_too_small', 'The amount is below the minimum')
@@ -365,9 +365,9 @@ function parseSession(form: URLSearchParams, parameters: string, now: number) {
     id: `cs_test_${randomBytes(16).toString('hex')}`,
     amountCents,
     currency: currency.toUpperCase(),
-    subject: need(`${item}[price_data][product_data][name]`),
+    subject: requireField(`${item}[price_data][product_data][name]`),
     marks: metadataOf(form, 'metadata'),
-    returnUrl: need('success_url'),
+    returnUrl: requireField('success_url'),
     callbackName: 'stripe',
     parameters,
     expiresAt,

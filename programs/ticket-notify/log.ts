@@ -10,11 +10,11 @@ export interface Log {
 }
 
 export function createLog(output: Pick<Output, 'write'>, now: () => number): Log {
-  const at =
+  const logAt =
     (level: string) =>
     (message: string, fields: Fields = {}) => {
       const line = { ts: new Date(now()).toISOString(), level, module: 'ticket-notify', message, ...fields }
       output.write(`${JSON.stringify(line)}\n`)
     }
-  return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') }
+  return { info: logAt('INFO'), warn: logAt('WARN'), error: logAt('ERROR') }
 }

@@ -133,7 +133,7 @@ class Round {
     const alert = unreadableStateAlert(state, reason, server)
     log.error('the state file is unreadable: this is a first round', { state, reason })
     // Stored before the report, so that the alert is closed later.
-    saving(() => this.#deps.store.setOpenAlert(true))
+    asSaveError(() => this.#deps.store.setOpenAlert(true))
     try {
       await reportAlert(alert)
       return true
@@ -162,7 +162,7 @@ class Round {
 
   #replaceUnreadable(snapshot: Snapshot): void {
     this.#saveRecord()
-    const keptAs = saving(() => this.#deps.store.replaceUnreadable(snapshot, this.#now))
+    const keptAs = asSaveError(() => this.#deps.store.replaceUnreadable(snapshot, this.#now))
     this.#deps.log.warn('the unreadable state file is kept', { kept_as: keptAs })
   }
 
@@ -239,21 +239,21 @@ class Round {
     const isDue = this.#record.since < this.#today && !this.#record.isEmpty
     if (!this.#settings.digest || !isDue || isStopping()) return
     // A digest whose day cannot be saved would be sent in every round.
-    saving(() => store.saveDigestRecord(this.#record))
+    asSaveError(() => store.saveDigestRecord(this.#record))
     const result = await this.#send(digestNotice(this.#record.sections(), this.#record.since, this.#today))
-    if (wasDelivered(result)) saving(() => store.saveDigestRecord(new DigestRecord(this.#today)))
+    if (wasDelivered(result)) asSaveError(() => store.saveDigestRecord(new DigestRecord(this.#today)))
     else log.warn('no channel took the digest; the next round tries again')
   }
 
   /** The record first: an event in both counts once, one in neither would be lost. */
   #save(snapshot: Snapshot): void {
     this.#saveRecord()
-    saving(() => this.#deps.store.save(snapshot))
+    asSaveError(() => this.#deps.store.save(snapshot))
   }
 
   #saveRecord(): void {
     if (this.#settings.digest && this.#record.isChanged)
-      saving(() => this.#deps.store.saveDigestRecord(this.#record))
+      asSaveError(() => this.#deps.store.saveDigestRecord(this.#record))
   }
 }
 
@@ -275,7 +275,7 @@ function logResult(log: Log, { title, key }: Notification, result: NotifyResult)
   else log.info('notified', fields)
 }
 
-function saving<T>(write: () => T): T {
+function asSaveError<T>(write: () => T): T {
   try {
     return write()
   } catch (error) {

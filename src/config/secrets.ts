@@ -63,7 +63,7 @@ export function readMirrorToken(path: string): Secret {
 export function keepIdentityKey(dataDir: string, key: Buffer): void {
   const path = join(dataDir, 'identity-key')
   const text = `${key.toString('base64url')}\n`
-  if (ignoring('ENOENT', () => readFileSync(path, 'utf8')) === text) return
+  if (ignoreCode('ENOENT', () => readFileSync(path, 'utf8')) === text) return
   replacePrivate(path, text)
 }
 
@@ -98,13 +98,13 @@ export function rotateAuditKey(dataDir: string): void {
 
 /** The newest seal of the audit trail, as text; undefined before the first one. */
 export function readAuditSeal(dataDir: string): string | undefined {
-  return ignoring('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
+  return ignoreCode('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
 }
 
 /** Stores the seal; undefined removes it, because a restored database does not contain the sealed entries. */
 export function keepAuditSeal(dataDir: string, seal: string | undefined): void {
   const path = join(dataDir, AUDIT_SEAL)
-  if (seal === undefined) ignoring('ENOENT', () => unlinkSync(path))
+  if (seal === undefined) ignoreCode('ENOENT', () => unlinkSync(path))
   else replacePrivate(path, `${seal}\n`)
 }
 
@@ -144,7 +144,7 @@ function unusable(path: string, expected: string, got: string) {
 }
 
 function readSecret(path: string): Secret | undefined {
-  const file = ignoring('ENOENT', () => openSync(path, 'r'))
+  const file = ignoreCode('ENOENT', () => openSync(path, 'r'))
   if (file === undefined) return undefined
   try {
     requirePrivate(path, JWT_SECRET, fstatSync(file))
@@ -175,7 +175,7 @@ function createPrivate(path: string, text: string): void {
     chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
     giveToOwnerOf(directory, temporary)
     // Unlike a rename, a link fails when another process was first; then the key of that process counts.
-    ignoring('EEXIST', () => linkSync(temporary, path))
+    ignoreCode('EEXIST', () => linkSync(temporary, path))
   } finally {
     unlinkSync(temporary)
   }
@@ -193,7 +193,7 @@ function temporaryOf(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
-function ignoring<T>(code: string, call: () => T): T | undefined {
+function ignoreCode<T>(code: string, call: () => T): T | undefined {
   try {
     return call()
   } catch (error) {

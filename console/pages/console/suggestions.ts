@@ -1,5 +1,5 @@
 import type { OperationName } from '../../api/operations.ts'
-import { isolated } from '../../i18n/isolated.ts'
+import { isolateText } from '../../i18n/isolate-text.ts'
 import type { Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
 import { reportFailure } from '../../parts/report-failure.ts'
@@ -72,7 +72,7 @@ export function suggestCommands(text: string, route: (address: string) => void):
     const address = commandAddress(id)
     if (!address?.startsWith(`${pathOf('commands')}/`)) return []
     return [
-      { title: shellWords().runCommand(isolated(commandLabel(id))), keywords: id, run: () => route(address) },
+      { title: shellWords().runCommand(isolateText(commandLabel(id))), keywords: id, run: () => route(address) },
     ]
   })
   return matchActions(actions, text)
@@ -82,7 +82,7 @@ interface Searchable {
   readonly word: keyof ReturnType<typeof shellWords>['searchIn']
   readonly operation: OperationName
   readonly addressOf: (text: string) => string
-  readonly mayBe?: (text: string) => boolean
+  readonly appliesTo?: (text: string) => boolean
 }
 
 const SEARCHABLE: readonly Searchable[] = [
@@ -90,7 +90,7 @@ const SEARCHABLE: readonly Searchable[] = [
     word: 'orders',
     operation: 'listOrders',
     addressOf: (text) => addressOf(pathOf('orders'), { id_prefix: text }),
-    mayBe: (text) => ORDER_ID.test(text),
+    appliesTo: (text) => ORDER_ID.test(text),
   },
   {
     word: 'alerts',
@@ -111,9 +111,9 @@ const SHORTEST_SEARCH = 2
 export function suggestSearches(text: string, route: (address: string) => void): readonly Action[] {
   const { searchIn } = shellWords()
   if (text.length < SHORTEST_SEARCH || UUID.test(text)) return []
-  return SEARCHABLE.filter(({ operation, mayBe }) => session.may(operation) && (mayBe?.(text) ?? true)).map(
+  return SEARCHABLE.filter(({ operation, appliesTo }) => session.may(operation) && (appliesTo?.(text) ?? true)).map(
     ({ word, addressOf: address }) => ({
-      title: searchIn[word](isolated(text)),
+      title: searchIn[word](isolateText(text)),
       run: () => route(address(text)),
     }),
   )

@@ -44,18 +44,18 @@ export function keepView(path: string, view: KeptView): void {
 }
 
 export function removeView(path: string, name: string): void {
-  keepList(path, (kept) => ({ ...kept, views: without(kept, name) }))
+  keepList(path, (kept) => ({ ...kept, views: withoutView(kept, name) }))
 }
 
 export function renameView(path: string, from: string, to: string): void {
-  const renamed = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
+  const renameView = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
   keepList(path, (kept) => ({
     ...kept,
-    views: (from === to ? (kept.views ?? []) : without(kept, to)).map(renamed),
+    views: (from === to ? (kept.views ?? []) : withoutView(kept, to)).map(renamed),
   }))
 }
 
-function without({ views = [] }: KeptList, name: string): readonly KeptView[] {
+function withoutView({ views = [] }: KeptList, name: string): readonly KeptView[] {
   return views.filter((view) => view.name !== name)
 }
 

@@ -14,7 +14,7 @@ export class ResourceModel<T> {
   #isAnswered = false
   #isReading = false
   /** Whether the object may have changed since the current reading began. */
-  #isOutrun = false
+  #isOutdated = false
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
     this.#read = read
@@ -27,7 +27,7 @@ export class ResourceModel<T> {
     this.#reading = reading
     this.#isAnswered = false
     this.#isReading = true
-    this.#isOutrun = false
+    this.#isOutdated = false
     const result = await this.#read(reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
@@ -35,7 +35,7 @@ export class ResourceModel<T> {
     if (!result || reading.signal.aborted) return
     this.#isReading = false
     this.#take(result)
-    if (this.#isOutrun) await this.refresh()
+    if (this.#isOutdated) await this.refresh()
   }
 
   /**
@@ -43,7 +43,7 @@ export class ResourceModel<T> {
    * would never be shown.
    */
   #refreshOnceRead(): void {
-    if (this.#isReading) this.#isOutrun = true
+    if (this.#isReading) this.#isOutdated = true
     else void this.refresh()
   }
 

@@ -117,9 +117,9 @@ export class Outbox {
   }
 
   #write(): void {
-    const { entries, broken } = parseOutbox(this.#readable())
+    const { entries, broken } = parseOutbox(this.#readText())
     const wanted = this.#withChanges(entries)
-    const kept = newest(wanted)
+    const kept = newestThatFit(wanted)
     const refused = [
       ...broken.map((line) => ({ line, reason: 'the line is no entry of an outbox' })),
       ...wanted
@@ -134,7 +134,7 @@ export class Outbox {
   }
 
   /** The text of the file. An unusable file is moved aside; after any other error it stays, with its entries. */
-  #readable(): string {
+  #readText(): string {
     const { files, clock, logger } = this.#deps
     try {
       return files.read(OUTBOX_FILE)
@@ -159,7 +159,7 @@ export class Outbox {
 }
 
 /** The last entries that fit into the file. */
-function newest(entries: readonly OutboxEntry[]): OutboxEntry[] {
+function newestThatFit(entries: readonly OutboxEntry[]): OutboxEntry[] {
   const kept = entries.slice(-MAX_ENTRIES)
   let bytes = Buffer.byteLength(formatOutbox(kept))
   while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(formatOutbox(kept.splice(0, 1)))

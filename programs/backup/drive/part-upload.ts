@@ -91,7 +91,7 @@ export class PartUpload {
     if (url === undefined)
       throw new BackupError('upload_failed', 'getUploadUrl: the drive has given no URL for a part')
     return withRetries(this.#deps.api.retry, async ({ moved }) => {
-      const answer = await temporary('upload', () =>
+      const answer = await orTemporaryFailure('upload', () =>
         this.#deps.api.send({
           method: 'PUT',
           url,
@@ -207,7 +207,7 @@ const MAX_ERROR_CHARACTERS = 10_000
 /** The object store answers with a status and, for errors, XML. */
 async function judgePut(answer: HttpAnswer): Promise<PartOutcome> {
   const { status } = answer
-  const text = await temporary('upload', () => answer.text())
+  const text = await orTemporaryFailure('upload', () => answer.text())
   if (status >= 200 && status < 300) return 'stored'
   const code =
     /<Code>([A-Za-z][\w.]{0,60})<\/Code>/.exec(text.slice(0, MAX_ERROR_CHARACTERS))?.[1] ?? `HTTP_${status}`

@@ -282,7 +282,7 @@ class RemoteDrive implements Drive {
       const url = textIn(await this.#call('openFile/getDownloadUrl', members), 'url', 'getDownloadUrl')
       const headers = { Range: `bytes=${start}-${end - 1}` }
       const call = { method: 'GET', url, headers, idleMs: CALL_TIMEOUT_MS, onMove: moved } as const
-      const answer = await temporary('download', () => this.#api.send(call))
+      const answer = await orTemporaryFailure('download', () => this.#api.send(call))
       const isWhole = start === 0 && end === file.size
       if (answer.status === 206 || (answer.status === 200 && isWhole)) return answer
       answer.discard()

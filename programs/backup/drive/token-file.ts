@@ -35,11 +35,11 @@ export class TokenFile {
     const text = (name: string): string => {
       const value = members[name]
       if (typeof value === 'string' && value !== '') return value
-      throw this.#unreadable(`"${name}" must be a text that is not empty`)
+      throw this.#unreadableError(`"${name}" must be a text that is not empty`)
     }
     const expiresIn = members['expires_in']
     if (typeof expiresIn !== 'number' || !(expiresIn > 0))
-      throw this.#unreadable('"expires_in" must be a number of seconds')
+      throw this.#unreadableError('"expires_in" must be a number of seconds')
     return {
       accessToken: new Secret(text('access_token')),
       refreshToken: new Secret(text('refresh_token')),
@@ -88,16 +88,16 @@ export class TokenFile {
     try {
       text = readPrivateFile(this.#path)
     } catch (error) {
-      throw this.#unreadable(errorMessage(error))
+      throw this.#unreadableError(errorMessage(error))
     }
     const value = parseJson(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw this.#unreadable('it must be a JSON object')
+      throw this.#unreadableError('it must be a JSON object')
     return value as Readonly<Record<string, unknown>>
   }
 
   /** The error has no cause: an error of the JSON parser quotes the text. */
-  #unreadable(reason: string): BackupError {
+  #unreadableError(reason: string): BackupError {
     return new BackupError('token_unreadable', `${this.#path}: ${reason}`)
   }
 }

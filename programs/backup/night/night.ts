@@ -69,20 +69,20 @@ export class Night {
 
   /** Runs once per local date, inside the window. */
   async runScheduled(): Promise<NightOutcome> {
-    const due = this.#due(dueForSchedule)
+    const due = this.#checkDue(dueForSchedule)
     const { state, wasKilled } = await this.#settle()
-    if (due.action !== 'run') return this.#nothing(due)
+    if (due.action !== 'run') return this.#skipRun(due)
     return this.#escalate(await this.#attempt(state, { isRetry: false, goesOn: wasKilled }))
   }
 
   /** Does what is due for a failed night. */
   async retryOnce(): Promise<NightOutcome> {
-    const due = this.#due(dueForRetry)
+    const due = this.#checkDue(dueForRetry)
     const { state } = await this.#settle()
     if (due.action === 'lost') return this.#lose(state)
     // The state does not have a run that could not write it. Then this fails as well, and is reported.
     if (state.run?.date !== this.#today()) this.#deps.state.write(state)
-    if (due.action !== 'retry') return this.#nothing(due)
+    if (due.action !== 'retry') return this.#skipRun(due)
     return this.#escalate(await this.#attempt(state, { isRetry: true, goesOn: true }))
   }
 
@@ -90,12 +90,12 @@ export class Night {
     return localTime(this.#deps.clock.now(), this.#deps.settings.timeZone).date
   }
 
-  #due(rule: typeof dueForRetry): Due {
+  #checkDue(rule: typeof dueForRetry): Due {
     return rule(this.#deps.state.read(), this.#deps.clock.now(), this.#deps.settings)
   }
 
   /** What waits for the platform is sent, too. */
-  async #nothing(due: Due): Promise<NightOutcome> {
+  async #skipRun(due: Due): Promise<NightOutcome> {
     const message = due.action === 'nothing' ? due.reason : 'there is nothing to do'
     this.#deps.logger.info({}, `nothing to do: ${message}`)
     await this.#deps.alerts.deliver()
@@ -167,7 +167,7 @@ export class Night {
     const steps = isVerified ? [verifyStep, succeedStep] : BACKUP_STEPS
     for (const step of [...steps, logsStep, cleanStep]) {
       const failure = await this.#step(context, step)
-      if (failure) return this.#failed(context, failure)
+      if (failure) return this.#failRun(context, failure)
     }
     return this.#reboot(context)
   }
@@ -189,7 +189,7 @@ export class Night {
     }
   }
 
-  async #failed(context: RunContext, failure: RunFailure): Promise<NightOutcome> {
+  async #failRun(context: RunContext, failure: RunFailure): Promise<NightOutcome> {
     await this.#recordFailure(context, failure)
     return failedOutcome(context, failure)
   }
@@ -256,7 +256,7 @@ export class Night {
 
   /** A try that began in the window may fail after its end. */
   async #escalate(outcome: NightOutcome): Promise<NightOutcome> {
-    if (outcome.outcome !== 'failed' || this.#due(dueForRetry).action !== 'lost') return outcome
+    if (outcome.outcome !== 'failed' || this.#checkDue(dueForRetry).action !== 'lost') return outcome
     await this.#lose(this.#deps.state.read())
     return outcome
   }

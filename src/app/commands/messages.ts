@@ -1,6 +1,6 @@
 import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
@@ -41,7 +41,7 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
   context.stdout.write(
-    `${counted(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
+    `${formatCount(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
   )
   // A new stream does not know the ids of messages in the stream before it.
   const droppedFrom = Math.max(systemClock.now() - DUPLICATE_WINDOW_MS, streamMadeAt + MINUTE)

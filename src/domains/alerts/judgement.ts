@@ -1,5 +1,5 @@
 import type { SentenceCause } from '../../kernel/faults.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { isDueAt } from '../../kernel/time.ts'
 import {
   type AlertEvent,
@@ -80,7 +80,7 @@ const EVENT_OF = {
 
 /** Judges the first report of an alert. */
 export function judgeFirst(report: Report, id: string, cause: Cause): Judgement {
-  const before = unreported(report, id, cause)
+  const before = unreportedAlert(report, id, cause)
   const judgement = enter(before, withReport(before, report, cause.at), cause)
   const alert = { ...judgement.alert, firstWeight: judgement.alert.weight }
   const change = alert.weight === 0 ? 'recovered' : 'raised'
@@ -226,7 +226,7 @@ function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: 
 
 /** The swings of a freeze, and the reports since the first of them, in words. */
 export function swingsText(swings: number, reports: number): string {
-  return `${counted(swings, 'swing')} in ${counted(reports, 'report')}`
+  return `${formatCount(swings, 'swing')} in ${formatCount(reports, 'report')}`
 }
 
 function lapse(before: Alert, cause: Cause): Judgement {
@@ -330,7 +330,7 @@ function startOf({ weight, startsAt, firstAt }: Alert, given: number): number {
   return weight > 0 ? Math.min(startsAt ?? firstAt, given) : given
 }
 
-function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
+function unreportedAlert(report: Report, id: string, { at, actor }: Cause): Alert {
   const { alarmId, source, title, body, serverAddr } = report
   return {
     id,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
 import { invalidTransition, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -398,7 +398,7 @@ function truncationAlert(alerts: number): PlatformAlert {
   return {
     ...TRUNCATED,
     title: 'An Alertmanager leaves alerts out of its notifications',
-    body: `The last notification left out ${counted(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
+    body: `The last notification left out ${formatCount(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
     severity: 'WARNING',
   }
 }

@@ -296,7 +296,7 @@ class SealWalk {
       const row = rows[index]
       if (!row || row.seq > seq) return { fault: 'removed', seq }
       if (row.seq < seq) return { fault: 'put_in', seq: row.seq, row }
-      if (rowCode(key, previous, row) !== code) return misfit(key, previous, { row, code, rows })
+      if (rowCode(key, previous, row) !== code) return rowFault(key, previous, { row, code, rows })
       previous = code
       this.checked++
     }
@@ -337,7 +337,7 @@ function pruneCode({ bytes }: AuditKey, { page, previous }: SealPage): string {
 }
 
 /** A row without its code: either another row of the page has the code, or none. */
-function misfit(
+function rowFault(
   key: AuditKey,
   previous: string,
   { row, code, rows }: { row: SealedRow; code: string; rows: readonly SealedRow[] },

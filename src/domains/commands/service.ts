@@ -355,7 +355,7 @@ export class Commands {
 }
 
 /** An argument, in quotes if it would not be visible as one argument otherwise. */
-function quoted(argument: string): string {
+function quoteArgument(argument: string): string {
   return /^[\w./:=@%+,-]+$/.test(argument) ? argument : JSON.stringify(argument)
 }
 

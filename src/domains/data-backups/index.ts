@@ -1,5 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
@@ -91,7 +91,7 @@ export function pruneBackupsCommand(
     async run({ params, actor, print }) {
       const { removed, kept } = await store.write((tx) => backups.prune(tx, Number(params['keep']), actor))
       await backups.removeFiles()
-      print(`Deleted ${counted(removed.length, 'data backup')} and kept ${kept.length}.`)
+      print(`Deleted ${formatCount(removed.length, 'data backup')} and kept ${kept.length}.`)
     },
   })
 }

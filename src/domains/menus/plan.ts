@@ -5,7 +5,7 @@ import {
   orderedNodes,
   LEVEL_LIMIT,
   NODE_LIMIT,
-  TEXT_LIMIT,
+  TEXT_LIMIT_BYTES,
   type MenuNode,
   type MenuOutcome,
 } from './model.ts'
@@ -279,8 +279,8 @@ function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undef
 /** A tree of an earlier release may have more; it must not grow then. */
 function hasNotTooMuchText({ before, after }: EditDraft): ErrorDetail | undefined {
   const bytes = textOf(after)
-  if (bytes <= TEXT_LIMIT || bytes <= textOf(before)) return undefined
-  return fieldFault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT / 1_048_576} MiB` })
+  if (bytes <= TEXT_LIMIT_BYTES || bytes <= textOf(before)) return undefined
+  return fieldFault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT_BYTES / 1_048_576} MiB` })
 }
 
 // A character has at most six bytes in JSON (`\\u0001`), and a text two quotation marks.
@@ -293,7 +293,7 @@ function textOf(nodes: ReadonlyMap<string, MenuNode>): number {
   for (const node of nodes.values())
     for (const text of textsOf(node)) most += (text?.length ?? 0) * BYTES_PER_CHARACTER
   most += nodes.size * QUOTES_PER_NODE
-  if (most <= TEXT_LIMIT) return most
+  if (most <= TEXT_LIMIT_BYTES) return most
   let bytes = 0
   for (const node of nodes.values()) bytes += Buffer.byteLength(JSON.stringify(textsOf(node)))
   return bytes

@@ -155,7 +155,7 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       errors: { reserved_subject },
       change: async (tx, { body }) => {
         subjects.requireOpen(body.subject)
-        return accepted(await messages.publish(tx, fromPublishBody(body)))
+        return acceptedAnswer(await messages.publish(tx, fromPublishBody(body)))
       },
       async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
@@ -183,6 +183,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
   ]
 }
 
-function accepted(message: Message): Answer {
+function acceptedAnswer(message: Message): Answer {
   return { status: 202, body: textOf(message) }
 }

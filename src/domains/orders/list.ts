@@ -7,7 +7,7 @@ import type { ListedOrder, OrderStatus } from './model.ts'
 import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
 
 // An expression that no index has, so that another index is used.
-const unindexed = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '')`
+const unindexedColumn = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '')`
 
 const LITERALS = ['status', 'unindexedStatus'] as const
 
@@ -20,8 +20,8 @@ const CONDITIONS = {
   // The status for lists that are sorted by another index; with the plain column SQLite would use the index of the status,
   // and sort all its rows.
   unindexedStatus: (query: AnyQuery, status: OrderStatus) =>
-    query.where(unindexed('status'), '=', sql.lit(status)),
-  unindexedPlatform: (query: AnyQuery, platform: string) => query.where(unindexed('platform'), '=', platform),
+    query.where(unindexedColumn('status'), '=', sql.lit(status)),
+  unindexedPlatform: (query: AnyQuery, platform: string) => query.where(unindexedColumn('platform'), '=', platform),
   // No id has a character that sorts after the tilde.
   idPrefix: (query: AnyQuery, prefix: string, { byBytes }: Capabilities) =>
     query

@@ -79,7 +79,7 @@ export class RollUp {
   async orders(): Promise<OrderCounts> {
     const { store, countAllOrders } = this.#deps
     const { place, ...counts } = await readOrderCounts(store.read)
-    const { changes, isComplete } = await this.#pending(place)
+    const { changes, isComplete } = await this.#readPending(place)
     // If no worker has run for a long time, the orders themselves are counted.
     return isComplete ? countOrders(counts, changes) : countAllOrders()
   }
@@ -90,7 +90,7 @@ export class RollUp {
     const now = clock.now()
     const range = { from: firstStep(now, hours), to: stepOf(now) }
     const { place, stored } = await readSteps(store.read, range.from, range.to)
-    const { changes } = await this.#pending(place)
+    const { changes } = await this.#readPending(place)
     return seriesOf(range, stored, changes)
   }
 
@@ -128,7 +128,7 @@ export class RollUp {
     return store.write((tx) => removeStepsBefore(tx, before, limit))
   }
 
-  async #pending(place: number): Promise<Pending> {
+  async #readPending(place: number): Promise<Pending> {
     const { log, subjects } = this.#deps
     const changes: CountedChange[] = []
     let after = place

@@ -73,7 +73,7 @@ const DONE_PAGE = htmlPage(
 /** docs/specification.md, HTTP API */
 export function paymentRoutes(payments: Payments): Route[] {
   /** The payment after its call to the provider, which follows the commit. */
-  const completed = async ({ status, body }: Answer): Promise<Answer> => {
+  const completePayment = async ({ status, body }: Answer): Promise<Answer> => {
     const payment = await payments.complete(idOf(body))
     return newPaymentAnswer(payment.status === 'creating' ? 202 : status, payment)
   }

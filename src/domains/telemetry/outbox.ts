@@ -78,10 +78,10 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     const taken = [...delivered, ...refused]
     return this.#deps.store.write(async (tx) => {
       const uploads = await this.#lock(tx, taken)
-      const dead = beforeWaiting(refused, failed).filter((message) => isOpen(message, uploads))
+      const dead = withoutFollowersOf(refused, failed).filter((message) => isOpen(message, uploads))
       const waiting = (await this.#setAside(tx, dead)) ? failed : [...failed, ...dead]
       const settled = new Set(
-        beforeWaiting(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
+        withoutFollowersOf(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
       )
       // Rows are locked in the same order as by an upload: the agents, then the totals.
       await this.#judgeAgents(tx, delivered, refused)
@@ -225,7 +225,7 @@ function eventsOf(upload: StoredUpload, from: number): PositionedEvent[] {
 /**
  * The messages that come before the first waiting one of their subject; the others are sent again after it, in their order.
  */
-function beforeWaiting<M extends OutboxMessage>(
+function withoutFollowersOf<M extends OutboxMessage>(
   messages: readonly M[],
   waiting: readonly OutboxMessage[],
 ): M[] {

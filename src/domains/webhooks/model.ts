@@ -142,10 +142,10 @@ export function stepAfter(
   const attempts = delivery.attempts + 1
   const firstTriedAt = delivery.firstTriedAt ?? now
   const tried = { attempts, firstTriedAt, triedAt: now, ...shownOf(result) }
-  const finished = (status: DeliveryStatus) => ({ ...tried, status, dueAt: null, finishedAt: now })
-  if (isSuccess(result)) return finished('delivered')
+  const finishAs = (status: DeliveryStatus) => ({ ...tried, status, dueAt: null, finishedAt: now })
+  if (isSuccess(result)) return finishAs('delivered')
   const pauseMs = isFinal(result) ? undefined : retryPauseMs(attempts, now - firstTriedAt, result)
-  if (pauseMs === undefined) return finished('failed')
+  if (pauseMs === undefined) return finishAs('failed')
   return { ...tried, status: 'pending', dueAt: now + pauseMs, finishedAt: null }
 }
 

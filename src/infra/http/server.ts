@@ -26,7 +26,7 @@ import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
 import { memoryOf } from './constant-response.ts'
-import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, waitUntilDiscarded } from './discard-body.ts'
 import { docsRoutes } from './pages/docs-page.ts'
 import { errorsPage } from './pages/errors-page.ts'
 import { allowOrigins } from './cors.ts'
@@ -288,7 +288,7 @@ function sendBeforeEnd(
 ): FastifyReply {
   const text = JSON.stringify(body)
   reply.type(JSON_TYPE).header('content-length', Buffer.byteLength(text))
-  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request, reply.raw) })
+  return sendAnswer(reply, { ...answer, body: waitUntilDiscarded([text], request, reply.raw) })
 }
 
 /** A client that announces a body that is too large is answered before it sends the body. */

@@ -96,7 +96,7 @@ function isEmpty(fields: LogFields): boolean {
 }
 
 /** Printable fields with the current trace, unless they name one. */
-function traced(fields: LogFields): Record<string, unknown> {
+function withTrace(fields: LogFields): Record<string, unknown> {
   const line = printable(fields)
   const trace = currentTrace()
   if (trace) line['trace_id'] ??= trace.traceId

@@ -107,17 +107,17 @@ function optional(check: (value: unknown) => boolean) {
 }
 
 function requireValidNow({ exp, nbf = 0, iat }: Payload, now: number): void {
-  if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.', 'expired')
+  if (exp * SECOND <= now) throw unauthenticatedError('The token has expired; sign in again.', 'expired')
   // Whole seconds, as other verifiers count them.
   if (nbf > Math.floor(now / SECOND) || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
 }
 
 /** The message does not say why: the sender of a forged token would learn from it. */
 function invalid(): AppError {
-  return unauthenticated('The token is not valid.', 'invalid')
+  return unauthenticatedError('The token is not valid.', 'invalid')
 }
 
-function unauthenticated(message: string, tokenFault: TokenFault): AppError {
+function unauthenticatedError(message: string, tokenFault: TokenFault): AppError {
   return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault })
 }
 

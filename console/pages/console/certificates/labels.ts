@@ -1,4 +1,4 @@
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { hasWrongChain, type Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
@@ -15,5 +15,5 @@ export function warningText({ issuer, chain: [next] }: Certificate, warning: War
   const { warnings, missingSigner } = certificateWords()
   const isOfChain = warning === 'chain_broken' || warning === 'chain_order'
   if (!isOfChain || !next || next.subject === issuer) return warnings[warning]
-  return `${warnings[warning]} ${missingSigner(isolated(issuer), isolated(next.subject))}`
+  return `${warnings[warning]} ${missingSigner(isolateText(issuer), isolateText(next.subject))}`
 }

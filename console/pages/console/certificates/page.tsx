@@ -1,6 +1,6 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localDays } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
@@ -94,7 +94,7 @@ function NewCertificate({ onClose, onCreated }: NewItemDialog) {
       files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readCertificateFile } }}
       action={words.register}
       create={register}
-      doneOf={(certificate) => words.registered(isolated(certificate.name))}
+      doneOf={(certificate) => words.registered(isolateText(certificate.name))}
       onCreated={({ id }) => onCreated(id)}
       onClose={onClose}
     />

@@ -56,6 +56,6 @@ export function commandLineOf(args: readonly string[]): string {
 }
 
 /** An argument that has spaces is in quotes, so that it is seen as one. */
-function quoted(argument: string): string {
+function quoteArgument(argument: string): string {
   return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
 }

@@ -28,10 +28,10 @@ export function restorationOf({ id }: Pick<DataBackup, 'id'>, { file, items }: S
   const isPostgres = /^postgres(ql)?:/.test(database.value)
   const path = `${dataDir.value}/backups/${id}.${isPostgres ? 'dump' : 'db'}`
   const command = [
-    ...(isFromFile(dataDir) ? [] : [`DATA_DIR=${quoted(dataDir.value)}`]),
-    ...(isPostgres || !isFromEnvironment(database) ? [] : [`DATABASE_URL=${quoted(database.value)}`]),
-    `platform data restore ${quoted(path)}`,
-    ...(file === null ? [] : [`--config ${quoted(file)}`]),
+    ...(isFromFile(dataDir) ? [] : [`DATA_DIR=${quoteWord(dataDir.value)}`]),
+    ...(isPostgres || !isFromEnvironment(database) ? [] : [`DATABASE_URL=${quoteWord(database.value)}`]),
+    `platform data restore ${quoteWord(path)}`,
+    ...(file === null ? [] : [`--config ${quoteWord(file)}`]),
   ].join(' ')
   return isPostgres && isFromEnvironment(database) ? { command, secretVariable: 'DATABASE_URL' } : { command }
 }
@@ -47,6 +47,6 @@ function isFromEnvironment({ source }: Sourced): boolean {
 }
 
 /** As one word of a POSIX shell. */
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

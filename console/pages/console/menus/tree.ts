@@ -101,7 +101,7 @@ export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: Men
   const ordered = siblings.toSpliced(index, 0, { ...node, parent_id })
   const before =
     node.parent_id === parent_id ? childrenOf(nodes, parent_id) : withPlace(siblings, node, index)
-  const positions = increasing(before.map(({ position }) => position))
+  const positions = makeIncreasing(before.map(({ position }) => position))
   const placed = new Map(
     ordered.map((each, place) => [each.id, { ...each, position: positions[place] ?? 0 }] as const),
   )
@@ -121,7 +121,7 @@ function withPlace(siblings: MenuNodes, node: MenuNode, index: number): MenuNode
 }
 
 /** Raises each number as little as possible, so that it exceeds the one before it. */
-function increasing(numbers: readonly number[]): readonly number[] {
+function makeIncreasing(numbers: readonly number[]): readonly number[] {
   let last = -1
   return numbers.map((number) => (last = Math.max(number, last + 1)))
 }

@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { differencesOf } from './differences.ts'
-import { draftOf, editOf, isChanged, rebased, withNodes, type TreeVersion } from './draft.ts'
+import { draftOf, editOf, isChanged, rebaseDraft, withNodes, type TreeVersion } from './draft.ts'
 import { keepDraft, keptDraft, type Draft } from './kept-draft.ts'
 import { readMenus } from './source.ts'
 import { titlesTo, type MenuNodes, type MenuTree } from './tree.ts'
@@ -91,7 +91,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
       showToast('good', menuWords().saved)
       return null
     },
-    addToCurrent: () => send(keep(rebased(draft, conflict.value ?? draft)), true),
+    addToCurrent: () => send(keep(rebaseDraft(draft, conflict.value ?? draft)), true),
     postpone,
   }
 }

@@ -62,7 +62,7 @@ function orderBulk(): Bulk<Order> | false {
       actions: BULK_MOVES.map((to) => ({
         title: moves[to],
         isDestructive: to === 'expired',
-        mayBe: ({ status }) => orderMovesFrom(status).includes(to),
+        appliesTo: ({ status }) => orderMovesFrom(status).includes(to),
         send: ({ order_id }) => call('moveOrder', { path: { order_id }, body: { status: to } }),
       })),
     }

@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { language } from '../../../i18n/language.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
@@ -302,7 +302,7 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
   if (part === null) return null
   const alert = name === 'alerts' ? overview.alerts?.first : undefined
   if (!alert) return <a href={partAddress(name, part)}>{steps[name]}</a>
-  return <a href={pathOf('alerts', alert.id)}>{stepOfAlert(isolated(alert.title))}</a>
+  return <a href={pathOf('alerts', alert.id)}>{stepOfAlert(isolateText(alert.title))}</a>
 }
 
 type DoctorReport = AnswerOf<'getDoctorReport'>

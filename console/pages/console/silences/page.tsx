@@ -63,7 +63,7 @@ function silenceBulk(): Bulk<Silence> | false {
           title: end,
           text: endText,
           isDestructive: true,
-          mayBe: ({ state }) => state !== 'ended',
+          appliesTo: ({ state }) => state !== 'ended',
           send: ({ id }) => call('endSilence', { path: { id } }),
         },
       ],

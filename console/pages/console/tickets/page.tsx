@@ -141,7 +141,7 @@ function ticketBulk(): Bulk<Ticket> | false {
     titleOf: ({ title }) => title,
     actions: TICKET_STATUSES.map((status) => ({
       title: moves[status],
-      mayBe: (ticket) => ticketMovesFrom(ticket.status).includes(status),
+      appliesTo: (ticket) => ticketMovesFrom(ticket.status).includes(status),
       send: edit({ status }),
     })),
     menus: [

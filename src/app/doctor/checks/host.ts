@@ -11,7 +11,7 @@ import { brokenLink } from '../../../store/dialects/sqlite-failure.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { REDACTED } from '../../../kernel/secret.ts'
-import { counted, shellWord } from '../../../kernel/text.ts'
+import { formatCount, shellWord } from '../../../kernel/text.ts'
 import {
   fault,
   fine,
@@ -71,7 +71,7 @@ export const filesCheck: Check = {
       : [
           fine(
             dataDir,
-            `${counted(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
+            `${formatCount(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
           ),
         ]
   },

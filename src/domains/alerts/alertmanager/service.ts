@@ -97,12 +97,12 @@ export class Alertmanager {
 
   /** The alerts that have not recovered, newest first. */
   async alerts(filter: AlertmanagerFilter): Promise<JsonText> {
-    return new JsonText(`[${(await this.#shown(filter)).map(({ json }) => json).join(',')}]`)
+    return new JsonText(`[${(await this.#readShown(filter)).map(({ json }) => json).join(',')}]`)
   }
 
   /** The alerts that match, in groups by receiver and source, as in the messages of the platform. */
   async groups(filter: AlertmanagerFilter): Promise<JsonText> {
-    const told = (await this.#shown(filter)).flatMap(({ source, receivers, json }) =>
+    const told = (await this.#readShown(filter)).flatMap(({ source, receivers, json }) =>
       receivers
         .filter(filter.isReceiver)
         .map((name) => ({ json, head: { labels: { source }, receiver: { name } } })),
@@ -144,7 +144,7 @@ export class Alertmanager {
     return new JsonText(json)
   }
 
-  async #shown(filter: AlertmanagerFilter): Promise<ShownAlert[]> {
+  async #readShown(filter: AlertmanagerFilter): Promise<ShownAlert[]> {
     const { clock, store } = this.#deps
     const now = clock.now()
     const silences = (await listActive(store.read, now)).filter((each) => stateOf(each, now) === 'active')

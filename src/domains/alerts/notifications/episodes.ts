@@ -1,6 +1,6 @@
 import { CLOCK_DIFFERENCE_MS, isDueAt, MINUTE } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
-import { tellingTime, type AlertRoute } from './routing.ts'
+import { notificationTime, type AlertRoute } from './routing.ts'
 import type { Episode } from './store.ts'
 
 /** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
@@ -92,7 +92,7 @@ export function judgeEpisode(
 ): DueStep {
   const { alertId, startedAt, step } = episode
   if (step === 0 && startedAt > now + CLOCK_DIFFERENCE_MS) {
-    const opensAt = tellingTime(route, weight, now)
+    const opensAt = notificationTime(route, weight, now)
     const waiting = newEpisode({ alertId, route, startedAt: opensAt, now })
     if (opensAt > now) return { episode: waiting, escalated: [], isRepeated: false }
   }

@@ -5,7 +5,7 @@ import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'
 import { currentEpisodes } from './episodes.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
-import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
+import { directTargets, matchedRoutes, notificationTime, type AlertRoute, type Routing } from './routing.ts'
 import { decide, type Facts } from './stages.ts'
 import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
 
@@ -49,13 +49,13 @@ export function explainReport(
   const direct = directTargets(report, routing).map(({ receiver: name, route }): RoutedReceiver => {
     const outcome = firstOutcome(report, route, suppression)
     if (outcome !== 'pending') return { name, at: null, because: outcome }
-    const at = tellingTime(route, report.weight, now)
+    const at = notificationTime(route, report.weight, now)
     return { name, at, because: at > now ? 'outside_hours' : 'route' }
   })
   const told = direct.filter(({ at }) => at !== null)
   const later = routes
     .filter((route) => firstOutcome(report, route, suppression) === 'pending')
-    .flatMap((route) => followUps(route, tellingTime(route, report.weight, now), told))
+    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), told))
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
 }
 

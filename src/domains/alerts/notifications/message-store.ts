@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { counted } from '../../../kernel/text.ts'
+import { formatCount } from '../../../kernel/text.ts'
 import type { BucketState } from '../../../kernel/token-bucket.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
@@ -398,7 +398,7 @@ export async function recordSent(
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
-  const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
+  const others = contained.length === 1 ? '' : ` with ${formatCount(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
   const values = {
     message: messageId,

@@ -96,11 +96,11 @@ export function fittingMessage(
   render: (notifications: readonly Waiting[]) => MessageContent,
   fits: (message: MessageContent) => boolean,
 ): MessageContent {
-  return shortened(render(notifications), fits)
+  return shortenMessage(render(notifications), fits)
 }
 
 /** The message with as much of its text as fits; for a notification whose details are too long. */
-export function shortened(
+export function shortenMessage(
   message: MessageContent,
   fits: (message: MessageContent) => boolean,
 ): MessageContent {

@@ -143,13 +143,13 @@ function dueTellingJob(deps: DueTellingDeps): Job {
     name: 'alert-escalation',
     everyMs: CHECK_EVERY_MS,
     async run(signal) {
-      if (isNeeded) await runBatches(signal, async () => (await tellDue(deps, signal)) >= BATCH)
+      if (isNeeded) await runBatches(signal, async () => (await notifyDue(deps, signal)) >= BATCH)
     },
   }
 }
 
 /** One batch; returns how many alerts were due. */
-async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
+async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
   const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS

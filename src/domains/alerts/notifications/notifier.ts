@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/clock.ts'
-import { counted } from '../../../kernel/text.ts'
+import { formatCount } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
@@ -25,7 +25,7 @@ import {
   type Told,
   type Waiting,
 } from './model.ts'
-import { matchedRoutes, targetOf, targetsOf, tellingTime, type Routing, type Target } from './routing.ts'
+import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, type Target } from './routing.ts'
 import {
   DAMPED,
   decide,
@@ -133,13 +133,13 @@ export class Notifier implements AlertNotifications {
     if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
       return
     const shared = await this.#readShared(tx, alert)
-    const targets = targetsOf(alert, knowing(shared), routing)
+    const targets = targetsOf(alert, receiversToInform(shared), routing)
     if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
     await this.#tell(tx, occasion, alert, { targets, shared })
   }
 
   /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
-  async tellAgain(
+  async notifyAgain(
     tx: Tx,
     kind: 'escalated' | 'repeated',
     alert: Alert,
@@ -147,7 +147,7 @@ export class Notifier implements AlertNotifications {
   ): Promise<void> {
     const { routing } = this.#options
     const shared = await this.#readShared(tx, alert)
-    const told = () => knowing(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
+    const told = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
     const targets = kind === 'escalated' ? step : told()
     await this.#tell(tx, { kind }, alert, { targets, shared })
   }
@@ -165,7 +165,7 @@ export class Notifier implements AlertNotifications {
     const shared = await this.#readShared(tx, alert)
     const ended = await this.#suppressionEnd(tx, before)
     const judged: Verdict[] = []
-    for (const target of targetsOf(alert, knowing(shared), routing)) {
+    for (const target of targetsOf(alert, receiversToInform(shared), routing)) {
       if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
       // Another route may decide about it now, whose receivers do not know it.
@@ -289,7 +289,7 @@ export class Notifier implements AlertNotifications {
     const known = await listEpisodes(tx, alert.id)
     for (const route of new Set(told.map((each) => each.route))) {
       const now = clock.now()
-      const startedAt = tellingTime(route, alert.weight, now)
+      const startedAt = notificationTime(route, alert.weight, now)
       const before = known.find((each) => each.route === String(route.name))
       const episode = withTelling(before, { alertId: alert.id, route, startedAt, now })
       if (episode !== before) await saveEpisode(tx, episode)
@@ -355,7 +355,7 @@ export class Notifier implements AlertNotifications {
   ): Promise<boolean> {
     const now = this.#options.clock.now()
     if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
-    const opensAt = tellingTime(target.route, urgency, now)
+    const opensAt = notificationTime(target.route, urgency, now)
     if (opensAt <= now) return false
     await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
     return true
@@ -384,7 +384,7 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decided.outcome, 1))
     if (await isRepeated(tx, { channel, occasion, alert, decided, damping })) return
     const at = clock.now()
-    const opensAt = isPending && route ? tellingTime(route, urgency, at) : at
+    const opensAt = isPending && route ? notificationTime(route, urgency, at) : at
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
@@ -444,7 +444,7 @@ export class Notifier implements AlertNotifications {
 }
 
 /** The receivers that were told of the alert, or are being told, and do not know of its end. */
-function knowing({ told, pending }: Shared): string[] {
+function receiversToInform({ told, pending }: Shared): string[] {
   const last = new Map<string, Told | undefined>(told)
   for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
   return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
@@ -534,6 +534,6 @@ function dampingNote(
   { kind, changes }: { kind: 'damped' | 'undamped'; changes: number },
   state: string,
 ): string {
-  const often = `${counted(changes, 'change')}; now ${state}`
+  const often = `${formatCount(changes, 'change')}; now ${state}`
   return kind === 'damped' ? `${often}; no more messages until 30 minutes pass without a change` : often
 }

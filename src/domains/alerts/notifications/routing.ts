@@ -102,7 +102,7 @@ export function targetOf(alert: Routed, receiver: string, routing: Routing): Tar
 const CRITICAL: AlertWeight = 6
 
 /** When a route notifies of an alert: now, or outside of its hours at their next beginning. */
-export function tellingTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
+export function notificationTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
   return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
 }
 

@@ -3,7 +3,7 @@ import { OLDEST_FIRST } from '../../../kernel/page.ts'
 import { encodeCursor } from '../../../wire/cursor.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
-import { preferred } from '../../../wire/preferred.ts'
+import { preferredOffer } from '../../../wire/preferred-offer.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
@@ -88,7 +88,7 @@ export function reconciliationRoutes(
       read: async ({ params, query, headers }) => {
         const filter = { reconciliationId: params.id, kind: query.kind }
         const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
-        const type = preferred(headers.accept, FORMATS) ?? 'application/json'
+        const type = preferredOffer(headers.accept, FORMATS) ?? 'application/json'
         if (type === 'application/json') return ok(encodePage(page, encodeDifference))
         const next = page.next && { 'x-next-cursor': encodeCursor(page.next) }
         return ok(TABLES[type](page.items), { 'content-type': `${type}; charset=utf-8`, ...next })

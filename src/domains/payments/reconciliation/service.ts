@@ -238,7 +238,7 @@ export class Reconciliations {
     const { row, inBill } = comparison
     const found: Difference[] = []
     for (const type of SIDES) {
-      const rows = await this.#unmatched(
+      const rows = await this.#findUnmatched(
         comparison,
         type,
         batch.filter((there) => there.type === type),
@@ -258,7 +258,7 @@ export class Reconciliations {
   }
 
   /** The rows of a batch that need a closer look: all but a few match. */
-  async #unmatched({ row, inBill }: Comparison, type: Side, rows: readonly BillRow[]): Promise<BillRow[]> {
+  async #findUnmatched({ row, inBill }: Comparison, type: Side, rows: readonly BillRow[]): Promise<BillRow[]> {
     const numbers = rows.map(({ number }) => number)
     const matched = new Set<BillRow>()
     for (const { seq, place, cents } of await findMatches(

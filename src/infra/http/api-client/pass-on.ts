@@ -13,11 +13,11 @@ import { purposeFault } from '../add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress, type ClientAddress } from '../client-address.ts'
-import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from '../discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, waitUntilDiscarded } from '../discard-body.ts'
 import { ClientLeft } from '../errors.ts'
-import { malformed } from '../framing.ts'
+import { malformedError } from '../framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
-import { unauthenticated, type Identify } from '../identity.ts'
+import { unauthenticatedError, type Identify } from '../identity.ts'
 import type { LongResponses } from '../long-responses.ts'
 import type { CountRefusal } from '../rate-limit.ts'
 import { pathOf, staysBelowPrefix } from '../request.ts'
@@ -71,7 +71,7 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
       const own = methodsAt(pathOf(request))
       if (own.length > 0) throw await countRefusal(request, methodNotAllowed(request, reply, own))
       const identity = await identify(request.raw)
-      if (!identity) throw unauthenticated('The call needs a Bearer token in its Authorization header.')
+      if (!identity) throw unauthenticatedError('The call needs a Bearer token in its Authorization header.')
       const fault = purposeFault(identity)
       if (fault) throw await countRefusal(request, fault)
       request.identity = identity
@@ -91,7 +91,7 @@ async function forward(
   reply: FastifyReply,
   sender: Sender,
 ): Promise<FastifyReply> {
-  if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
+  if (!staysBelowPrefix(url)) throw malformedError('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
   const exchange = endedBy(reply)
   const sent = runInTrace(trace ?? newTrace(), () =>
@@ -109,7 +109,7 @@ async function forward(
     raw.unpipe()
     response.body.once('end', () => exchange.abort())
     endBehindLongBody(raw, reply.raw)
-    if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw, reply.raw))
+    if (isCutOff(raw, reply.raw)) return reply.send(waitUntilDiscarded(response.body, raw, reply.raw))
     raw.resume()
   }
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.

@@ -28,7 +28,7 @@ async function* rowsOfDownload(api: AlipayApi, url: string): AsyncGenerator<Bill
   let size = 0
   for await (const chunk of api.download(url)) {
     size += chunk.length
-    if (size > MAXIMUM_BYTES) throw damaged(api.name, `it has more than ${MAXIMUM_BYTES} bytes`)
+    if (size > MAXIMUM_BYTES) throw damagedBill(api.name, `it has more than ${MAXIMUM_BYTES} bytes`)
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks.splice(0), size)
@@ -54,11 +54,11 @@ async function* rowsOfZip(file: PackedFile, name: string): AsyncGenerator<BillRo
     yield* parseBill(linesOf(detail, 'gbk'), name)
   } catch (error) {
     if (error instanceof ChannelError) throw error
-    throw damaged(name, error instanceof Error ? error.message : 'it cannot be unpacked', error)
+    throw damagedBill(name, error instanceof Error ? error.message : 'it cannot be unpacked', error)
   }
 }
 
-function damaged(name: string, why: string, cause?: unknown): ChannelError {
+function damagedBill(name: string, why: string, cause?: unknown): ChannelError {
   return new ChannelError(`${name}: the bill is damaged: ${why}`, 'unclear', { code: 'damaged_bill', cause })
 }
 
@@ -85,11 +85,11 @@ async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string
       else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
       else {
         rows++
-        const row = toRow(parseCells(line), indexes, () => damaged(name, amountFault(rows, COLUMNS.amount)))
+        const row = toRow(parseCells(line), indexes, () => damagedBill(name, amountFault(rows, COLUMNS.amount)))
         if (row) yield row
       }
     }
-  if (!hasEnded) throw damaged(name, 'it has no end')
+  if (!hasEnded) throw damagedBill(name, 'it has no end')
 }
 
 /** Tabs and blanks follow the cells. */
@@ -100,7 +100,7 @@ function parseCells(line: string): string[] {
 function columnsOf(header: readonly string[], name: string): Readonly<Record<Column, number>> {
   const entries = Object.entries(COLUMNS).map(([key, title]) => {
     const index = header.indexOf(title)
-    if (index < 0) throw damaged(name, `its header has no column ${title}`)
+    if (index < 0) throw damagedBill(name, `its header has no column ${title}`)
     return [key, index]
   })
   return Object.fromEntries(entries) as Readonly<Record<Column, number>>

@@ -39,7 +39,7 @@ export async function entryOf(
   if (local.length < LOCAL.bytes || local.readUInt32LE(0) !== LOCAL.signature)
     throw new Error('an entry of the zip is not where its directory says')
   const start = entry.offset + LOCAL.bytes + local.readUInt16LE(26) + local.readUInt16LE(28)
-  return checked(unpacked(file, entry, start), entry)
+  return verifyContent(unpackContent(file, entry, start), entry)
 }
 
 async function readDirectory(file: PackedFile): Promise<Entry[]> {
@@ -72,7 +72,7 @@ function parseDirectory(directory: Buffer, count: number): Entry[] {
   return entries
 }
 
-async function* unpacked(
+async function* unpackContent(
   file: PackedFile,
   { method, packedBytes }: Entry,
   start: number,
@@ -95,7 +95,7 @@ async function* pieces(file: PackedFile, start: number, bytes: number): AsyncGen
   }
 }
 
-async function* checked(content: AsyncIterable<Uint8Array>, { crc }: Entry): AsyncGenerator<Uint8Array> {
+async function* verifyContent(content: AsyncIterable<Uint8Array>, { crc }: Entry): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of content) {
     sum = crc32(chunk, sum)
