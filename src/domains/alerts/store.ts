@@ -26,7 +26,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import type { ChangeEntry, HistoryEntry } from './judgement.ts'
+import type { ChangeEntry, HistoryEntry } from './transitions.ts'
 import { alertGroups, alertHistory, alerts, db, pages, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>

@@ -61,7 +61,7 @@ export function explainReport(
 
 /** The decision on the first notification of an alert; an alert that begins recovered notifies nobody. */
 function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression: Suppression): Outcome {
-  const decided = decide({
+  const decision = decide({
     occasion: 'raised',
     alert: { weight, status: 'firing' },
     textHash: '',
@@ -71,7 +71,7 @@ function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression
     heldBack: undefined,
     ...suppression,
   })
-  return decided?.outcome ?? 'below_level'
+  return decision?.outcome ?? 'below_level'
 }
 
 function followUps(

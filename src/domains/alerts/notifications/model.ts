@@ -68,7 +68,7 @@ export const DECISION_CAUSES = [
 export type DecisionCause = SentenceCause<(typeof DECISION_CAUSES)[number]>
 
 /** A decision of the stages, or of the sender. */
-export interface Decided {
+export interface Decision {
   readonly outcome: Outcome
   /** Why the notification was suppressed, or how it was sent; null while it is pending without a failure. */
   readonly reason: string | null
@@ -76,14 +76,14 @@ export interface Decided {
 }
 
 /** A notification that was replaced by a newer one while it waited, or whose alert is again as the receiver knows it. */
-export const SUPERSEDED: Decided = {
+export const SUPERSEDED: Decision = {
   outcome: 'superseded',
   reason: 'The alert has changed again before this was sent.',
   cause: { code: 'superseded', values: {} },
 }
 
 /** The notification of one occasion, as the API lists it. */
-export interface Decision extends Decided {
+export interface NotificationDecision extends Decision {
   readonly id: string
   /** When the occasion was, in epoch milliseconds. */
   readonly at: number

@@ -1,5 +1,5 @@
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
-import type { Decided, DecisionCause, OccasionKind, Told } from './model.ts'
+import type { Decision, DecisionCause, OccasionKind, Told } from './model.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -33,11 +33,11 @@ export interface Facts {
   /** The last notification of the receiver, sent or being sent; undefined without one. */
   readonly told: Told | undefined
   /** The last decision against a notification of the receiver. */
-  readonly heldBack: Decided | undefined
+  readonly heldBack: Decision | undefined
 }
 
 /** Suppresses a notification with an outcome and a reason, or passes it on. */
-type Stage = (facts: Facts) => Decided | undefined
+type Stage = (facts: Facts) => Decision | undefined
 
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
 const OF_DAMPING: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
@@ -98,7 +98,7 @@ const heldBackBy = (
   code: 'below_level' | 'inhibited' | 'silenced' | 'acknowledged' | 'frozen' | 'damped',
   reason: string,
   values: DecisionCause['values'] = {},
-): Decided => ({ outcome: code, reason, cause: { code, values } })
+): Decision => ({ outcome: code, reason, cause: { code, values } })
 
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled
@@ -173,7 +173,7 @@ const frozen: Stage = ({ occasion, alert }) =>
     : undefined
 
 /** The decision on a change of a quiet alert. */
-export const DAMPED: Decided = heldBackBy(
+export const DAMPED: Decision = heldBackBy(
   'damped',
   'The alert changes too often; further changes like this one are not listed.',
 )
@@ -199,11 +199,11 @@ export const STAGES: readonly Stage[] = [
  * The decision on what a receiver is told: `pending` if it is to be told, another outcome with the reason why not,
  * undefined if the alert is as it was told.
  */
-export function decide(facts: Facts): Decided | undefined {
+export function decide(facts: Facts): Decision | undefined {
   if (!IS_NEWS[facts.occasion](facts)) return undefined
   for (const stage of STAGES) {
-    const decided = stage(facts)
-    if (decided) return decided
+    const decision = stage(facts)
+    if (decision) return decision
   }
   return { outcome: 'pending', reason: null, cause: null }
 }

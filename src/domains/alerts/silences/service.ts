@@ -10,7 +10,7 @@ import type { TimeSpan } from '../../../kernel/weekly.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
-import { WORKER } from '../judgement.ts'
+import { WORKER } from '../transitions.ts'
 import { clip } from '../notifications/message.ts'
 import type { AlertView } from '../model.ts'
 import {
