@@ -10,10 +10,10 @@ import {
   type CallbackAnswer,
   type CallbackHeaders,
   type PaymentChannel,
-  type ProviderPayment,
 } from '../../ports/payments.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
+import type { PaymentStates } from './payment-states.ts'
 import type { Refunds } from './refunds.ts'
 import { findPaymentByNumber, forgetCallbacks, type PaymentRow, recordCallback } from './store.ts'
 
@@ -24,19 +24,7 @@ interface CallbackOptions {
   readonly alerts: RecoverableAlerts
   readonly channels: ReadonlyMap<string, PaymentChannel>
   readonly refunds: Refunds
-  /** Applies the state to a payment; `false` if it changes nothing. */
-  readonly applyState: (
-    tx: Tx,
-    payment: PaymentRow,
-    state: ProviderPayment,
-    actor: string,
-  ) => Promise<boolean>
-  /** Takes money with our mark for a payment that is not here. */
-  readonly takeUnknown: (
-    tx: Tx,
-    money: { readonly channel: string; readonly number: string; readonly state: ProviderPayment },
-    actor: string,
-  ) => Promise<CallbackOutcome>
+  readonly states: Pick<PaymentStates, 'applyState' | 'takeUnknown'>
 }
 
 const CALLBACK_OUTCOMES = ['applied', 'repeated', 'unchanged', 'foreign', 'bad_signature'] as const
@@ -110,7 +98,7 @@ export class Callbacks {
 
   async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
     if (callback.type === 'other') return 'foreign'
-    const { applyState, clock, refunds, takeUnknown } = this.#options
+    const { clock, refunds, states } = this.#options
     // A callback without an id cannot be recognized as repeated; the state of the row decides then.
     const { eventId } = callback
     if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
@@ -119,10 +107,10 @@ export class Callbacks {
       return (await refunds.apply(tx, callback.number, callback.state, actor, name)) ? 'applied' : 'unchanged'
     const payment = await findPaymentByNumber(tx, callback.number)
     if (!payment)
-      return takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
+      return states.takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
     // The number of a payment on another channel says nothing about this one.
     if (payment.channel !== name) return 'foreign'
-    return (await applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
+    return (await states.applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
   }
 
   /** Forgets callbacks that no provider repeats any more; returns how many. */

@@ -14,6 +14,17 @@ export const PAYMENT_MOVES: Readonly<Record<PaymentStatus, readonly PaymentStatu
   failed: ['paid'],
 }
 
+/** docs/specification.md, Events */
+export const PAYMENT_EVENTS = {
+  created: 'payment.created',
+  paid: 'payment.paid',
+  failed: 'payment.failed',
+  closed: 'payment.closed',
+  refunded: 'payment.refunded',
+  attention: 'payment.attention',
+  reconciled: 'payment.reconciled',
+} as const
+
 /** Why a paid payment needs a person. */
 export const ATTENTIONS = ['late', 'duplicate', 'amount_mismatch', 'unknown_order'] as const
 export type Attention = (typeof ATTENTIONS)[number]

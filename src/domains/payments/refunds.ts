@@ -11,9 +11,8 @@ import { ChannelError, type PaymentChannel, type ProviderRefund } from '../../po
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
-import { PAYMENT_EVENTS } from './events.ts'
 import { raiseAttention } from './attention.ts'
-import {
+import { PAYMENT_EVENTS,
   isWhollyRefunded,
   nextRefundLookAt,
   numberOf,

@@ -12,8 +12,7 @@ import { newHolder } from '../../../store/work/holder.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { PAYMENT_ALERTS } from '../alerts.ts'
-import { PAYMENT_EVENTS } from '../events.ts'
-import { referenceOf } from '../model.ts'
+import { PAYMENT_EVENTS, referenceOf } from '../model.ts'
 import { findPayment, findRefund } from '../store.ts'
 import {
   compareRows,
