@@ -12,14 +12,7 @@ import type { Notification, NotifyModule, NotifyResult } from './notification.ts
 import { type Options, parseOptions, USAGE, UsageError } from './options.ts'
 import { ignoreWriteErrors, type Output } from './output.ts'
 import { type RoundCounts, type RoundDeps, runRound, SaveError } from './round.ts'
-import {
-  FileStateStore,
-  lockFileOf,
-  memoryFileOf,
-  ReadOnlyStateStore,
-  statePathProblem,
-} from './state-store.ts'
-import { stopOnSignal, type Stop } from './stop.ts'
+import { FileStateStore, lockFileOf, memoryFileOf, ReadOnlyStateStore, statePathProblem } from './state-store.ts'
 
 const DONE = 0
 const FAILED = 1
@@ -220,5 +213,40 @@ class Program {
     if (!(error instanceof SaveError)) throw error
     const reason = error.message
     return this.#fail('the state could not be saved, nothing more is sent', { state: stateFile, reason })
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+// A notification whose answer is not waited for may be sent twice.
+const GRACE_MS = 500
+
+interface Stop {
+  /** Aborted when a signal comes. */
+  readonly requested: AbortSignal
+  /** Aborted a moment later: ends the requests that are still under way. */
+  readonly abortSends: AbortSignal
+  /** Restores the default action of the signals. */
+  release(): void
+}
+
+/** Turns SIGTERM and SIGINT into an orderly end of the round. */
+function stopOnSignal(log: Log): Stop {
+  const requested = new AbortController()
+  const abortSends = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (requested.signal.aborted) return
+    log.info('stopping', { signal })
+    requested.abort()
+    timer = setTimeout(() => abortSends.abort(), GRACE_MS)
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  return {
+    requested: requested.signal,
+    abortSends: abortSends.signal,
+    release() {
+      clearTimeout(timer)
+      for (const signal of SIGNALS) process.off(signal, onSignal)
+    },
   }
 }

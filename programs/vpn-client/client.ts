@@ -5,7 +5,7 @@ import { Connector } from './connector.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 import type { ResponseFrame } from './frames.ts'
 import { noSession } from './pending-requests.ts'
-import { untilHealthy } from './health-probe.ts'
+import { waitUntilHealthy } from './health-probe.ts'
 import { renewWhenNewer } from './token-renewal.ts'
 import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
@@ -212,7 +212,7 @@ class FailoverClient implements VpnClient {
   async #movedBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
     const first = this.#gateways[0] as GatewayAddress
     while (this.#failback && session.gateway !== first && !signal.aborted) {
-      await untilHealthy(first.healthUrl, this.#failbackAfterMs, this.#clock, signal)
+      await waitUntilHealthy(first.healthUrl, this.#failbackAfterMs, this.#clock, signal)
       if (signal.aborted) break
       this.#move = this.#takeOver(session, first)
       if (await this.#move) return undefined

@@ -5,6 +5,7 @@ import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { takeProcessLock } from '../../files/process-lock.ts'
 import { placesOf, type BackupParts, type BackupRuntime } from '../parts.ts'
+import type { BackupState } from '../night/state.ts'
 
 const LOCK_HELD = 'backup_running'
 
@@ -51,4 +52,19 @@ export async function withAwaitedRunLock<T>(
       await clock.wait(SECOND, signal)
     }
   }
+}
+
+/**
+ * Changes the state while another run may have the lock. If that fails, it logs a warning, in which `what` names the
+ * missing part.
+ */
+export async function remember(
+  parts: BackupParts,
+  what: string,
+  change: (state: BackupState) => BackupState,
+): Promise<void> {
+  const { state, logger } = parts
+  await withAwaitedRunLock(parts, async () => state.write(change(state.read()))).catch((error: unknown) =>
+    logger.warn({ error }, `${what} is not in the state`),
+  )
 }

@@ -5,7 +5,7 @@ import type { NightOutcome } from '../night/night.ts'
 import { EMPTY_STATE, nightOf, withOpenAlert, type BackupState, type OpenAlert } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
 import type { NightCall } from './night-call.ts'
-import { remember } from './remember.ts'
+import { remember } from './lock.ts'
 
 const START = { name: 'start', errorCode: 'internal' } as const
 

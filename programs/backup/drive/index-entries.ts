@@ -1,7 +1,7 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 import type { Drive, DriveFile } from './port.ts'
-import { readFile } from './small-files.ts'
+import { readFile } from './stored-files.ts'
 
 /** A backup in `MANIFEST.json`, the index of its month on the drive (docs/specification.md, Nightly backup). */
 export interface IndexEntry {

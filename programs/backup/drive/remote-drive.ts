@@ -15,7 +15,7 @@ import type {
   UploadState,
   UploadTarget,
 } from './port.ts'
-import { proofCode } from './proof-code.ts'
+import { proofCode } from './sources.ts'
 import { RateLimit } from './rate-limit.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries } from './retry.ts'
 import type { DriveSecrets } from './secrets-file.ts'

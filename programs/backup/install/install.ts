@@ -4,7 +4,6 @@ import type { Clock } from '../../../src/kernel/clock.ts'
 import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
 import { readDriveSecrets } from '../drive/secrets-file.ts'
 import { TokenFile } from '../drive/token-file.ts'
-import { linkActivation, systemdActivation, type CommandRunner } from './activation.ts'
 import type { InstalledEntry } from './entry.ts'
 import { nextDrill, nextRun } from './next-run.ts'
 import { backupsDirectory, logDirectory, type InstalledProgram, type InstallSettings } from './settings.ts'
@@ -216,4 +215,65 @@ function openParents(path: string, first: string): void {
 
 function octal(mode: number): string {
   return (mode & 0o777).toString(8)
+}
+
+/** Makes systemd start units, and stop doing so. */
+interface Activation {
+  enable(units: readonly Unit[]): Promise<InstalledEntry[]>
+  disable(units: readonly Unit[]): Promise<InstalledEntry[]>
+  /** Makes files known that were removed. */
+  reload(): Promise<void>
+}
+
+/** Runs programs of this host; never rejects. */
+interface CommandRunner {
+  run(command: readonly string[]): Promise<CommandResult>
+}
+
+type CommandResult =
+  | { readonly status: 'succeeded' }
+  | { readonly status: 'failed' | 'missing'; readonly reason: string }
+
+/** The units of an image: links that its systemd finds when it starts. */
+function linkActivation(files: UnitFiles): Activation {
+  return {
+    enable: async (units) => units.map((unit) => files.link(unit)),
+    disable: async (units) => units.flatMap((unit) => files.unlink(unit) ?? []),
+    reload: async () => undefined,
+  }
+}
+
+/** The units of this host, by `systemctl`. */
+function systemdActivation(shell: CommandRunner): Activation {
+  return {
+    async enable(units) {
+      const { timers, services } = groupByKind(units)
+      await systemctl(shell, ['daemon-reload'])
+      if (timers.length > 0) await systemctl(shell, ['enable', '--now', ...timers])
+      // Not now: the self-check belongs to a boot.
+      if (services.length > 0) await systemctl(shell, ['enable', ...services])
+      return units.map(({ name }) => ({ path: name, result: 'enabled' }))
+    },
+    async disable(units) {
+      const { timers, services } = groupByKind(units)
+      // Only timers are stopped: a run that is in progress ends by itself.
+      if (timers.length > 0) await systemctl(shell, ['disable', '--now', ...timers])
+      if (services.length > 0) await systemctl(shell, ['disable', ...services])
+      return units.map(({ name }) => ({ path: name, result: 'disabled' }))
+    },
+    reload: () => systemctl(shell, ['daemon-reload']),
+  }
+}
+
+function groupByKind(units: readonly Unit[]): { timers: string[]; services: string[] } {
+  const names = units.map(({ name }) => name)
+  const isTimer = (name: string) => name.endsWith('.timer')
+  return { timers: names.filter(isTimer), services: names.filter((name) => !isTimer(name)) }
+}
+
+async function systemctl(shell: CommandRunner, args: readonly string[]): Promise<void> {
+  const result = await shell.run(['systemctl', ...args])
+  if (result.status === 'succeeded') return
+  const message = `systemctl ${args.join(' ')}: ${result.reason}; without a running systemd, use --root`
+  throw new AppError('unavailable', 'systemctl_failed', message)
 }

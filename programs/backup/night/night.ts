@@ -22,12 +22,10 @@ import {
   type RunRecord,
   type RunState,
 } from './state.ts'
-import { cleanStep } from './steps/clean.ts'
+import { cleanStep, REBOOT_JOB, rebootServer } from './steps/host.ts'
 import { packageStep } from './steps/package.ts'
-import { REBOOT_JOB, rebootServer } from './steps/reboot.ts'
-import { logsStep } from './steps/logs.ts'
+import { logsStep, succeedStep } from './steps/succeed.ts'
 import type { NightStep } from './steps/step.ts'
-import { succeedStep } from './steps/succeed.ts'
 import { uploadStep } from './steps/upload.ts'
 import { verifyStep } from './steps/verify.ts'
 

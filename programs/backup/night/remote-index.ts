@@ -1,7 +1,7 @@
 import { newId } from '../../../src/kernel/ids.ts'
 import { indexFiles, readIndex, type IndexEntry, type ReadIndex } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
-import { writeFile } from '../drive/small-files.ts'
+import { writeFile } from '../drive/stored-files.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 
 /** `MANIFEST.json` of a month on the drive (docs/specification.md, Nightly backup). */

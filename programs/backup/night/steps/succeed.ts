@@ -6,6 +6,7 @@ import { nightOf, withNight } from '../state.ts'
 import { emptyStaging } from '../staging.ts'
 import { requireArchive } from './upload.ts'
 import type { NightStep } from './step.ts'
+import { BackupError } from '../../errors.ts'
 
 /** Removes what is not needed any more, and reports the success. */
 export const succeedStep: NightStep = {
@@ -49,4 +50,22 @@ async function reportSuccess(context: RunContext): Promise<void> {
   const isWhole = (leftOut?.missing_roots ?? []).length === 0
   if (isWhole && state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
   await deps.alerts.beat('backup')
+}
+
+/**
+ * Fails a night whose package lacks a whole directory of logs. It comes after the success: the database is safe on the
+ * drive, and another package would lack the same.
+ */
+export const logsStep: NightStep = {
+  name: 'logs',
+  reaches: 'succeeded',
+  errorCode: 'log_missing',
+  async run(context) {
+    const roots = requireArchive(context).leftOut?.missing_roots ?? []
+    if (roots.length === 0) return
+    throw new BackupError(
+      'log_missing',
+      `The backup has no logs of ${roots.join(', ')}: the directory is missing or cannot be read. Bring it back, or change backup.logs or backup.logs_optional.`,
+    )
+  },
 }

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import type { IndexEntry } from '../../drive/index-entries.ts'
-import { verifyUpload } from '../../drive/verify.ts'
+import { verifyUpload } from '../../drive/stored-files.ts'
 import { BackupError } from '../../errors.ts'
 import { isOfServer, ownershipOf } from '../ownership.ts'
 import { RemoteIndex } from '../remote-index.ts'
