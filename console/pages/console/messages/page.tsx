@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
-import { JsonView } from '../../../parts/json-view.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
@@ -219,4 +218,28 @@ const alertOfMessage: ResourceSource<{ readonly alertId: string | null }> = {
   },
   isAbout: () => true,
   pauseMs: PAUSE_MS,
+}
+
+// Marks and overrides of the direction of writing (UAX #9): they would make the text look like another one.
+const DIRECTION_CHARACTERS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+
+interface JsonViewProps {
+  readonly label: string
+  readonly value: unknown
+}
+
+/** A JSON value as indented text. The region takes the focus, so that the keyboard can scroll it. */
+function JsonView({ label, value }: JsonViewProps) {
+  return (
+    <div class="json-view" role="region" aria-label={label} tabIndex={0}>
+      <pre>
+        <bdi>{jsonText(value)}</bdi>
+      </pre>
+    </div>
+  )
+}
+
+function jsonText(value: unknown): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value, null, 2).replaceAll(DIRECTION_CHARACTERS, escape)
 }
