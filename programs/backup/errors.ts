@@ -22,8 +22,8 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
 export const AUTHORISE_ANEW = 'authorise the drive anew: see "Authorising the drive" in docs/guide/nightly.md'
 
 /**
- * A failure of the routine. The message is one sentence without secrets, for the alert and the log. Whatever was done, a full
- * disk as its cause makes it `no_space`.
+ * A failure of the routine. The message is one sentence without secrets, for the alert and the log. If its cause is a full
+ * disk, the code becomes `no_space`.
  */
 export class BackupError extends Error {
   override readonly name: string = 'BackupError'

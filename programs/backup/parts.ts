@@ -81,7 +81,7 @@ export function placesOf({ backup: { installRoot } }: Config) {
   }
 }
 
-/** What the last nights have left, for people; undefined where none is installed, or this user cannot read it. */
+/** The records of the last nights, for people; undefined if none is installed, or this user cannot read them. */
 export function readNight(
   config: Config,
 ): Pick<BackupState, 'run' | 'lastSuccess' | 'sharedWith'> | undefined {
@@ -163,7 +163,7 @@ export class BackupParts implements Disposable {
     this.state = new FileStateStore(state, { clock, onUnusable })
   }
 
-  /** New ones for each try: they delay it by a limited time. */
+  /** Opens new alerts for each attempt, because one object delays its caller only for a limited time. */
   openAlerts({
     directory = placesOf(this.config).directory,
     logger = this.logger,
@@ -231,7 +231,7 @@ export class BackupParts implements Disposable {
     const common = this.#commonDeps()
     return {
       ...common,
-      // The archive of a failed run stays in the other one.
+      // The archive of a failed run stays in the configured staging directory.
       settings: { ...common.settings, staging: join(common.settings.staging, 'dry-run') },
       state: new MemoryStateStore({ ...this.state.read(), remoteIds: [], abandonedIds: [] }),
       openDrive: () => ({

@@ -12,11 +12,11 @@ export interface MockPayment {
   readonly id: string
   /** In the address of the payer's page. */
   readonly token: string
-  /** What was asked for; with the scenario `wrong_amount` what was paid. */
+  /** The requested amount; with the scenario `wrong_amount` the paid one. */
   amountCents: number
   readonly currency: string
   readonly subject: string
-  /** What the merchant gave to be repeated: `attach`, `body` or metadata. */
+  /** Values of the merchant that the provider repeats: `attach`, `body` or metadata. */
   readonly marks: Readonly<Record<string, string>>
   readonly returnUrl: string | undefined
   /** The last part of the address for callbacks, which is the name of the platform's channel. */

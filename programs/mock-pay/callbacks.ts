@@ -38,7 +38,7 @@ export class Callbacks {
   }
 
   tell(event: PaymentEvent): void {
-    // Afterwards: the answer to the call that made the event goes first.
+    // The callback follows in a later turn, so that the response to the call that made the event is first.
     const run = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => this.#run(event))
     this.#running.add(run)
     void run.finally(() => this.#running.delete(run))

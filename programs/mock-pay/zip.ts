@@ -7,7 +7,7 @@ export interface ZipFile {
 }
 
 const DEFLATED = 8
-// The sizes stand behind the content, as the libraries of Java write it.
+// The sizes follow the content, as the libraries of Java write it.
 const SIZES_FOLLOW = 0x8
 const VERSION = 20
 

@@ -6,7 +6,7 @@ import { type Environment, variable } from './env.ts'
 // docs/specification.md, Ticket notifier: not the address of `api.listen`
 const DEFAULT_API = 'http://127.0.0.1:9990'
 const DEFAULT_STATE_DIRECTORY = '/var/lib/platform-ticket-notify'
-// Where the platform of the package keeps it (docs/specification.md, Identity).
+// The path at which the packaged platform keeps its key (docs/specification.md, Identity).
 const DEFAULT_KEY_FILE = '/var/lib/platform/identity-key'
 const STATE_NAME = 'ticket-notify-state.json'
 const MINUTE = 60_000

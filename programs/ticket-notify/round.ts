@@ -204,7 +204,7 @@ class Round {
   async #notify(event: TicketEvent, snapshot: Snapshot): Promise<void> {
     const notice = ticketNotice(event)
     const result = await this.#send(notice)
-    // A send that a signal cut off is no refusal: the next round repeats it.
+    // A send that a signal has interrupted is not a refusal: the next round repeats it.
     const wasCutOff = this.#deps.isStopping() && !wasDelivered(result)
     if (wasCutOff || failedOnBoth(result)) {
       this.counts.failed += 1

@@ -63,7 +63,7 @@ export class Snapshot {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
     }
-    // Damaged, or valid JSON in another layout.
+    // The text is damaged, or JSON in another layout.
     const lines = layOut(decode([...readLines()].join('\n')))
     return new Snapshot(() => lines, options)
   }

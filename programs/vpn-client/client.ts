@@ -11,7 +11,7 @@ import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
 import { TokenSource, type ReadToken } from './token-source.ts'
 
-/** While no gateway answers. */
+/** The pauses while no gateway answers. */
 const BACKOFF = { initialMs: SECOND, maximumMs: 30 * SECOND }
 
 /** A session that lasts at least this long resets the backoff. */
@@ -144,7 +144,10 @@ class FailoverClient implements VpnClient {
     return [...this.#gateways.slice(next), ...this.#gateways.slice(0, next)]
   }
 
-  /** Connecting again would undo the decision of an operator, or of the user at another client. */
+  /**
+   * Whether the client must not connect again: that would undo the decision of an operator, or of the user at another
+   * client.
+   */
   #isFinal({ code }: SessionLoss): boolean {
     return code === OPERATOR || (code === REPLACED && !this.#connector.mayHaveLateSession())
   }

@@ -14,7 +14,7 @@ export interface HeartbeatBody {
   readonly source: string
 }
 
-/** What the platform is to receive. */
+/** A request to the platform that waits in the outbox. */
 export type OutboxRequest =
   | { readonly kind: 'report'; readonly body: AlertReport }
   | { readonly kind: 'ticket'; readonly body: NewNightTicket }

@@ -152,7 +152,7 @@ export class Outbox {
   }
 
   #withChanges(saved: readonly OutboxEntry[]): OutboxEntry[] {
-    // By id: a write that has failed may have reached the file.
+    // Compared by id, because a write that has failed may have reached the file.
     const known = new Map([...saved, ...this.#unsaved].map((entry) => [entry.id, entry]))
     return [...known.values()].filter(({ id }) => !this.#removed.has(id))
   }

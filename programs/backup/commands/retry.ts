@@ -75,7 +75,7 @@ function mayRetry({ action }: Due): boolean {
   return action === 'wait' || action === 'retry'
 }
 
-/** What is due after a failure of this process, which the state does not have if it cannot be written. */
+/** What is due after a failure of this process. The state does not contain the failure if it could not be written. */
 function dueAfter(parts: BackupParts, failedAt: number | undefined): Due {
   const { config, runtime } = parts
   const state = readableState(parts)

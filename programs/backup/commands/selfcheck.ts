@@ -50,7 +50,7 @@ async function check({ config, runtime }: BackupParts): Promise<SelfCheck[]> {
   }
 }
 
-/** What the routine waits for after its reboot: that the server is back. */
+/** Reports whether the server is back after a reboot by the routine. */
 async function report(parts: BackupParts, alerts: NightAlerts, checks: readonly SelfCheck[]): Promise<void> {
   const { pendingReboot, openAlerts } = parts.state.read()
   const failed = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)

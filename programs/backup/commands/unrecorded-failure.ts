@@ -24,7 +24,7 @@ export async function reportUnrecordedFailure(
   const state = readableState(parts)
   const { date, time } = localTime(clock.now(), backup.timeZone)
   const due = call.due?.(state, clock.now(), backup)
-  // A state without a run of this date says nothing about a retry.
+  // A missing run of this date in the state does not mean that there is nothing to retry: it could not be written.
   if (due?.action === 'nothing' && (!call.isRetry || state.run?.date === date))
     return { outcome: 'nothing', message: due.reason }
   const { errorCode, message, job } = toFailure(error, START, { at: clock.now(), isAborted: false })

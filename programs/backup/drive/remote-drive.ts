@@ -202,7 +202,7 @@ class RemoteDrive implements Drive {
     throw new BackupError('upload_failed', `The drive has lost the upload ${BEGINNINGS} times.`)
   }
 
-  /** Rapid upload first: the drive may know the content. */
+  /** Begins an upload. Tries a rapid upload first, because the drive may already have the content. */
   async #begin(
     target: UploadTarget,
     source: UploadSource,
@@ -232,7 +232,7 @@ class RemoteDrive implements Drive {
       parent_file_id: target.folderId,
       name: target.name,
       type: 'file',
-      // The caller decides which other file of this name may go.
+      // The caller decides which other files of this name are deleted.
       check_name_mode: 'ignore',
       size: source.size,
       part_info_list: Array.from({ length: count }, (_, index) => ({ part_number: index + 1 })),

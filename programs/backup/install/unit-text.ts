@@ -4,7 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 /** The sections of a unit, each with its lines: comments, and `Key=value`. */
 export type UnitSections = Readonly<Record<string, readonly string[]>>
 
-/** What the text of a file says about who wrote it. */
+/** Who wrote a file, by its text: this program, unchanged; this program, changed by a person since; or somebody else. */
 export type Authorship = 'unchanged' | 'changed' | 'foreign'
 
 const MARK = /^# ([0-9a-f]{64}) is the SHA-256 of all lines below this one\.\n/

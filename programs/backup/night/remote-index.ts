@@ -19,7 +19,8 @@ interface MonthIndex {
 
 type Change = (entries: readonly IndexEntry[]) => readonly IndexEntry[]
 
-// To have one file again after another server has written the index at the same time; the next change tries it, too.
+// Each attempt merges the index into one file again after another server has written at the same time. The next change
+// tries it, too.
 const ATTEMPTS = 3
 
 /** The index of one month on the drive, which is replaced as a whole. Another server may do that at the same time. */

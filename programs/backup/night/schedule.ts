@@ -28,7 +28,7 @@ export function dueForSchedule(state: BackupState, now: number, schedule: Schedu
   if (time < schedule.windowStart)
     return nothingDue(`the window of ${date} begins at ${schedule.windowStart}, and it is ${time}`)
   const run = state.run?.date === date ? state.run : undefined
-  // The process of a run that is still marked as running has died: the caller has the lock.
+  // A run that is still marked as running was killed, because the caller has the lock.
   if (run?.status === 'failed') return nothingDue(`the run of ${date} has failed; its retries go on with it`)
   return { action: 'run' }
 }

@@ -23,7 +23,7 @@ const OPTIONS = {
  */
 export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const pending: PendingFrame[] = []
-  // Used again: the garbage of new ones would be most of the memory of the process.
+  // Buffers are used again: the garbage of new ones would be most of the memory of the process.
   const free: Buffer[] = []
   const next = async (): Promise<Uint8Array> => {
     const { frame, block } = pending.shift() as PendingFrame
@@ -34,7 +34,7 @@ export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncItera
   try {
     for await (const block of blocksOf(chunks, () => free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES))) {
       const frame = compress(block, OPTIONS)
-      // Awaited in its turn, maybe after another one has failed.
+      // The frame is awaited in its turn, perhaps after another one has failed.
       frame.catch(() => undefined)
       pending.push({ frame, block })
       if (pending.length >= MAX_PENDING) yield await next()

@@ -18,7 +18,7 @@ export async function* transientChunksOf(file: FileHandle, size: number): AsyncI
   try {
     for (let chunk = await next; chunk.length > 0; chunk = await next) {
       next = readInto(other)
-      // Awaited after the chunk before it is processed.
+      // It is awaited after the chunk before it is processed.
       next.catch(() => undefined)
       yield chunk
       ;[current, other] = [other, current]

@@ -31,7 +31,7 @@ export class NewFile implements AsyncDisposable {
     await this.#flush
     this.#flushedSize = this.#size
     this.#flush = this.#file.datasync()
-    // Awaited by the next one.
+    // The next flush awaits this one.
     this.#flush.catch(() => undefined)
   }
 

@@ -18,7 +18,7 @@ export type Compression = 'zstd' | 'gzip'
 
 /** A file that nobody changes while it is packed. */
 export interface StableFile {
-  /** Where it is. */
+  /** The path of the file. */
   readonly file: string
   /** The SHA-256 of the file, if it is known: then the file is read once less. */
   readonly sha256?: string
@@ -31,7 +31,7 @@ export interface PackageRequest extends LogRoots {
   readonly database: StableFile & { readonly path: `database/${string}` }
   /** The directory with the files of the certificates. */
   readonly certificates?: string | undefined
-  /** What is not in the package for another reason. */
+  /** Other files that the package lacks, with the reasons. */
   readonly skipped?: readonly SkippedLog[] | undefined
   /** The exported journal. */
   readonly journal?: StableFile | undefined

@@ -279,7 +279,7 @@ export class Alerts implements RecoverableAlerts {
   async pruneGroups(): Promise<void> {
     const { clock, store } = this.#deps
     const before = clock.now()
-    // Outside the write queue, as most runs have nothing to remove.
+    // Read outside of the write queue, because most runs have nothing to remove.
     if (!(await hasGroupBefore(store.read, before))) return
     await store.write(async (tx) => {
       await deleteGroups(tx, before)

@@ -140,7 +140,7 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       async stream({ query }) {
         const page = { ...timesOf(query), limit: EXPORT_PART, order: OLDEST_FIRST }
         const parts = audit.all(filterOf(query), page)
-        // Read before the response begins, so that an error is its status.
+        // The first part is read before the response begins, so that an error determines the status.
         const first = await parts.next()
         return linesOf(first.done === true ? [] : first.value, parts)
       },
@@ -162,7 +162,7 @@ function linesOf(first: readonly TrailEntry[], others: AsyncIterable<readonly Tr
         await write(part)
       }
     } catch (error) {
-      // Ended regularly, it would look like all there is.
+      // The response is cut: a regular end would look as if it were complete.
       output.cut()
       throw error
     }

@@ -49,7 +49,7 @@ export interface SealDeps {
   readonly pageEntries?: number
 }
 
-/** What is wrong with a trail, at its first fault. */
+/** The first fault of a trail. */
 export interface AuditFault {
   readonly fault:
     | 'changed'
@@ -112,7 +112,7 @@ export class AuditSeals {
     }
     if (newest) {
       const seal = sealOf(newest)
-      // The seal that the trail does not contain proves it, until a person has accepted the trail.
+      // The missing seal is the proof until a person has accepted the trail.
       if (!isCut) files.keepSeal(seal)
       logger.info({ seal: formatSeal(seal) }, 'the audit trail is sealed')
     }

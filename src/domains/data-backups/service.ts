@@ -59,7 +59,7 @@ export interface DataBackupDeps {
   readonly everyMs?: number | undefined
   /** How many completed backups the worker keeps. */
   readonly keep: number
-  /** What is wrong with the pages of the database; undefined for an engine that checks them itself. */
+  /** Finds damaged pages of the database; undefined for an engine that checks them itself. */
   readonly findDamage?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined
 }
 

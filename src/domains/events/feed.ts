@@ -152,7 +152,7 @@ export class EventFeed {
     const { logs, places, subscription } = reader
     const { subjects } = subscription
     const { events, end } = await order.readAfter(places, { logs, limit: BATCH, subjects })
-    // Read after the page: events that were removed before the page was read are missing in it.
+    // Read after the page, because events that were removed before the page was read are missing in it.
     const removed = await order.removedUpTo()
     if (logs.some((log) => removed[log] > places[log])) return reader.reset(this.#places ?? target, 'removed')
     const isReached = ({ log, place }: OrderedEvent) => place <= target[log]

@@ -237,7 +237,7 @@ export class Heartbeats {
     const now = clock.now()
     const monotonic = clock.monotonic()
     const before = this.#lastCheck
-    // While the database is away, nobody can beat: until a check succeeds again, this process is as good as none.
+    // While the database cannot be reached, nobody can beat. Until a check succeeds again, this process counts as absent.
     this.#lastCheck = NO_CHECK
     await store.write((tx) => this.#recordCheck(tx, { now, monotonic, before }))
     this.#lastCheck = { at: now, monotonic }
@@ -310,8 +310,8 @@ export class Heartbeats {
 }
 
 /**
- * The time since the last check in which no worker ran, or by which the clock was set. A process that has checked before was
- * there: only what its clocks differ by does not count, once for all workers.
+ * The time since the last check that does not count for heartbeats: no worker ran, or the clock was set. A process that has
+ * checked before was there, so only the difference of its clocks does not count; once for all workers.
  */
 function uncountedSince(last: number, { now, monotonic, before }: Check): number {
   const passed = now - last

@@ -14,7 +14,7 @@ export interface PlacedEdit extends Omit<MenuEdit, 'items'> {
   readonly items: readonly PlacedItem[]
 }
 
-/** What takes no database, before the transaction. */
+/** Computes, before the transaction, everything that needs no database. */
 export function placeEdit(edit: MenuEdit): PlacedEdit {
   return { ...edit, items: placeItems(edit.items) }
 }

@@ -13,7 +13,7 @@ import {
 // Some milliseconds of computation.
 const ITEMS_PER_STEP = 1_000
 
-/** What an edit does, with the rows that it writes and deletes. */
+/** The effect of an edit, with the rows that it writes and deletes. */
 export interface MenuPlan {
   readonly outcome: MenuOutcome
   /** New and changed nodes: each parent before its children. */

@@ -135,7 +135,7 @@ async function findNewest(queries: Queries): Promise<number> {
   return (await first(queries, newest, {}))?.seq ?? 0
 }
 
-// Many more than an installation writes.
+// An installation writes far fewer messages in a millisecond.
 const NUMBERS_PER_MS = 1_000
 
 /**

@@ -55,7 +55,7 @@ const due = statement<{ now: number; limit: number }, Order>((on, value) =>
     .limit(value('limit')),
 )
 
-/** What a creation or a move touches: so the events of an order have the order of its changes. */
+/** The row that a creation or a move touches, so that the events of an order have the order of its changes. */
 export function orderRow(orderId: string): TouchedRow {
   return touchedRow('orders', orderId)
 }

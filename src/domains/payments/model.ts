@@ -142,7 +142,7 @@ export function referenceOf({
 /** What happened to the order of a payment that was paid. */
 export type OrderOutcome = 'paid' | 'paid_otherwise' | 'ended' | 'missing'
 
-/** What a person must look at, of a payment whose money has come; null if nothing. */
+/** Why a person must look at a payment whose money has come; null if nobody must. */
 export function attentionOf(outcome: OrderOutcome, isPaidByAnother: boolean): Attention | null {
   if (outcome === 'paid') return null
   if (outcome === 'missing') return 'unknown_order'

@@ -179,7 +179,7 @@ export class PaymentStates {
     )
   }
 
-  /** The money has come: moves the payment, and its order with it if nothing speaks against it. */
+  /** Applies a payment by the payer: moves the payment, and its order too unless something speaks against it. */
   async #pay(tx: Tx, payment: PaymentRow, state: ProviderPayment, actor: string): Promise<boolean> {
     const { clock, refundLate } = this.#options
     const paid = {
@@ -224,7 +224,7 @@ export class PaymentStates {
     return attentionOf(outcome, outcome === 'paid_otherwise' && (await isPaidByAnother(tx, orderId, id)))
   }
 
-  /** Compare-and-set with its history and event; `false` if the payment has left its status meanwhile. */
+  /** Moves a payment with compare-and-set, history and event; `false` if the payment has left its status meanwhile. */
   async #move(
     tx: Tx,
     payment: PaymentRow,

@@ -50,7 +50,7 @@ export function actorOf({ channel }: Pick<PaymentRow, 'channel'>, outcome: CallO
 async function makeCall(channel: PaymentChannel, payment: PaymentRow, now: number): Promise<CallOutcome> {
   const reference = referenceOf(payment)
   const isCreating = payment.status === 'creating'
-  // Even one that is to be closed is created again where nothing else says what it is called there.
+  // A payment that is to be closed is created again, too, if only its creation tells how the provider names it.
   if (isCreating && !(payment.isClosing && channel.isKnownByNumber)) return createAtProvider(channel, payment)
   const isClose = isUnfinished(payment) && (payment.isClosing || isActionDead(payment, now))
   const state = await (isClose ? channel.close(reference) : channel.query(reference))

@@ -52,7 +52,7 @@ export interface PaymentDeps {
 }
 
 interface ServiceOptions extends PaymentDeps {
-  /** Look for due payments and refunds; called after a commit. */
+  /** Wake the runners of payments and refunds; called after a commit. */
   readonly wakePayments: () => void
   readonly wakeRefunds: () => void
 }
@@ -109,7 +109,7 @@ export class Payments implements OrderPayments {
         [],
       )
     const reason =
-      order.amountCents === 0 ? 'nothing is to be paid' : channel.refusedAmount(order.amountCents)
+      order.amountCents === 0 ? 'nothing is to be paid' : channel.amountRefusal(order.amountCents)
     if (reason === undefined) return order
     const message = `The channel ${channel.name} cannot take ${order.amountCents} cents: ${reason}.`
     throw new AppError('invalid', 'amount_not_payable', message)
@@ -268,7 +268,7 @@ export class Payments implements OrderPayments {
     over.abort()
   }
 
-  /** What the overview says; null without a channel. */
+  /** The part of the overview about payments; null without a channel. */
   async summary() {
     const { channels, store } = this.#options
     return channels.size === 0

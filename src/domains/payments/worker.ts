@@ -71,7 +71,7 @@ export function paymentRunner(
         const dueAt = outcome.status === 'failed' ? deps.clock.now() + LONGEST_PAYMENT_PAUSE_MS : outcome.at
         return paymentQueue.release(tx, payment, { holder, dueAt })
       }
-      // First the lease: a payment that another process works on is left to it.
+      // The lease comes first: another process may work on the payment by now.
       if (!(await paymentQueue.release(tx, payment, { holder, dueAt: null }))) return false
       await payments.states.applyOutcome(tx, payment.id, outcome.result, actorOf(payment, outcome.result))
       await payments.states.plan(tx, payment.id, payment.attempts)

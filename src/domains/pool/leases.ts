@@ -91,10 +91,10 @@ const release = statement<{ address: number; sessionId: string; at: number }>((o
 )
 
 const NEVER = 0
-// Added together, so that concurrent transactions find one each.
+// Several addresses are added at a time, so that concurrent transactions find one each.
 const LEASES_ADDED = 64
 
-/** What the search for the last address of a device touches. */
+/** The rows that the search for the last address of a device touches. */
 export function deviceRows(userId: string, device: string): TouchedRow {
   return touchedRow('vpn_leases', userId, device)
 }
@@ -173,7 +173,7 @@ async function addLeases(tx: Tx, { cidr, last }: AddressRange): Promise<boolean>
   const next = await readNext(tx, cidr)
   if (next > last) return false
   const count = Math.min(LEASES_ADDED, last + 1 - next)
-  // When another transaction has added them, they are visible now.
+  // If another transaction has added them, they are visible now.
   if (!(await advanceNext(tx, cidr, next, next + count))) return true
   const added = Array.from({ length: count }, (_, index) => newLease(cidr, next + index))
   await db(tx)

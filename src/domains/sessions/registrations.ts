@@ -52,7 +52,7 @@ export interface RegistryDeps {
     token: SessionToken,
     lock: 'shared' | 'exclusive',
   ) => Promise<void>
-  /** What that touches. */
+  /** The rows that {@link requireTokenHolder} touches. */
   readonly tokenHolderRows: (userId: string, token: SessionToken) => TouchedRow[]
 }
 
@@ -152,7 +152,7 @@ export class Registrations {
     return this.#deps.sessionsPerUser - (await countLiveOfUser(tx, userId))
   }
 
-  /** Exact under the exclusive lock of the user. */
+  /** Refuses a session above the limit of the user. The count is exact under the exclusive lock of the user. */
   async #requireSessionLeft(tx: Tx, { id, name }: SessionRequest['user']): Promise<void> {
     if ((await this.#sessionsLeft(tx, id)) <= 0) throw tooManySessions(name, this.#deps.sessionsPerUser)
   }

@@ -240,7 +240,7 @@ function isOpen(message: OutboxMessage, uploads: ReadonlyMap<number, UploadSize>
   return index >= (uploads.get(seq)?.sent ?? Infinity)
 }
 
-/** By the number of the upload: how many of its items are delivered or dead, from the first one on. */
+/** How many items of each upload are delivered or dead, from the first one on; the key is the number of the upload. */
 function progressOf(places: readonly number[]): ReadonlyMap<number, number> {
   const progress = new Map<number, number>()
   for (const { seq, index } of places.map(uploadOf))

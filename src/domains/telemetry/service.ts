@@ -188,7 +188,7 @@ export class Telemetry {
 function rateMessage(items: number, perSecond: number): string {
   const atOnce = bucketSize(perSecond)
   const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
-  // To wait, as `Retry-After` suggests, does not help here.
+  // Waiting, as `Retry-After` suggests, does not help here.
   return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
 }
 

@@ -160,7 +160,7 @@ export interface UploadSize {
 /** The columns of an upload from which its events are created. */
 export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
 
-/** What an upload touches besides the totals, which change by single statements. */
+/** The row that an upload touches besides the totals, which change by single statements. */
 export function agentRow(agentId: string): TouchedRow {
   return touchedRow('telemetry_agents', agentId)
 }
@@ -260,7 +260,8 @@ export async function subtractFromTotals(
   await tx.change(subtractTotals, { items, bytes, agents: count })
 }
 
-// Many more than an installation accepts. The places of the items, 512 for each upload, stay below 2^53 until 2109.
+// An installation accepts far fewer uploads in a millisecond. The places of the items, 512 for each upload, stay below 2^53
+// until 2109.
 const NUMBERS_PER_MS = 4
 
 /**

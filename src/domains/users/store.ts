@@ -62,7 +62,7 @@ const update = statement<User & { passwordHash: Secret }>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-const login = statement<{ id: string; at: number; verified: string; hash: string }>((on, value) =>
+const setLoginAndHash = statement<{ id: string; at: number; verified: string; hash: string }>((on, value) =>
   on
     .updateTable('users')
     .set({ last_login_at: value('at'), password_hash: value('hash') })
@@ -70,7 +70,7 @@ const login = statement<{ id: string; at: number; verified: string; hash: string
     .where('password_hash', '=', value('verified')),
 )
 
-const signIn = statement<{ id: string; at: number }>((on, value) =>
+const setLogin = statement<{ id: string; at: number }>((on, value) =>
   on
     .updateTable('users')
     .set({ last_login_at: value('at') })
@@ -187,12 +187,12 @@ export async function recordLogin(
   hash: Secret,
   at: number,
 ): Promise<void> {
-  await tx.change(login, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
+  await tx.change(setLoginAndHash, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
 }
 
 /** Records a login without a password. */
 export async function recordSignIn(tx: Tx, id: string, at: number): Promise<void> {
-  await tx.change(signIn, { id, at })
+  await tx.change(setLogin, { id, at })
 }
 
 export async function deleteUser(tx: Tx, id: string): Promise<void> {

@@ -118,7 +118,7 @@ const GIVE_UP_AFTER_MS = RETRY_PAUSES_MS.reduce((sum, pause) => sum + pause, 0)
 const DISABLE_AFTER_MS = 5 * DAY
 export const FORMER_SECRET_MS = DAY
 
-/** What one call has led to. */
+/** The result of one call. */
 export type CallResult = WebhookReply | { readonly failure: DeliveryFault }
 
 /** The part of a delivery that a call changes. */
@@ -133,7 +133,7 @@ export type DeliveryStep = Pick<
   | keyof ReturnType<typeof shownOf>
 >
 
-/** What follows from the call of a delivery at `now`. */
+/** The delivery after a call at `now`. */
 export function stepAfter(
   delivery: Pick<WebhookDelivery, 'attempts' | 'firstTriedAt'>,
   result: CallResult,
@@ -197,7 +197,7 @@ export type EndpointHealth = Pick<StoredWebhook, 'failingSince' | 'lastSuccessAt
   readonly disable: DisabledReason | undefined
 }
 
-/** What the calls that have ended at `now` say about their endpoint. */
+/** The health of an endpoint, by the calls that have ended at `now`. */
 export function healthAfter(
   webhook: StoredWebhook,
   results: readonly CallResult[],
@@ -276,7 +276,7 @@ interface Attributes {
   readonly subject?: string
 }
 
-// What may stand in a header, and has no full stop: those separate the parts that are signed.
+// Characters that a header allows, without the full stop, which separates the signed parts.
 const HEADER_ID = /^[A-Za-z0-9_:-]{1,128}$/
 const PLATFORM = '/platform/'
 

@@ -207,7 +207,7 @@ export function encodeNewWebhook(webhook: StoredWebhook): string {
   return encodeWith({ ...webhook, shownSecret: webhook.secret.reveal() })
 }
 
-/** What the answer to a repetition is. */
+/** The response to a repeated request. */
 export function encodeKnownWebhook(webhook: StoredWebhook): string {
   return encodeWith({ ...webhook, shownSecret: null })
 }

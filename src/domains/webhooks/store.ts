@@ -246,8 +246,8 @@ export async function interruptDeliveries(tx: Tx, now: number, place: number): P
 }
 
 /**
- * Looks at all endpoints now, tries what was tried by a clock that has been set back since, and ends the pauses that last
- * beyond `far`.
+ * Makes all endpoints due now, and deliveries whose due time was written by a clock that has been set back since; ends the
+ * pauses that last beyond `far`.
  */
 export async function hastenAll(tx: Tx, now: number, far: number): Promise<void> {
   await db(tx)

@@ -158,7 +158,7 @@ class EndpointDelivery {
       await this.#begin(signal)
       if (this.#calls.size > 0) await Promise.race([...this.#calls.values(), woken])
       forget()
-      // What was interrupted says nothing about the endpoint; another process makes these calls again.
+      // An interrupted call says nothing about the endpoint; another process makes it again.
       if (signal.aborted) return void (await Promise.all(this.#calls.values()))
       const ended = this.#ended.splice(0)
       if (ended.length > 0) await store.write((tx) => webhooks.settle(tx, this.#id, ended))
@@ -240,7 +240,7 @@ const MAX_DUE = 500
 const MAX_PENDING = 100_000
 const RECOVER_BATCH = 500
 const UNION_SUBJECTS = 50
-// The clocks of a process; a smaller difference is a correction.
+// A smaller difference between the clocks of a process is a correction.
 const CLOCK_STEP_MS = 10 * SECOND
 
 export interface FeedOptions {
@@ -333,7 +333,7 @@ export class WebhookFeed implements ModuleRunner {
       if (recoverSince !== null && (await this.#requeueFailed(id))) recovering.add(id)
     let isMore = recovering.size > 0
     const open: StoredWebhook[] = []
-    // What has failed comes before what follows it in the log.
+    // Failed deliveries come before the events that follow them in the log.
     for (const webhook of following)
       if (!recovering.has(webhook.id) && (await this.#hasRoom(webhook))) open.push(webhook)
     for (const [place, group] of Map.groupBy(open, (webhook) => webhook.place)) {

@@ -13,8 +13,8 @@ const SYSTEM_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /usr/local ' +
   '/var /var/cache /var/lib /var/log /var/spool'
 
-// What running programs expect at its first level, whatever its age: directories of units that systemd removes itself at
-// the boot, of the X window system, and of the file system.
+// Entries of the first level that running programs need whatever their age: directories of units, which systemd itself
+// removes at the boot, and those of the X window system and of the file system.
 const KEPT = /^(?:systemd-private-.*|snap-private-tmp|\..*-unix|\.X\d+-lock|lost\+found|aquota\..*)$/s
 
 /** Removes what is older than 7 days below the temporary directory. */

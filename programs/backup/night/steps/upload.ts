@@ -67,7 +67,7 @@ async function upload(context: RunContext, folderId: string): Promise<DriveFile[
       signal: deps.signal,
     },
   )
-  // By its unfinished upload this server knows a file that an earlier try has left.
+  // The unfinished upload in the state names a file that an earlier attempt has left.
   const rivals = await rivalsOf(context, folderId, file)
   const { upload: _upload, ...others } = context.run
   const path = `${context.monthFolder()}/${archive.name}`

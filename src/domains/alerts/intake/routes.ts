@@ -191,8 +191,8 @@ const MAX_SENDERS = 1_000
 const MAX_ARRIVALS = 100
 
 /**
- * Counts what arrives ended from each sender. Prometheus repeats an alert that has ended for 15 minutes, with the same end; a
- * sender whose clock is slow moves the end on each time.
+ * Counts, for each sender, the alerts that have already ended when they arrive. Prometheus repeats an ended alert for 15
+ * minutes with the same end; a sender whose clock is slow moves the end on each time.
  */
 class EndedArrivals {
   #senders: ReadonlyMap<string, Sender> = new Map()
@@ -253,13 +253,13 @@ const AlertReports = {
 
 const LABELS = { alertname: 'DiskFull', instance: '192.0.2.10:9100', severity: 'critical' }
 
-/** What Prometheus sends to an Alertmanager. */
+/** The body that Prometheus sends to an Alertmanager. */
 const PrometheusBody = Type.Unsafe<readonly unknown[]>({
   ...AlertReports,
   examples: [[{ labels: LABELS, annotations: { summary: 'The disk is full' } }]],
 })
 
-/** What an Alertmanager sends to a webhook. */
+/** The body that an Alertmanager sends to a webhook. */
 const NotificationBody = Type.Object(
   {
     version: Type.Optional(OneOf(['4'], 'Of the format.')),

@@ -15,7 +15,7 @@ export interface Damping {
   readonly tellings: readonly number[]
   /** The highest weight of them. */
   readonly weight: AlertWeight
-  /** Null unless it is quiet. */
+  /** Since when it is quiet; null unless it is. */
   readonly quietSince: number | null
   /** How often it has changed: the tellings, and the changes since it is quiet. */
   readonly changes: number

@@ -69,7 +69,7 @@ export function staleEpisodes(known: readonly Episode[], routes: readonly AlertR
   return known.filter(({ route }) => !names.has(route))
 }
 
-/** What is due of an episode, and the episode after it. */
+/** The due step of an episode, and the episode after it. */
 export interface DueStep {
   readonly episode: Episode
   /** The receivers of the steps that are due. */

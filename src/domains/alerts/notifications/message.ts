@@ -43,7 +43,7 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
 }
 
 function aboutOf(notifications: readonly Waiting[]) {
-  // What has waited for the same hours is one message, whatever its occasions were.
+  // Notifications that have waited for the same hours are one message, whatever their occasions.
   const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
   const severity = heaviest || heaviestOf(notifications, ({ content }) => content.toldWeight ?? 0)

@@ -25,7 +25,7 @@ export type OccasionKind = AlertOccasion['kind']
 export const TOLD_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
 export type ToldStatus = (typeof TOLD_STATUSES)[number]
 
-/** What a receiver knows of an alert. */
+/** The state of an alert as a receiver knows it. */
 export interface Told {
   readonly weight: AlertWeight
   readonly status: ToldStatus
@@ -42,7 +42,7 @@ export function textHashOf({ title, body, source, serverAddr }: Alert): string {
 
 type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }
 
-/** What a notification tells. */
+/** The state of an alert that a notification reports. */
 export function toldBy({ occasion, weight, content }: Telling): Told {
   const textHash = content?.textHash ?? null
   if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }

@@ -83,7 +83,7 @@ const EXCERPT_CHARACTERS = 1_000
 // How old the number of pending notifications may be; a scrape that reads it counts up to 100,000 rows.
 const PENDING_AGE_MS = 5 * SECOND
 
-/** What the decisions on one alert have in common, whichever the receiver. */
+/** The facts that the decisions on one alert share for all receivers. */
 interface Shared {
   readonly told: ReadonlyMap<string, Told>
   readonly pending: Awaited<ReturnType<typeof listPendingOf>>
@@ -247,7 +247,7 @@ export class Notifier implements AlertNotifications {
     const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
     for (const target of targets) {
       const waiting = waitingOf(shared, target)
-      // What waits is judged by the state at the time when it is sent.
+      // A waiting notification is judged again by the state at the time when it is sent.
       if (OF_UNCHANGED.has(given.kind) && waiting.length > 0) continue
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
@@ -315,7 +315,7 @@ export class Notifier implements AlertNotifications {
 
   /** Decides if no receiver is configured. Nothing else matters then, and alerts cost no further queries. */
   async #decideForNobody(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
-    // The first decision says so already.
+    // The first decision has already recorded that.
     if (occasion.kind === 'repeated') return
     const decision = this.#options.routing.receivers.length === 0 ? NO_ROBOT : NO_ROUTE
     await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decision })
@@ -331,7 +331,7 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, routing)
-    // What an earlier message says counts only until that is known to have arrived.
+    // A pending message does not count as known to the receiver until it is known to have arrived.
     const shared = { ...known, pending: new Map(), ...(await this.#suppressionOf(tx, alert)) }
     const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
     const decision = (facts && decide(facts)) ?? SUPERSEDED

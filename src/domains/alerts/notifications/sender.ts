@@ -64,7 +64,7 @@ const MAX_REFUSALS = 3
 const REASON_CHARACTERS = 500
 // docs/specification.md, Alert notifications
 const FAILING_MS = 15 * MINUTE
-/** Somebody waits for the answer to a notice. */
+/** A notice has this weight, because somebody waits for the answer to it. */
 const NOTICE_WEIGHT = 5
 // RFC 5321, section 4.5.4.1: soon at first, as greylisting ends within minutes, then every half hour
 const LATE_PAUSE = { shortestMs: MINUTE, longestMs: 30 * MINUTE }
@@ -82,7 +82,7 @@ class SendFailure extends Error {
   }
 }
 
-/** What the next attempt may be at: a message that has failed, or notifications that no message contains yet. */
+/** A candidate for the next attempt: a message that has failed, or notifications that no message contains yet. */
 interface Candidate {
   /** The highest weight in it. */
   readonly weight: number
@@ -477,7 +477,7 @@ function latePause(waitedMs: number): number {
 /** A message that was not tried yet. */
 export const NO_FAILURES = { isNotice: false, isRefused: false, refusals: 0, isUncertain: false } as const
 
-/** What the next attempt is chosen from. */
+/** The input for the choice of the next attempt. */
 interface Chances {
   readonly claim: WorkClaim
   readonly unsent: readonly ChannelWork[]

@@ -13,7 +13,7 @@ export interface InhibitedBy {
   readonly alarmId: string
 }
 
-/** What the stages decide on. */
+/** The facts by which the stages decide. */
 export interface Facts {
   readonly occasion: OccasionKind
   /** Its weight at the occasion, and its status now. */
@@ -24,7 +24,7 @@ export interface Facts {
   readonly isEnabled: boolean
   /** Below this weight an alert is not pushed. */
   readonly minWeight: AlertWeight
-  /** What sets it. */
+  /** The setting or route that sets `minWeight`. */
   readonly minWeightOf?: string
   /** Whether the alert is quiet, because it was told too often. */
   readonly isQuiet?: boolean

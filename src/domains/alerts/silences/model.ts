@@ -121,7 +121,7 @@ export function workAt({ endsAt, repeat }: SilenceTimes, window: TimeSpan, now: 
 
 type SilenceMatchers = Pick<Silence, 'matchers'> & Partial<Pick<Silence, 'labelMatchers'>>
 
-/** What a silence can match. */
+/** The fields of an alert that a silence can match. */
 export type Matchable = Pick<AlertView, MatchedField | 'labels' | 'weight'>
 
 /** Whether the silence is about this alert, at any time. */

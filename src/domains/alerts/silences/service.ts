@@ -70,7 +70,8 @@ export interface SilenceDeps {
 }
 
 const WEEK = 7 * DAY
-// Windows take a while to compute, and each shows the reason. One that began before the week may end in it.
+// A window takes a while to compute, so this many silences are shown; each shows the reason. One that began before the week
+// may end in it.
 const CALENDAR_SILENCES = 50
 const CALENDAR_WINDOWS = 8
 const CALENDAR_REASON = 120
@@ -260,7 +261,7 @@ function requireSilence<T>(silence: T | undefined, id: string): T {
   return silence
 }
 
-/** From its start to its end, which one that repeats may leave out. */
+/** Refuses a span that is too long or ends before it begins. A silence that repeats may have no end. */
 function requireSpan(now: number, { startsAt: from = now, endsAt, repeat }: NewSilence): TimeSpan {
   const longestMs = repeat ? REPEAT_MAX_MS : SILENCE_MAX_MS
   if (endsAt === undefined && !repeat) throw invalidField('ends_at', 'required_one_of', { field: 'repeat' })

@@ -37,7 +37,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     name,
     kind: 'stripe',
     isKnownByNumber: false,
-    refusedAmount: (cents) => refusedAmount(settings.currency, cents),
+    amountRefusal: (cents) => amountRefusal(settings.currency, cents),
     parametersOf: (payment) => parametersOf(settings, payment),
     create: async (number, parameters) => {
       const session = await api.post(SESSIONS, parameters, number).catch(refuseReplay)
@@ -122,7 +122,7 @@ const MINIMUM_CENTS: Readonly<Record<string, number>> = {
 const LEAST_CENTS = 50
 const MAXIMUM_CENTS = 99_999_999
 
-function refusedAmount(currency: string, cents: number): string | undefined {
+function amountRefusal(currency: string, cents: number): string | undefined {
   const minimum = MINIMUM_CENTS[currency] ?? LEAST_CENTS
   if (cents < minimum) return `Stripe takes at least ${minimum} cents of ${currency}`
   return cents > MAXIMUM_CENTS ? `Stripe takes at most ${MAXIMUM_CENTS} cents` : undefined
