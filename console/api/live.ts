@@ -106,7 +106,8 @@ export class LiveEvents {
         cache: 'no-store',
         signal: AbortSignal.any([stopped, silence.signal, this.#paused.signal]),
       })
-      if (response.status === 401 || response.status === 403) return this.#handleRefusal(response.status, token)
+      if (response.status === 401 || response.status === 403)
+        return this.#handleRefusal(response.status, token)
       if (!response.ok || !response.body) return false
       this.#handleOpen(parser)
       await this.#read(response.body, parser, () => {

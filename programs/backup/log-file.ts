@@ -27,7 +27,14 @@ export function createLogFile(path: string, { clock, onFailure }: LogFileDeps): 
   }
   const withFields = (common: LogFields): Logger => {
     const at = (level: string) => (fields: LogFields, message: string) => {
-      append({ ts: toRfc3339(clock.now()), level, module: 'backup', message, ...common, ...plain(fields) })
+      append({
+        ts: toRfc3339(clock.now()),
+        level,
+        module: 'backup',
+        message,
+        ...common,
+        ...withErrorTexts(fields),
+      })
     }
     return {
       error: at(LEVELS.error),

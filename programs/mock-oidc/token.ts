@@ -1,5 +1,21 @@
 import { noStoreJson, errorAnswer, type Answer } from './answers.ts'
-import { type CheckFailure, type TokenCheck, clientAuthentication, clientId, clientSecret, code, issuedTo, redirectUri, refreshToken, scope, pkce, body, contentType, grantType, scenario } from './token-checks.ts'
+import {
+  type CheckFailure,
+  type TokenCheck,
+  clientAuthentication,
+  clientId,
+  clientSecret,
+  code,
+  issuedTo,
+  redirectUri,
+  refreshToken,
+  scope,
+  pkce,
+  body,
+  contentType,
+  grantType,
+  scenario,
+} from './token-checks.ts'
 import { ACCESS_TOKEN_LIFETIME_MS, type Authorization, type Grant } from './grants.ts'
 import { subjectOf } from './identity.ts'
 import { accessTokenHash } from './keys.ts'

@@ -346,7 +346,8 @@ function parseSession(form: URLSearchParams, parameters: string, now: number) {
   if (requireField('mode') !== 'payment') refuse(400, 'parameter_unknown', 'This double takes mode=payment')
   if (!/^https?:\/\//.test(requireField('success_url')) || !URL.canParse(requireField('success_url')))
     refuse(400, 'url_invalid', 'Not a valid URL')
-  const amountCents = Number(requireField(`${item}[price_data][unit_amount]`)) * Number(requireField(`${item}[quantity]`))
+  const amountCents =
+    Number(requireField(`${item}[price_data][unit_amount]`)) * Number(requireField(`${item}[quantity]`))
   if (!Number.isSafeInteger(amountCents) || amountCents < 0)
     refuse(400, 'parameter_invalid_integer', 'Invalid integer')
   const currency = requireField(`${item}[price_data][currency]`)

@@ -29,7 +29,9 @@ export function zip(files: readonly ZipFile[]): Buffer {
       name,
     ])
     const entry = [word(0x02014b50), uint16(VERSION), ...common, sizes, uint16(name.length)]
-    directory.push(Buffer.concat([...entry, uint16(0), uint16(0), uint16(0), uint16(0), word(0), word(at), name]))
+    directory.push(
+      Buffer.concat([...entry, uint16(0), uint16(0), uint16(0), uint16(0), word(0), word(at), name]),
+    )
     const pieces = [local, packed, word(0x08074b50), sizes]
     parts.push(...pieces)
     at += pieces.reduce((all, { length }) => all + length, 0)

@@ -12,7 +12,13 @@ import type { Notification, NotifyModule, NotifyResult } from './notification.ts
 import { type Options, parseOptions, USAGE, UsageError } from './options.ts'
 import { ignoreWriteErrors, type Output } from './output.ts'
 import { type RoundCounts, type RoundDeps, runRound, SaveError } from './round.ts'
-import { FileStateStore, lockFileOf, memoryFileOf, ReadOnlyStateStore, statePathProblem } from './state-store.ts'
+import {
+  FileStateStore,
+  lockFileOf,
+  memoryFileOf,
+  ReadOnlyStateStore,
+  statePathProblem,
+} from './state-store.ts'
 
 const DONE = 0
 const FAILED = 1

@@ -2,7 +2,7 @@ import {
   applyAcknowledgement,
   applyFirstReport,
   applyRecovery,
-  applyReport,
+  applyFurtherReport,
   applyTime,
   applyUnfreeze,
   type AlertTransition,
@@ -21,7 +21,7 @@ export function reportOf(level: Severity | AlertLevel, weight?: AlertWeight): Re
 }
 
 export function lastTransition(alert: Alert, report: Report, at: number): AlertTransition {
-  return applyReport(alert, report, { at, actor: 'anna' }).at(-1) as AlertTransition
+  return applyFurtherReport(alert, report, { at, actor: 'anna' }).at(-1) as AlertTransition
 }
 
 export function applyReport(alert: Alert, report: Report, at: number): Alert {
@@ -63,7 +63,7 @@ function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): AlertT
   if (what === 'unfreeze') return applyUnfreeze(alert, cause)
   if (what === 'acknowledge')
     return applyAcknowledgement(alert, { until: cause.at + 240 * MINUTES, comment: null }, cause)
-  return what === 'time' ? applyTime(alert, cause.at) : applyReport(alert, reportOf(what), cause)
+  return what === 'time' ? applyTime(alert, cause.at) : applyFurtherReport(alert, reportOf(what), cause)
 }
 
 /** The transitions of each step. */

@@ -72,7 +72,11 @@ export function suggestCommands(text: string, route: (address: string) => void):
     const address = commandAddress(id)
     if (!address?.startsWith(`${pathOf('commands')}/`)) return []
     return [
-      { title: shellWords().runCommand(isolateText(commandLabel(id))), keywords: id, run: () => route(address) },
+      {
+        title: shellWords().runCommand(isolateText(commandLabel(id))),
+        keywords: id,
+        run: () => route(address),
+      },
     ]
   })
   return matchActions(actions, text)
@@ -111,10 +115,10 @@ const SHORTEST_SEARCH = 2
 export function suggestSearches(text: string, route: (address: string) => void): readonly Action[] {
   const { searchIn } = shellWords()
   if (text.length < SHORTEST_SEARCH || UUID.test(text)) return []
-  return SEARCHABLE.filter(({ operation, appliesTo }) => session.may(operation) && (appliesTo?.(text) ?? true)).map(
-    ({ word, addressOf: address }) => ({
-      title: searchIn[word](isolateText(text)),
-      run: () => route(address(text)),
-    }),
-  )
+  return SEARCHABLE.filter(
+    ({ operation, appliesTo }) => session.may(operation) && (appliesTo?.(text) ?? true),
+  ).map(({ word, addressOf: address }) => ({
+    title: searchIn[word](isolateText(text)),
+    run: () => route(address(text)),
+  }))
 }

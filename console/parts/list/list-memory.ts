@@ -40,7 +40,7 @@ export function keepList(path: string, change: (kept: KeptList) => KeptList): vo
 
 /** Keeps a view; another one of the same name is replaced. */
 export function keepView(path: string, view: KeptView): void {
-  keepList(path, (kept) => ({ ...kept, views: [...without(kept, view.name), view] }))
+  keepList(path, (kept) => ({ ...kept, views: [...withoutView(kept, view.name), view] }))
 }
 
 export function removeView(path: string, name: string): void {
@@ -48,10 +48,10 @@ export function removeView(path: string, name: string): void {
 }
 
 export function renameView(path: string, from: string, to: string): void {
-  const renameView = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
+  const withNewName = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
   keepList(path, (kept) => ({
     ...kept,
-    views: (from === to ? (kept.views ?? []) : withoutView(kept, to)).map(renamed),
+    views: (from === to ? (kept.views ?? []) : withoutView(kept, to)).map(withNewName),
   }))
 }
 

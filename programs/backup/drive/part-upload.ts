@@ -1,5 +1,12 @@
 import { BackupError } from '../errors.ts'
-import { CONFLICT, DriveRefusal, isTemporary, retryAfterMs, temporary, type DriveApi } from './api.ts'
+import {
+  CONFLICT,
+  DriveRefusal,
+  isTemporary,
+  retryAfterMs,
+  orTemporaryFailure,
+  type DriveApi,
+} from './api.ts'
 import type { HttpAnswer } from './http.ts'
 import { objectsIn, type JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { BackupError } from '../errors.ts'
-import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, temporary } from './api.ts'
+import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, orTemporaryFailure } from './api.ts'
 import { ConnectionError, HttpClient, type HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'

@@ -24,7 +24,8 @@ const nothingDue = (reason: string): Due => ({ action: 'nothing', reason })
 export function dueForSchedule(state: BackupState, now: number, schedule: Schedule): Due {
   const { date, time } = localTime(now, schedule.timeZone)
   if (hasSucceeded(state, date)) return nothingDue(`the backup of ${date} has succeeded already`)
-  if (time >= schedule.windowEnd) return nothingDue(`the window of ${date} is over since ${schedule.windowEnd}`)
+  if (time >= schedule.windowEnd)
+    return nothingDue(`the window of ${date} is over since ${schedule.windowEnd}`)
   if (time < schedule.windowStart)
     return nothingDue(`the window of ${date} begins at ${schedule.windowStart}, and it is ${time}`)
   const run = state.run?.date === date ? state.run : undefined

@@ -193,7 +193,10 @@ class Unpacking {
     if (!expected && type === 'Directory') return entry.resume()
     if (type !== 'File' && type !== 'OldFile') throw wrongKind(entry)
     if (!expected)
-      throw new PackageError('files', `${printablePath(path)} is not in the manifest, or twice in the archive.`)
+      throw new PackageError(
+        'files',
+        `${printablePath(path)} is not in the manifest, or twice in the archive.`,
+      )
     if (size !== expected.size)
       throw new PackageError(
         'files',

@@ -31,7 +31,7 @@ import {
   applyAcknowledgement,
   applyFirstReport,
   applyRecovery,
-  applyReport,
+  applyFurtherReport,
   applyTime,
   applyUnfreeze,
   withFarTimesDue,
@@ -129,7 +129,7 @@ export class Alerts implements RecoverableAlerts {
       // An alert that was pruned meanwhile is not there; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
-      const alert = await this.#apply(tx, known, applyReport(known, report, cause), actor)
+      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, cause), actor)
       return { alert: this.#countReport(tx, alert), outcome: 'known' }
     }
   }

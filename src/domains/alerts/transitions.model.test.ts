@@ -5,7 +5,7 @@ import {
   applyAcknowledgement,
   applyFirstReport,
   applyRecovery,
-  applyReport,
+  applyFurtherReport,
   applyTime,
   applyUnfreeze,
   type Cause,
@@ -145,7 +145,7 @@ const steps = fc.array(
 function judgeStep(alert: Alert, step: Exclude<Step, { kind: 'wait' }>, cause: Cause): AlertTransition[] {
   switch (step.kind) {
     case 'report':
-      return applyReport(alert, reportOf(step.weight), cause)
+      return applyFurtherReport(alert, reportOf(step.weight), cause)
     case 'recover':
       return applyRecovery(alert, cause)
     case 'acknowledge':

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { applyFirstReport, applyRecovery, applyReport, type AlertTransition } from './transitions.ts'
+import { applyFirstReport, applyRecovery, applyFurtherReport, type AlertTransition } from './transitions.ts'
 import {
   SEVERITIES,
   severityOf,
@@ -203,7 +203,7 @@ describe('the kind of a change', () => {
       const cause = { at: 9_000, actor: 'anna' }
       const transitions =
         before.length > 0
-          ? applyReport(alertAfter(...before), reportOf(last), cause)
+          ? applyFurtherReport(alertAfter(...before), reportOf(last), cause)
           : [applyFirstReport(reportOf(last), 'id', cause)]
       assert.deepEqual(
         transitions.map((transition) => transition.change),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { applyAcknowledgement, applyFirstReport, applyReport, applyTime } from './transitions.ts'
+import { applyAcknowledgement, applyFirstReport, applyFurtherReport, applyTime } from './transitions.ts'
 import type { Alert } from './model.ts'
 import {
   MINUTES,
@@ -145,7 +145,7 @@ describe('a notice', () => {
       [transition?.change, transition?.occasion, transition?.entry?.actor],
       ['recovered', { kind: 'recovered' }, 'worker'],
     )
-    const [again] = applyReport(alert, { ...reportOf('CRITICAL'), expiresAt: 9_000 }, { ...cause, at: 4_000 })
+    const [again] = applyFurtherReport(alert, { ...reportOf('CRITICAL'), expiresAt: 9_000 }, { ...cause, at: 4_000 })
     assert.deepEqual(applyTime(again?.alert as Alert, 8_999), [])
   })
 

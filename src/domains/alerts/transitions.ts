@@ -88,7 +88,7 @@ export function applyFirstReport(report: Report, id: string, cause: Cause): Aler
 }
 
 /** Applies a further report, after the changes that were due before it. */
-export function applyReport(alert: Alert, report: Report, cause: Cause): AlertTransition[] {
+export function applyFurtherReport(alert: Alert, report: Report, cause: Cause): AlertTransition[] {
   return afterTime(alert, cause.at, (current) => [
     enter(current, withReport(current, report, cause.at), cause),
   ])

@@ -155,7 +155,7 @@ export class Commands {
         about: 'requested',
         title: `${identity.name} asks to run ${commandId}`,
         lines: [
-          `Would run: ${describeRun(command, checked.shown).map(quoted).join(' ')}`,
+          `Would run: ${describeRun(command, checked.shown).map(quoteArgument).join(' ')}`,
           `Reason: ${reason}`,
           `It expires without a decision at ${toRfc3339(execution.expiresAt ?? createdAt)}.`,
         ],

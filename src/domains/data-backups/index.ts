@@ -7,7 +7,13 @@ import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_ALERTS, DATA_BACKUP_EVENTS } from './model.ts'
 import { BackupFiles } from './files.ts'
-import { BACKUP_OPERATORS, DATA_BACKUP_ERRORS, dataBackupRoutes, encodeBackup, BackupSchema } from './routes.ts'
+import {
+  BACKUP_OPERATORS,
+  DATA_BACKUP_ERRORS,
+  dataBackupRoutes,
+  encodeBackup,
+  BackupSchema,
+} from './routes.ts'
 import { DataBackups, type DataBackupDeps } from './service.ts'
 import { names } from './tables.ts'
 import { BackupWorker } from './worker.ts'

@@ -160,7 +160,7 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
         const message = await messages.awaitDelivery(id)
-        return message ? { ...answer, ...accepted(message) } : answer
+        return message ? { ...answer, ...acceptedAnswer(message) } : answer
       },
     }),
     route({

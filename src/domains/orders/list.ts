@@ -21,7 +21,8 @@ const CONDITIONS = {
   // and sort all its rows.
   unindexedStatus: (query: AnyQuery, status: OrderStatus) =>
     query.where(unindexedColumn('status'), '=', sql.lit(status)),
-  unindexedPlatform: (query: AnyQuery, platform: string) => query.where(unindexedColumn('platform'), '=', platform),
+  unindexedPlatform: (query: AnyQuery, platform: string) =>
+    query.where(unindexedColumn('platform'), '=', platform),
   // No id has a character that sorts after the tilde.
   idPrefix: (query: AnyQuery, prefix: string, { byBytes }: Capabilities) =>
     query

@@ -15,7 +15,7 @@ import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import type { PaymentStates } from './payment-states.ts'
 import type { Refunds } from './refunds.ts'
-import { findPaymentByNumber, forgetCallbacks, type PaymentRow, recordCallback } from './store.ts'
+import { findPaymentByNumber, forgetCallbacks, recordCallback } from './store.ts'
 
 interface CallbackOptions {
   readonly store: Store

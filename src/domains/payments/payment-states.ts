@@ -9,7 +9,8 @@ import type { PaymentChannel, ProviderPayment } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Tx } from '../../store/store.ts'
 import { raiseAttention } from './attention.ts'
-import { PAYMENT_EVENTS,
+import {
+  PAYMENT_EVENTS,
   type Attention,
   attentionOf,
   canMovePayment,
@@ -197,7 +198,7 @@ export class PaymentStates {
     if (!attention) return true
     await raiseAttention(tx, this.#options, next, attention, actor)
     if (refundLate && (attention === 'late' || attention === 'duplicate'))
-      await this.refunds.create(tx, next.id, { reason: attention }, WORKER)
+      await this.#options.refunds.create(tx, next.id, { reason: attention }, WORKER)
     return true
   }
 

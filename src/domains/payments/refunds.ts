@@ -12,7 +12,8 @@ import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
 import { raiseAttention } from './attention.ts'
-import { PAYMENT_EVENTS,
+import {
+  PAYMENT_EVENTS,
   isWhollyRefunded,
   nextRefundLookAt,
   numberOf,

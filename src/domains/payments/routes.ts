@@ -100,7 +100,7 @@ export function paymentRoutes(payments: Payments): Route[] {
         const { payment, outcome } = await payments.create(tx, wanted, identity.id)
         return newPaymentAnswer(outcome === 'created' ? 201 : 200, payment)
       },
-      updateAnswer: completed,
+      updateAnswer: completePayment,
     }),
     route({
       method: 'GET',

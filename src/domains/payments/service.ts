@@ -11,8 +11,21 @@ import type { OrderPayments, PaymentChannel } from '../../ports/payments.ts'
 import type { Queries, Store, Tx } from '../../store/store.ts'
 import { Callbacks, noChannel } from './callbacks.ts'
 import { ChannelHealth } from './channel-health.ts'
-import { needsPerson, numberOf, type Payment, type PaymentChange, type PaymentStatus, REQUEST_MS } from './model.ts'
-import { blankPayment, type PayableOrder, type PayableOrders, PaymentStates, requirePayment } from './payment-states.ts'
+import {
+  needsPerson,
+  numberOf,
+  type Payment,
+  type PaymentChange,
+  type PaymentStatus,
+  REQUEST_MS,
+} from './model.ts'
+import {
+  blankPayment,
+  type PayableOrder,
+  type PayableOrders,
+  PaymentStates,
+  requirePayment,
+} from './payment-states.ts'
 import { actorOf, askProvider, type CallOutcome } from './provider-calls.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
 import { Refunds } from './refunds.ts'

@@ -5,13 +5,7 @@ import type { ClaimFilter } from '../../store/work/work-queue.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
 import { actorOf, type CallOutcome } from './provider-calls.ts'
 import type { Payments } from './service.ts'
-import {
-  paymentQueue,
-  refundQueue,
-  setRefundDueAt,
-  type PaymentRow,
-  type RefundRow,
-} from './store.ts'
+import { paymentQueue, refundQueue, setRefundDueAt, type PaymentRow, type RefundRow } from './store.ts'
 
 export type RunnerDeps = Pick<
   RunnerOptions<PaymentRow, CallOutcome>,

@@ -247,7 +247,12 @@ export class SignIn {
   }
 
   /** Writes what the provider has changed of a user into the audit trail, with the change. */
-  async #recordChange(tx: Tx, operation: string, before: User | undefined, change: Promise<User>): Promise<User> {
+  async #recordChange(
+    tx: Tx,
+    operation: string,
+    before: User | undefined,
+    change: Promise<User>,
+  ): Promise<User> {
     const after = await change
     const [from, to] = [before, after].map((user) => user && { name: user.name, roles: user.roles })
     await this.#deps.audit?.record(tx, {

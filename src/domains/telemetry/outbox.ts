@@ -81,7 +81,9 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
       const dead = withoutFollowersOf(refused, failed).filter((message) => isOpen(message, uploads))
       const waiting = (await this.#setAside(tx, dead)) ? failed : [...failed, ...dead]
       const settled = new Set(
-        withoutFollowersOf(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
+        withoutFollowersOf(taken, waiting).flatMap(({ seq }) =>
+          uploads.has(uploadOf(seq).seq) ? [seq] : [],
+        ),
       )
       // Rows are locked in the same order as by an upload: the agents, then the totals.
       await this.#judgeAgents(tx, delivered, refused)

@@ -110,7 +110,7 @@ function convertedText(text: unknown, { type, isCommaList }: MemberType = {}): u
 const DETAIL_LIMIT = 20
 
 function invalidPart(part: string, faults: readonly ErrorDetail[]): Error {
-  return validationFailed(faults.slice(0, DETAIL_LIMIT).map(shortened), `The ${part}`)
+  return validationFailed(faults.slice(0, DETAIL_LIMIT).map(shortenDetail), `The ${part}`)
 }
 
 /** The faults that the keywords of JSON Schema stand for, and the name of their limit. */

@@ -79,7 +79,7 @@ function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields):
   const at = (level: Level): Logger[Level] => {
     if (!lines.isLevelEnabled(level)) return () => {}
     // A copy of the fields of every line would cost as much as redacting them.
-    const merged = isEmpty(bound) ? traced : (fields: LogFields) => ({ ...bound, ...traced(fields) })
+    const merged = isEmpty(bound) ? withTrace : (fields: LogFields) => ({ ...bound, ...withTrace(fields) })
     return (fields, message) => {
       lines[level](merged(fields), scrubText(message))
       if (level === 'error') output.flush?.()

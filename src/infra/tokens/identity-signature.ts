@@ -41,9 +41,7 @@ export class IdentitySignature {
  * Verifies each request once and remembers the result, because a signature expires after a minute, and the address of the
  * client is read again at the end of a long response.
  */
-export function verifyOnce(
-  signature: Pick<IdentitySignature, 'verify'>,
-): Pick<IdentitySignature, 'verify'> {
+export function verifyOnce(signature: Pick<IdentitySignature, 'verify'>): Pick<IdentitySignature, 'verify'> {
   const verified = new WeakMap<SignedRequest, boolean>()
   return {
     verify(request) {

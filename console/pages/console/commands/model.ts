@@ -52,7 +52,7 @@ function byPath(
 
 /** The arguments in one line. */
 export function commandLineOf(args: readonly string[]): string {
-  return args.map(quoted).join(' ')
+  return args.map(quoteArgument).join(' ')
 }
 
 /** An argument that has spaces is in quotes, so that it is seen as one. */

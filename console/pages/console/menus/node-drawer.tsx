@@ -75,7 +75,12 @@ function NodeMoves({ node, draft, onRemoved }: NodeMovesProps) {
   const remove = async () => {
     const { removeText: text, remove: action } = words
     if (
-      !(await confirmAction({ title: words.removeTitle(isolateText(title)), text, action, isDestructive: true }))
+      !(await confirmAction({
+        title: words.removeTitle(isolateText(title)),
+        text,
+        action,
+        isDestructive: true,
+      }))
     )
       return
     onRemoved()

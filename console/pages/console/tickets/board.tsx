@@ -13,7 +13,16 @@ import { session } from '../platform.ts'
 import { mayMove, useCardChanges, type CardEdit, readVersion } from './board-changes.tsx'
 import { TicketDrawer } from './drawer.tsx'
 import { filterLabel, assigneeLabel, valueLabel } from './labels.ts'
-import { boardList, mostUrgentFirst, TICKET_STATUSES, TICKET_TONES, type Ticket, type TicketDetails, type TicketStatus, LEVEL_TONES } from './model.ts'
+import {
+  boardList,
+  mostUrgentFirst,
+  TICKET_STATUSES,
+  TICKET_TONES,
+  type Ticket,
+  type TicketDetails,
+  type TicketStatus,
+  LEVEL_TONES,
+} from './model.ts'
 import { ticketWords } from './words.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { assigneeChoices } from './assignees.ts'

@@ -45,13 +45,15 @@ function findingOf(
 ): CheckFinding {
   const subject = `${name} (${kind})`
   const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
-  const outdated = codes && processes.find((each) => sendsNotifications(each) && each.receivers[name] !== codes[name])
+  const outdated =
+    codes && processes.find((each) => sendsNotifications(each) && each.receivers[name] !== codes[name])
   if (outdated) {
     const { processId, host } = outdated
     return warning(subject, 'receiver_outdated', { process: String(processId), host })
   }
   if (state === 'ok') {
-    const waiting = pending > 0 ? `; ${formatCount(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
+    const waiting =
+      pending > 0 ? `; ${formatCount(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
     return fine(
       subject,
       `${sentAt === undefined ? 'nothing was sent yet' : `last sent at ${sentAt}`}${waiting}`,

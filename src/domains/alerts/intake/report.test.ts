@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
-import { applyFirstReport, applyReport, applyTime } from '../transitions.ts'
+import { applyFirstReport, applyFurtherReport, applyTime } from '../transitions.ts'
 import { alarmIdOf, sortedLabels } from './labels.ts'
 import { isFault, parseAlert, parseNotified } from './parse.ts'
 import { toReport } from './report.ts'
@@ -175,7 +175,7 @@ test('an alert that is not sent again recovers at its end, or after 5 minutes; o
     const [recovery] = applyTime(alert, end)
     assert.deepEqual([recovery?.change, recovery?.alert.status], ['recovered', 'recovered'])
     const again = { ...reportOf({}), expiresAt: end + MINUTE }
-    const [repeated] = applyReport(alert, again, { ...cause, at: end - 1 })
+    const [repeated] = applyFurtherReport(alert, again, { ...cause, at: end - 1 })
     assert.deepEqual(applyTime(repeated?.alert ?? assert.fail(), end), [])
   }
 })

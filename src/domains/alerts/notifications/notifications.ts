@@ -194,8 +194,8 @@ async function followRoute(
   const { episode: after, escalated, isRepeated } = judgeEpisode(episode, route, when)
   await saveEpisode(tx, after)
   const step = escalated.map((receiver) => ({ receiver, route }))
-  if (step.length > 0) await notifier.tellAgain(tx, 'escalated', alert, step)
-  if (isRepeated) await notifier.tellAgain(tx, 'repeated', alert, [])
+  if (step.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, step)
+  if (isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
 }
 
 /** Ends the quiet of an alert that has not changed for a while, with one digest. */

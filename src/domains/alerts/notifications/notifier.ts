@@ -252,14 +252,21 @@ export class Notifier implements AlertNotifications {
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
       const decision = decide(facts)
-      if (decision) decisions.push({ ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
+      if (decision)
+        decisions.push({ ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
     }
     const { step, damping } = this.#dampen(given, alert, decisions, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
     const occasion = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : given
     for (const targetDecision of decisions) {
       const isDamped = isHeld && targetDecision.decision.outcome === 'pending'
-      await this.#insert(tx, occasion, alert, isDamped ? { ...targetDecision, decision: DAMPED } : targetDecision, damping)
+      await this.#insert(
+        tx,
+        occasion,
+        alert,
+        isDamped ? { ...targetDecision, decision: DAMPED } : targetDecision,
+        damping,
+      )
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -278,13 +285,20 @@ export class Notifier implements AlertNotifications {
   }
 
   /** What is due later counts from the first telling on a route, and ends with the alert. */
-  async #keepEpisodes(tx: Tx, alert: Alert, decisions: readonly TargetDecision[], step: DampingStep): Promise<void> {
+  async #keepEpisodes(
+    tx: Tx,
+    alert: Alert,
+    decisions: readonly TargetDecision[],
+    step: DampingStep,
+  ): Promise<void> {
     const { clock, routing } = this.#options
     if (alert.weight === 0) {
       if (routing.routes.some(isFollowed) && alert.status !== 'frozen') await deleteEpisodes(tx, alert.id)
       return
     }
-    const told = decisions.filter(({ decision, route }) => decision.outcome === 'pending' && isFollowed(route))
+    const told = decisions.filter(
+      ({ decision, route }) => decision.outcome === 'pending' && isFollowed(route),
+    )
     if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
     const known = await listEpisodes(tx, alert.id)
     for (const route of new Set(told.map((each) => each.route))) {

@@ -7,7 +7,15 @@ import { preferredOffer } from '../../../wire/preferred-offer.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
-import { DifferencePage, DifferenceQuery, encodeDifference, encodeReconciliation, NewReconciliationBody, ReconciliationPage, ReconciliationSchema } from './schemas.ts'
+import {
+  DifferencePage,
+  DifferenceQuery,
+  encodeDifference,
+  encodeReconciliation,
+  NewReconciliationBody,
+  ReconciliationPage,
+  ReconciliationSchema,
+} from './schemas.ts'
 import type { Reconciliations } from './service.ts'
 import { csvLine } from '../../../wire/csv.ts'
 import type { Difference } from './model.ts'

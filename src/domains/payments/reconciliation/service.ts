@@ -257,7 +257,11 @@ export class Reconciliations {
   }
 
   /** The rows of a batch that need a closer look: all but a few match. */
-  async #findUnmatched({ row, inBill }: Comparison, type: Side, rows: readonly BillRow[]): Promise<BillRow[]> {
+  async #findUnmatched(
+    { row, inBill }: Comparison,
+    type: Side,
+    rows: readonly BillRow[],
+  ): Promise<BillRow[]> {
     const numbers = rows.map(({ number }) => number)
     const matched = new Set<BillRow>()
     for (const { seq, place, cents } of await findMatches(

@@ -256,7 +256,7 @@ function isNamed(schema: object): schema is NamedSchema {
 
 /** The schema with each named schema in it replaced by a reference. */
 function withReferences(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(referring)
+  if (Array.isArray(schema)) return schema.map(withReferences)
   if (typeof schema !== 'object' || schema === null) return schema
   return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersWithReferences(schema)
 }
@@ -278,7 +278,9 @@ function membersWithReferences(schema: object): Record<string, unknown> {
   } = schema as UndocumentedMembers
   const pattern = documentedPattern === undefined ? {} : { pattern: documentedPattern }
   const documented = { ...members, ...pattern, ...formatOf(members) }
-  return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, withReferences(member)]))
+  return Object.fromEntries(
+    Object.entries(documented).map(([name, member]) => [name, withReferences(member)]),
+  )
 }
 
 interface NumberMembers {

@@ -85,7 +85,9 @@ async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string
       else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
       else {
         rows++
-        const row = toRow(parseCells(line), indexes, () => damagedBill(name, amountFault(rows, COLUMNS.amount)))
+        const row = toRow(parseCells(line), indexes, () =>
+          damagedBill(name, amountFault(rows, COLUMNS.amount)),
+        )
         if (row) yield row
       }
     }

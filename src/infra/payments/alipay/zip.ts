@@ -95,7 +95,10 @@ async function* pieces(file: PackedFile, start: number, bytes: number): AsyncGen
   }
 }
 
-async function* verifyContent(content: AsyncIterable<Uint8Array>, { crc }: Entry): AsyncGenerator<Uint8Array> {
+async function* verifyContent(
+  content: AsyncIterable<Uint8Array>,
+  { crc }: Entry,
+): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of content) {
     sum = crc32(chunk, sum)
