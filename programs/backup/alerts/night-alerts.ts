@@ -71,13 +71,9 @@ export class NightAlerts {
     return { id, body }
   }
 
+  /** Changes a ticket; a comment that the routine has written before is not repeated. */
   async editTicket(ticket: TicketOpening, edit: NightTicketEdit): Promise<void> {
     await this.#send({ kind: 'ticket_edit', ticket, body: acceptableEdit(edit) })
-  }
-
-  /** Writes a comment; one with a text that the routine has written before is not repeated. */
-  commentTicket(ticket: TicketOpening, comment: string): Promise<void> {
-    return this.editTicket(ticket, { comment })
   }
 
   /** Makes the heartbeats of the routine at the platform. */

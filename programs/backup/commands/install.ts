@@ -5,7 +5,7 @@ import {
   installReportText,
   installRoutine,
   installSettingsOf,
-  printedUnits,
+  formatUnits,
   shellVariablesOf,
   TargetRoot,
   uninstallRoutine,
@@ -27,7 +27,7 @@ export async function install(parts: BackupParts, { root, print }: InstallOption
   const target = new TargetRoot(root)
   const deps = installDeps(parts, target)
   if (print) {
-    const units = printedUnits(deps)
+    const units = formatUnits(deps)
     return { exitCode: 0, text: units, json: { units } }
   }
   return resultOf(await installRoutine(target, deps))

@@ -38,7 +38,7 @@ export interface InstallReport {
 }
 
 /** `platform backup install --print`: all units, in the form of `systemctl cat`. */
-export function printedUnits({ settings, program }: Pick<InstallDeps, 'settings' | 'program'>): string {
+export function formatUnits({ settings, program }: Pick<InstallDeps, 'settings' | 'program'>): string {
   return unitsFor(settings, program)
     .map(({ name, text }) => `# /etc/systemd/system/${name}\n${text}`)
     .join('\n')
@@ -78,7 +78,7 @@ export async function uninstallRoutine(root: TargetRoot, deps: InstallDeps): Pro
   const removed = UNIT_NAMES.flatMap((name) => files.remove(name) ?? [])
   const dropIns = UNIT_NAMES.flatMap((name) => files.dropIns(name))
   if (removed.length > 0) await activation.reload()
-  return { entries: [...disabled, ...removed, ...dropIns], notes: keptBy(settings) }
+  return { entries: [...disabled, ...removed, ...dropIns], notes: leftAfterUninstall(settings) }
 }
 
 /** A unit that a person wrote is enabled or not by that person. */
@@ -122,7 +122,7 @@ function isLeftUnit({ path, result }: InstalledEntry): boolean {
   return result === 'left' && UNIT_NAMES.some((name) => path.endsWith(`/${name}`))
 }
 
-function keptBy(settings: InstallSettings): string[] {
+function leftAfterUninstall(settings: InstallSettings): string[] {
   const directories = `${backupsDirectory(settings)}, ${logDirectory(settings)}`
   return [
     `kept: ${directories}, the token file, the secrets, and everything on the drive`,
@@ -149,11 +149,14 @@ function existingFile(path: string, root: TargetRoot): string {
   return existsSync(located) ? located : path
 }
 
-/** systemd never starts a timer whose zone it does not know. Some names are in the package tzdata-legacy only. */
+/**
+ * Refuses a zone that systemd does not know, because it would never start the timer. Some names are only in the package
+ * tzdata-legacy. An image without zones cannot be checked.
+ */
 function requireZone(timeZone: string, root: TargetRoot): void {
   const zones = root.locate(ZONES)
-  const unknown = root.isHost || existsSync(zones)
-  if (timeZone === 'UTC' || !unknown || existsSync(join(zones, timeZone))) return
+  const canBeChecked = root.isHost || existsSync(zones)
+  if (timeZone === 'UTC' || !canBeChecked || existsSync(join(zones, timeZone))) return
   throw new Error(
     `backup.time_zone: systemd does not know ${timeZone}, which is not in ${zones}; install tzdata or tzdata-legacy, or name another zone`,
   )
@@ -168,7 +171,7 @@ function problemOf(check: () => void): string[] {
   }
 }
 
-// The umask of a person's shell must not decide about them.
+// Set explicitly, so that the umask of a person's shell does not matter.
 const PARENT_MODE = 0o755
 const OTHERS = 0o007
 

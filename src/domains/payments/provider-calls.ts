@@ -43,7 +43,7 @@ export async function askProvider(
 }
 
 /** The actor of what an outcome changes: the channel for what the provider says, else the worker. */
-export function actorOf({ channel }: Pick<PaymentRow, 'channel'>, outcome: CallOutcome): string {
+export function actorOfOutcome({ channel }: Pick<PaymentRow, 'channel'>, outcome: CallOutcome): string {
   return outcome.type === 'state' ? `payment:${channel}` : 'worker'
 }
 

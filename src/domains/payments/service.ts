@@ -26,7 +26,7 @@ import {
   PaymentStates,
   requirePayment,
 } from './payment-states.ts'
-import { actorOf, askProvider, type CallOutcome } from './provider-calls.ts'
+import { actorOfOutcome, askProvider, type CallOutcome } from './provider-calls.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
 import { Refunds } from './refunds.ts'
 import {
@@ -266,7 +266,9 @@ export class Payments implements OrderPayments {
     if (open.length === 0) return
     const asked = open.map(async (payment) => {
       const outcome = await this.askProvider({ ...payment, isClosing: false })
-      await store.write((tx) => this.states.applyOutcome(tx, payment.id, outcome, actorOf(payment, outcome)))
+      await store.write((tx) =>
+        this.states.applyOutcome(tx, payment.id, outcome, actorOfOutcome(payment, outcome)),
+      )
     })
     const answers = Promise.allSettled(asked).then((outcomes) => {
       for (const outcome of outcomes)

@@ -3,7 +3,7 @@ import type { ProviderRefund } from '../../ports/payments.ts'
 import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
 import type { ClaimFilter } from '../../store/work/work-queue.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
-import { actorOf, type CallOutcome } from './provider-calls.ts'
+import { actorOfOutcome, type CallOutcome } from './provider-calls.ts'
 import type { Payments } from './service.ts'
 import { paymentQueue, refundQueue, setRefundDueAt, type PaymentRow, type RefundRow } from './store.ts'
 
@@ -67,7 +67,12 @@ export function paymentRunner(
       }
       // The lease comes first: another process may work on the payment by now.
       if (!(await paymentQueue.release(tx, payment, { holder, dueAt: null }))) return false
-      await payments.states.applyOutcome(tx, payment.id, outcome.result, actorOf(payment, outcome.result))
+      await payments.states.applyOutcome(
+        tx,
+        payment.id,
+        outcome.result,
+        actorOfOutcome(payment, outcome.result),
+      )
       await payments.states.plan(tx, payment.id, payment.attempts)
       return true
     },

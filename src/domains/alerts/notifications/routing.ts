@@ -40,12 +40,6 @@ export interface Target {
 
 type Routed = Pick<AlertView, 'source' | 'alarmId' | 'serverAddr' | 'title'> & Pick<Alert, 'weight'>
 
-/** Where alerts go if only one receiver is configured, or none. */
-export function singleRouting(receiver: string | undefined, minWeight: AlertWeight): Routing {
-  const receivers = receiver === undefined ? [] : [receiver]
-  return { receivers, routes: [defaultRoute(receivers, minWeight)], isDamping: false }
-}
-
 export function defaultRoute(receivers: readonly string[], minWeight: AlertWeight): AlertRoute {
   return { name: 'default', matchers: {}, minWeight, receivers, escalate: [], continue: false }
 }
