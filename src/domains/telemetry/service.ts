@@ -55,7 +55,7 @@ export class Telemetry {
   readonly #insertUpload: ReturnType<typeof insertionAfter>
   readonly #accepted: Counter
   readonly #refused: Counter
-  /** A transaction may be repeated, and is refused again then. */
+  /** The refused uploads that were counted: a repeated transaction refuses its upload again. */
   readonly #counted = new WeakSet<Upload>()
 
   constructor(deps: TelemetryDeps) {

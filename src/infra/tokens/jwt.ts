@@ -86,9 +86,9 @@ const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
   nbf: optional(isTime),
   roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
   gen: optional(Number.isSafeInteger),
-  // A token for an unknown purpose is good for nothing here.
-  // Whatever another program writes there, its token can only not be ended by itself.
+  // Any value is accepted: a token of another program without a usable id can just not be ended alone.
   jti: () => true,
+  // A token for an unknown purpose is refused.
   purpose: optional((value) => (TOKEN_PURPOSES as readonly unknown[]).includes(value)),
 }
 

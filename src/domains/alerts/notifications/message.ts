@@ -143,10 +143,10 @@ function detailedMessage(
 
 function bundledMessage(notifications: readonly Waiting[], options: MessageOptions): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
-  const of = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
+  const origin = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
   return {
-    title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${of}`,
+    title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${origin}`,
     text: [
       ...notifications.map((each) => [lineOf(each), ...linkLines(linksOf(each, options))].join(' ')),
       ...listLink(options).map(({ url }) => `Alerts: ${url}`),
