@@ -19,7 +19,7 @@ import type { Authenticator } from '../../ports/authentication.ts'
 import type { DocumentFacts } from '../../wire/domain.ts'
 import { COMMON_ERRORS } from '../../wire/error-codes.ts'
 import type { Answer, Route } from '../../wire/route.ts'
-import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
+import { ConnectionLimits } from '../connections/connection-limits.ts'
 import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
 import type { ApiConnection } from './api-client/api-connection.ts'
 import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
@@ -69,7 +69,6 @@ export interface HttpServerOptions {
   readonly documentFacts?: DocumentFacts
   /** Origins whose pages may call the server; by default none. */
   readonly corsOrigins?: readonly string[]
-  readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
   /** Without it the server speaks plain HTTP. */
   readonly tls?: TlsContext | undefined
   /** Limit of all headers together, in bytes; 16 KiB by default. */
@@ -135,7 +134,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     schemaController: SCHEMA_COMPILERS,
   })
   const countFault = createFaultCounter(options.metrics)
-  const limits = new ConnectionLimits(app.server, options.connectionLimits)
+  const limits = new ConnectionLimits(app.server)
   const drain = new ServerDrain(app.server)
   answerBrokenRequests(limits, countFault)
   answerStrayRequests(app.server, limits)
