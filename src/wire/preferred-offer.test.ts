@@ -20,7 +20,8 @@ test('the highest weight wins, and of equals what comes first', () => {
     ['', undefined],
     [undefined, undefined],
   ] as const
-  for (const [header, wanted] of cases) assert.equal(preferredOffer(header, TYPES), wanted, header ?? 'no header')
+  for (const [header, wanted] of cases)
+    assert.equal(preferredOffer(header, TYPES), wanted, header ?? 'no header')
 })
 
 test('a coding is accepted by its name or by an asterisk, unless its weight is 0', () => {

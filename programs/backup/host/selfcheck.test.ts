@@ -6,7 +6,14 @@ import { tokenUntil } from '../../../test/support/vpn-world.ts'
 import { fakeWaitingClock, type FakeWaitingClock } from '../../../test/support/waiting-clock.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
-import { type SelfCheckStep, runSelfcheck, selfcheckSteps, type SelfCheckDeps, describeJobs, jobTimes } from './selfcheck.ts'
+import {
+  type SelfCheckStep,
+  runSelfcheck,
+  selfcheckSteps,
+  type SelfCheckDeps,
+  describeJobs,
+  jobTimes,
+} from './selfcheck.ts'
 
 const API = 'http://127.0.0.1:9990'
 const HEALTH = { status: 'ok', modules: ['api', 'gateway', 'worker'] }

@@ -4,7 +4,13 @@ import { backoffMs } from '../../../src/kernel/waiting.ts'
 import { formatDuration, SECOND, MINUTE } from '../../../src/kernel/time.ts'
 import type { Secret } from '../../../src/kernel/secret.ts'
 import { logIn } from './gateway-login.ts'
-import { askRecognition, parseObject, recognitionRemedy, type JsonObject, type PlatformReader } from './platform-reader.ts'
+import {
+  askRecognition,
+  parseObject,
+  recognitionRemedy,
+  type JsonObject,
+  type PlatformReader,
+} from './platform-reader.ts'
 
 /** The result of one check. */
 export interface SelfCheck {

@@ -145,7 +145,11 @@ describe('a notice', () => {
       [transition?.change, transition?.occasion, transition?.entry?.actor],
       ['recovered', { kind: 'recovered' }, 'worker'],
     )
-    const [again] = applyFurtherReport(alert, { ...reportOf('CRITICAL'), expiresAt: 9_000 }, { ...cause, at: 4_000 })
+    const [again] = applyFurtherReport(
+      alert,
+      { ...reportOf('CRITICAL'), expiresAt: 9_000 },
+      { ...cause, at: 4_000 },
+    )
     assert.deepEqual(applyTime(again?.alert as Alert, 8_999), [])
   })
 
