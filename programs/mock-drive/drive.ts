@@ -25,7 +25,7 @@ export interface MockDrive {
   freeBytes(): number
 }
 
-/** In memory, or with the files and the state of MOCK_DRIVE_DIR. */
+/** Opens a drive in memory, or with the files and the state of MOCK_DRIVE_DIR. */
 export function openMockDrive(config: MockDriveConfig, clock: Clock): MockDrive {
   const { directory } = config
   const blobs: Blobs = directory === undefined ? new MemoryBlobs() : new DirectoryBlobs(directory)

@@ -10,7 +10,7 @@ export interface MockPayment {
   readonly number: string
   /** The provider's id: of a session, transaction or trade. */
   readonly id: string
-  /** In the address of the payer's page. */
+  /** The part of the address of the payer's page that nobody can guess. */
   readonly token: string
   /** The requested amount; with the scenario `wrong_amount` the paid one. */
   amountCents: number

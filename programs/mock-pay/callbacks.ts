@@ -9,7 +9,7 @@ export interface CallbackDeps {
   readonly book: Book
   readonly clock: WaitingClock
   readonly script: Script
-  /** Without the name of the channel. */
+  /** The address, to which the name of the channel is added. */
   readonly url: string
   /** Aborted when the server closes. */
   readonly signal: AbortSignal

@@ -64,7 +64,7 @@ export class StripeMock implements Provider {
       case 'GET /v1/balance_transactions':
         return {
           operation: 'bill',
-          answer: (changes) => page(changed(this.#transactions(...rangeOf(query)), changes), query),
+          answer: (changes) => page(applyChanges(this.#transactions(...rangeOf(query)), changes), query),
         }
       default:
         return undefined
@@ -386,7 +386,7 @@ function transaction(type: string, created: number, amount: number, source: Tran
 }
 
 /** The newest row is missing, the next one has a cent more. */
-function changed<T extends Transaction>(rows: readonly T[], { bill }: Changes): readonly T[] {
+function applyChanges<T extends Transaction>(rows: readonly T[], { bill }: Changes): readonly T[] {
   if (bill === 'none') return []
   if (bill === undefined) return rows
   return rows

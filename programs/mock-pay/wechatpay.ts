@@ -5,7 +5,7 @@ import { HOUR, MINUTE, parseRfc3339, SECOND } from '../../src/kernel/time.ts'
 import { JSON_HEADERS, jsonAnswer, Refusal, type Answer } from './answers.ts'
 import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
 import type { Book, MockPayment, MockRefund, PaymentEvent } from './book.ts'
-import { callbackNameOf, decimal, objectOf, randomDigits } from './fields.ts'
+import { callbackNameOf, decimalText, objectOf, randomDigits } from './fields.ts'
 import type {
   CallbackOptions,
   CallbackRequest,
@@ -394,8 +394,8 @@ export const TRADE_BILL_TOTALS =
 function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecrets): string {
   const row = (cells: readonly string[]) => `\`${cells.join(',`')}`
   const rows = entries.map(({ payment, refund, amountCents, localTime }) => {
-    const paid = refund ? '0.00' : decimal(amountCents)
-    const back = refund ? decimal(amountCents) : '0.00'
+    const paid = refund ? '0.00' : decimalText(amountCents)
+    const back = refund ? decimalText(amountCents) : '0.00'
     const head = [
       localTime,
       appid,
@@ -415,7 +415,7 @@ function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecr
     return row(head.concat(state, ofRefund, refundState, goods, fees))
   })
   const sum = (isRefund: boolean) =>
-    decimal(
+    decimalText(
       entries.reduce(
         (all, each) => all + ((each.refund !== undefined) === isRefund ? each.amountCents : 0),
         0,

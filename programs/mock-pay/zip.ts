@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipFile {
-  /** In the encoding of the reader. */
+  /** The name, in the encoding that the reader expects. */
   readonly name: Buffer
   readonly content: Buffer
 }

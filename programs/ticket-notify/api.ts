@@ -121,7 +121,7 @@ async function request(
     })
     const text = await limitedText(response)
     if (!(method === 'GET' ? [200] : [200, 201]).includes(response.status))
-      throw new FetchError(refusal(response.status, text))
+      throw new FetchError(refusalText(response.status, text))
     return text
   } catch (error) {
     if (error instanceof FetchError) throw error
@@ -139,7 +139,7 @@ function identityHeaders({ name, roles }: Options['identity']): Record<string, s
 }
 
 /** With the `message` of the platform's error body. */
-function refusal(status: number, body: string): string {
+function refusalText(status: number, body: string): string {
   const message = messageIn(body)
   return message === undefined ? `HTTP status ${status}` : `HTTP status ${status}: ${message}`
 }

@@ -104,7 +104,7 @@ class Program {
         state: stateFile,
       })
     // A dry run writes nothing, not even a lock.
-    return dryRun ? this.#round(loaded.send) : this.#lockedRound(loaded.send)
+    return dryRun ? this.#round(loaded.send) : this.#runLocked(loaded.send)
   }
 
   #fail(message: string, fields: Readonly<Record<string, unknown>> = {}): number {
@@ -138,7 +138,7 @@ class Program {
     return DONE
   }
 
-  async #lockedRound(send: Send): Promise<number> {
+  async #runLocked(send: Send): Promise<number> {
     const lock = this.#takeLock()
     if (typeof lock === 'number') return lock
     try {
@@ -175,7 +175,7 @@ class Program {
       this.#logDone(counts, performance.now() - startedAt)
       return DONE
     } catch (error) {
-      return this.#failedRound(error)
+      return this.#reportFailure(error)
     } finally {
       store.close()
     }
@@ -208,7 +208,7 @@ class Program {
     })
   }
 
-  #failedRound(error: unknown): number {
+  #reportFailure(error: unknown): number {
     const { api, stateFile } = this.#options
     if (error instanceof FetchError && this.#stop.requested.aborted) {
       this.#log.info('interrupted before the tickets were read')

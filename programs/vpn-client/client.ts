@@ -169,7 +169,7 @@ class FailoverClient implements VpnClient {
   async #serve(session: GatewaySession, stopping: AbortSignal): Promise<GatewaySession | SessionLoss> {
     const over = new AbortController()
     this.#begin(session, stopping, over.signal)
-    const loss = await Promise.race([session.lost, this.#movedBack(session, over.signal)])
+    const loss = await Promise.race([session.lost, this.#moveBack(session, over.signal)])
     over.abort()
     // The session may be lost because its successor was opened.
     const successor = await this.#move
@@ -211,8 +211,8 @@ class FailoverClient implements VpnClient {
     await renewWhenNewer({ session, tokens: this.#tokens, clock: this.#clock, signal, onProblem: report })
   }
 
-  /** Resolves when a session with the first gateway can replace this one; never while this one is with the first. */
-  async #movedBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
+  /** Resolves when a session with the first gateway replaces this one. Never resolves if this one is with the first. */
+  async #moveBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
     const first = this.#gateways[0] as GatewayAddress
     while (this.#failback && session.gateway !== first && !signal.aborted) {
       await waitUntilHealthy(first.healthUrl, this.#failbackAfterMs, this.#clock, signal)

@@ -53,13 +53,19 @@ export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
 /** How long an API token may be valid; longer, because it can be revoked alone. */
 export const apiTokenLifetime = duration({ minimum: SECOND, maximum: 366 * DAY })
 
-/** Without `auth.oidc.allow_insecure_endpoints` the metadata of the provider is read over https, and not from this machine. */
+/**
+ * Unless `auth.oidc.allow_insecure_endpoints` is true, the metadata of the provider is read over https, and not from a
+ * loopback address while the issuer is elsewhere.
+ */
 function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {
   if (valueOf('auth.oidc.allow_insecure_endpoints') === true) return undefined
   const [address, issuer] = [value, valueOf('auth.oidc.issuer') ?? value].map((each) => new URL(String(each)))
-  const isMoved = isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
-  if (address?.protocol === 'https:' && !isMoved) return undefined
-  const expected = isMoved ? 'no loopback address while the issuer has another one' : 'an https:// address'
+  const isLoopbackForRemoteIssuer =
+    isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
+  if (address?.protocol === 'https:' && !isLoopbackForRemoteIssuer) return undefined
+  const expected = isLoopbackForRemoteIssuer
+    ? 'no loopback address while the issuer has another one'
+    : 'an https:// address'
   return `${expected}, unless auth.oidc.allow_insecure_endpoints is true`
 }
 

@@ -39,7 +39,7 @@ export function readOrCreateJwtSecret(dataDir: string): Secret {
   return withSecretFile(dataDir, (path) => readSecret(path) ?? createSecret(path))
 }
 
-/** As {@link readOrCreateJwtSecret}, but undefined where no key was generated yet. */
+/** Reads the key of {@link readOrCreateJwtSecret}; undefined if none was generated yet. */
 export function readJwtSecret(dataDir: string): Secret | undefined {
   return withSecretFile(dataDir, readSecret)
 }
@@ -78,7 +78,7 @@ export function readAuditKeys(dataDir: string): [Buffer, ...Buffer[]] | undefine
   throw unusableFile(path, AUDIT_KEY, 'one key in each line, as the platform has written it', 'another text')
 }
 
-/** As {@link readAuditKeys}; makes the first key in `{dataDir}/audit-key`, mode 600. */
+/** Reads the keys of {@link readAuditKeys}; makes the first key in `{dataDir}/audit-key`, mode 600. */
 export function readOrCreateAuditKeys(dataDir: string): [Buffer, ...Buffer[]] {
   const keys = readAuditKeys(dataDir)
   if (keys) return keys
@@ -126,7 +126,7 @@ function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    throw unusable(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
+    throw unusableError(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
   }
 }
 
@@ -139,7 +139,7 @@ function readableFile(dataDir: string): string {
   return `a file that the user ${user} can read (run as root: ${command}; or run this as the owner of the file)`
 }
 
-function unusable(path: string, expected: string, got: string) {
+function unusableError(path: string, expected: string, got: string) {
   return unusableFile(path, JWT_SECRET, expected, got)
 }
 
@@ -152,7 +152,7 @@ function readSecret(path: string): Secret | undefined {
     const secret = signingKey.parse(text, '')
     if (secret) return secret
     const expected = `${signingKey.expected}; put your copy back, or remove it and run "platform db migrate --new" to have another one generated`
-    throw unusable(path, expected, `${Buffer.byteLength(text)} bytes`)
+    throw unusableError(path, expected, `${Buffer.byteLength(text)} bytes`)
   } finally {
     closeSync(file)
   }
@@ -163,7 +163,7 @@ function createSecret(path: string): Secret {
   createPrivate(path, generatedLine())
   const secret = readSecret(path)
   if (secret) return secret
-  throw unusable(path, 'a file, or a free name', 'a link to nothing')
+  throw unusableError(path, 'a file, or a free name', 'a link to nothing')
 }
 
 /** Makes a file of mode 600, unless another process was first. */

@@ -84,12 +84,12 @@ function writeField(value: unknown, write: WriteValue): string {
 function writerOf(property: unknown): WriteValue {
   const { format, items, type } = property as { format?: string; items?: unknown; type?: unknown }
   if (format === 'date-time') return writeTime
-  if (isObject(property)) return nullable(encoderOf(property) as WriteValue)
-  if (type === 'array' && items !== undefined) return nullable(arrayWriter(writerOf(items)))
+  if (isObject(property)) return writeNullable(encoderOf(property) as WriteValue)
+  if (type === 'array' && items !== undefined) return writeNullable(arrayWriter(writerOf(items)))
   return writeJson
 }
 
-function nullable(write: WriteValue): WriteValue {
+function writeNullable(write: WriteValue): WriteValue {
   return (value) => (value === null ? 'null' : write(value))
 }
 

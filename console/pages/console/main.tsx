@@ -27,8 +27,8 @@ await takeSession()
 render(<App />, root)
 
 /**
- * The console: the sign-in page without a user, and the view that the address names with one. Another user begins with
- * nothing of the former one.
+ * Shows the sign-in page while nobody is signed in, else the view that the address names. The key makes a new view for each
+ * user, who sees nothing of the one before.
  */
 function App() {
   const user = session.bearer.value

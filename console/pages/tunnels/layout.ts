@@ -37,7 +37,7 @@ function isRoomy(graph: readonly GatewayNode[]): boolean {
   return graph.reduce((sum, { sessions }) => sum + sessions.length, 0) <= MOST_SESSIONS_ONE_BY_ONE
 }
 
-/** In characters: of the addresses, and of the names of devices below them. */
+/** The most characters that an address has, or the name of a device below it. */
 function longestAddress(graph: readonly GatewayNode[]): number {
   const sessions = graph.flatMap((gateway) => gateway.sessions)
   const lengths = sessions.map(({ virtualIp, device }) => Math.max(virtualIp.length, device?.length ?? 0))

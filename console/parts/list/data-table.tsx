@@ -38,7 +38,7 @@ export interface DataTableProps<Item> {
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
   readonly groups?: RowGroups<Item> | undefined
-  /** For a list of which several items can be chosen. */
+  /** Lets the user choose several items. */
   readonly selection?: RowSelection<Item> | undefined
   /** Shown when the list has no items. */
   readonly empty: ComponentChildren

@@ -31,7 +31,7 @@ export interface FilterBarProps {
   readonly path: string
   readonly filters: readonly ListFilter[]
   readonly query: ListQuery
-  /** Those of the list; the fields have the names of the filters, or of what they are about. */
+  /** The words of the list; `fields` has the names of the filters, or of what they are about. */
   readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string

@@ -11,7 +11,7 @@ export interface ListWords {
   readonly find?: string
   /** How the list gets its items. */
   readonly how?: Beginning
-  /** By the names of the API. */
+  /** The words for the fields, by their names in the API. */
   readonly fields: Readonly<Record<string, string>>
 }
 

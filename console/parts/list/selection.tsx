@@ -64,7 +64,7 @@ export function SelectBox({ selection, id, title }: SelectBoxProps) {
 
 interface SelectPageProps {
   readonly selection: ChosenKeys
-  /** Those of the page. */
+  /** The keys of the items on this page. */
   readonly keys: readonly string[]
 }
 

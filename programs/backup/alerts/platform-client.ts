@@ -76,8 +76,8 @@ export class PlatformClient implements PlatformApi, Disposable {
       const answer = await this.#http.send(this.#sign(this.#request(call)))
       return outcomeOf(answer, await answer.text())
     } catch (error) {
-      if (error instanceof ConnectionError) return unavailable(error.message)
-      return unavailable(error instanceof Error ? error.message : String(error))
+      if (error instanceof ConnectionError) return unavailableResult(error.message)
+      return unavailableResult(error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -117,10 +117,10 @@ function outcomeOf(answer: HttpAnswer, text: string): PlatformOutcome {
   const isByPlatform = typeof code === 'string' || !ROUTING_STATUSES.includes(status)
   const isFinal = status >= 400 && status < 500 && !TEMPORARY_STATUSES.includes(status)
   if (isFinal && isByPlatform) return { outcome: 'refused', status, reason }
-  return unavailable(reason, { status, retryAfterMs: retryAfterMs(answer) })
+  return unavailableResult(reason, { status, retryAfterMs: retryAfterMs(answer) })
 }
 
-function unavailable(
+function unavailableResult(
   reason: string,
   more: { readonly status?: number; readonly retryAfterMs?: number } = {},
 ): PlatformOutcome {

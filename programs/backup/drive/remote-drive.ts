@@ -125,7 +125,7 @@ class RemoteDrive implements Drive {
           yield piece
         }
       } catch (error) {
-        if (received === 0) throw unreachable('download', error)
+        if (received === 0) throw unreachableError('download', error)
       }
       if (received === 0)
         throw new BackupError('drive_unreachable', 'download: the drive sent fewer bytes than it named')
@@ -305,7 +305,7 @@ function downloadFailure(answer: HttpAnswer): Error {
   return isRepeatable ? new TemporaryFailure(refusal, retryAfterMs(answer)) : refusal
 }
 
-function unreachable(call: string, error: unknown): unknown {
+function unreachableError(call: string, error: unknown): unknown {
   return error instanceof ConnectionError
     ? new BackupError('drive_unreachable', `${call}: ${error.message}`, { cause: error })
     : error

@@ -192,7 +192,7 @@ function createDirectory(path: string, mode: number): InstalledEntry {
   if (first !== undefined) openParents(dirname(path), first)
   mkdirSync(path)
   chmodSync(path, mode)
-  return { path, result: 'created', note: `mode ${octal(mode)}` }
+  return { path, result: 'created', note: `mode ${octalText(mode)}` }
 }
 
 /** A directory that is there keeps its owner and its mode. */
@@ -207,7 +207,7 @@ function inspect(path: string, { uid, mode }: Stats, wanted: number): InstalledE
   return {
     path,
     result: 'left',
-    note: `mode ${octal(mode)}: every user may read it; chmod ${octal(wanted)} it`,
+    note: `mode ${octalText(mode)}: every user may read it; chmod ${octalText(wanted)} it`,
   }
 }
 
@@ -216,7 +216,7 @@ function openParents(path: string, first: string): void {
   if (path !== first) openParents(dirname(path), first)
 }
 
-function octal(mode: number): string {
+function octalText(mode: number): string {
   return (mode & 0o777).toString(8)
 }
 

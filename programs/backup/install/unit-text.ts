@@ -24,7 +24,7 @@ function hint(name: string): string {
   ].join('\n')
 }
 
-/** Whether a file is one of {@link unitText}, as it was written. */
+/** Who wrote a file: its first line is compared with the rest, as {@link unitText} has written it. */
 export function authorshipOf(text: string): Authorship {
   const mark = MARK.exec(text)
   if (!mark) return 'foreign'

@@ -105,7 +105,7 @@ function placesRead({ secretsFile }: InstallSettings, { command, configFile }: I
   return [secretsFile, ...command, ...(configFile === undefined ? [] : [configFile])]
 }
 
-/** With "-": about a missing directory, the program says more than systemd. */
+/** Each path has a "-", which lets systemd start without it: about a missing directory the program says more than systemd. */
 function writablePaths(paths: readonly string[]): string[] {
   if (paths.length === 0) return []
   return [`ReadWritePaths=${[...new Set(paths)].map((path) => listWord(`-${path}`)).join(' ')}`]

@@ -124,7 +124,7 @@ export class Night {
   ): Promise<NightOutcome> {
     const deps = this.#deps
     const date = this.#today()
-    const resumed = goesOn ? resumable(before, date) : undefined
+    const resumed = goesOn ? resumableRun(before, date) : undefined
     const state = resumed ? { ...before, run: resumed } : this.#newRun(before, date)
     const context = new RunContext(deps, state, { isRetry })
     try {
@@ -290,7 +290,7 @@ function failedOutcome({ run }: RunContext, { message, errorCode }: RunFailure):
 }
 
 /** The run of today that has failed or was killed, unless its backup has succeeded. */
-function resumable(state: BackupState, today: string): RunRecord | undefined {
+function resumableRun(state: BackupState, today: string): RunRecord | undefined {
   const { run } = state
   if (run?.date !== today || run.status === 'done' || hasReached(run, 'succeeded')) return undefined
   const { failure: _failure, ...others } = run

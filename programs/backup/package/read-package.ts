@@ -278,7 +278,7 @@ function manifestIn(text: string): PackageManifest {
   }
 }
 
-/** Without control characters, which could change a terminal. */
+/** Escapes control characters, which could change a terminal. */
 function printablePath(path: string): string {
   return JSON.stringify(path.slice(0, 200))
 }

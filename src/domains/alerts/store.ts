@@ -456,7 +456,7 @@ export interface AlertFilter {
   readonly text?: string
 }
 
-/** By the severity now: an alert whose severity changes while the pages are read may be skipped or repeated. */
+/** Sorts by the current severity: an alert whose severity changes while the pages are read may be skipped or repeated. */
 export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
   name: 'severity',
   keys: [

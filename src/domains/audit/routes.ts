@@ -5,7 +5,7 @@ import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { checked, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { checkedPattern, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { StreamBody } from '../../wire/stream.ts'
 import { formatSeal, type TrailEntry } from './model.ts'
 import type { AuditSeals } from './seals.ts'
@@ -59,7 +59,7 @@ const Filter = {
   operation: Type.Optional(Text({ minLength: 1, maxLength: 64, examples: ['updateUser'] })),
   target: Type.Optional(
     Type.String({
-      ...checked(
+      ...checkedPattern(
         '^[a-z-]{1,32}:[^\\u0000\\uD800-\\uDFFF]{1,256}$',
         '^[a-z-]{1,32}:[^\\x00]{1,256}$',
         'not_matching',

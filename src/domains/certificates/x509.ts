@@ -50,7 +50,7 @@ export function parseCertificate(der: Buffer, block: number): ParsedCertificate 
  */
 export function isSignedBy({ x509, issuer: name }: ParsedCertificate, issuer: ParsedCertificate): boolean {
   try {
-    return comparable(name) === comparable(issuer.subject) && x509.verify(issuer.publicKey)
+    return comparableName(name) === comparableName(issuer.subject) && x509.verify(issuer.publicKey)
   } catch {
     // The key cannot verify any signature, or not one of this algorithm.
     return false
@@ -58,7 +58,7 @@ export function isSignedBy({ x509, issuer: name }: ParsedCertificate, issuer: Pa
 }
 
 /** RFC 5280, section 7.1: without regard to case and to the number of spaces. */
-function comparable(distinguishedName: string): string {
+function comparableName(distinguishedName: string): string {
   return distinguishedName.toLowerCase().replaceAll(/\s+/g, ' ')
 }
 

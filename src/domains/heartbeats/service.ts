@@ -245,7 +245,7 @@ export class Heartbeats {
       await store.write((tx) => this.#miss(tx, name, now))
   }
 
-  /** For each heartbeat the time since its last beat, or since its creation, in milliseconds. */
+  /** The time since the last beat of each heartbeat, or since its creation, in milliseconds. */
   async ages(): Promise<{ name: string; ageMs: number }[]> {
     const { store, clock } = this.#deps
     const now = clock.now()

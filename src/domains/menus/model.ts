@@ -88,7 +88,7 @@ export function orderedNodes(nodes: readonly MenuNode[]): MenuNode[] {
   return descendantsOf(null)
 }
 
-/** By position, then id. */
+/** Sorts by position, then by id. */
 function siblingsByParent(nodes: readonly MenuNode[]): Map<string | null, MenuNode[]> {
   const siblings = Map.groupBy(nodes, ({ parentId }) => parentId)
   for (const each of siblings.values()) each.sort(byPosition)
@@ -108,7 +108,7 @@ export const TREE_ID = 'menus'
 
 /** What a change did, in its event. */
 export interface MenuEventData extends Omit<MenuChange, 'unchanged'> {
-  /** Only there when ids were left out. */
+  /** Set if ids were left out. */
   readonly truncated?: true
 }
 

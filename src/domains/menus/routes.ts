@@ -7,7 +7,7 @@ import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { checked, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
+import { checkedPattern, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { placeEdit } from './items.ts'
 import {
   branchesOf,
@@ -135,7 +135,7 @@ const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
 const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
 const Path = Nullable<string>({
   ...Type.String({
-    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
+    ...checkedPattern('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
     maxLength: 256,
     description: 'Begins with `/`.',
     examples: ['/products'],

@@ -9,7 +9,7 @@ import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import {
   IdParams,
   CauseOf,
-  checked,
+  checkedPattern,
   Fields,
   Id,
   Nullable,
@@ -29,7 +29,7 @@ const DOCUMENTED_SUBJECT = `^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]
 
 const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({
-  ...checked(SUBJECT, DOCUMENTED_SUBJECT, 'not_a_subject'),
+  ...checkedPattern(SUBJECT, DOCUMENTED_SUBJECT, 'not_a_subject'),
   maxLength: 255,
   description: 'One subject: tokens separated by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],

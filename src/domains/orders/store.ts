@@ -134,7 +134,10 @@ export function countWithArchive(queries: Queries) {
   return countIn(queries, 'orders').unionAll(countIn(queries, 'archived_orders'))
 }
 
-/** As {@link countWithArchive}, with a row without a status for each number of another query, in the same snapshot. */
+/**
+ * Counts as {@link countWithArchive} does. In the same snapshot another query adds a row without a status for each of its
+ * numbers.
+ */
 export function countWithNumbers(queries: Queries, numbers: NumberQuery) {
   const rows = db(queries)
     .selectFrom(numbers.as('others'))

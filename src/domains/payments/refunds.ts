@@ -87,7 +87,7 @@ export class Refunds {
     const { clock, wake } = this.#options
     const payment = await lockPayment(tx, paymentId)
     if (!payment) throw notFound('payment', paymentId)
-    const cents = refundable(payment, amountCents)
+    const cents = refundableCents(payment, amountCents)
     const now = clock.now()
     const id = newId()
     const refund = {
@@ -226,7 +226,7 @@ export class Refunds {
     const payment = await lockPayment(tx, refund.paymentId)
     if (!payment || !(await moveRefund(tx, refund.status, next))) return false
     await setRefundDueAt(tx, refund.id, null)
-    const updated = await settled(tx, payment, refund, status)
+    const updated = await paymentAfterRefund(tx, payment, refund, status)
     await updateRefunded(tx, updated)
     const change = status === 'succeeded' ? 'refunded' : 'refund_failed'
     const note = failedReason ?? `${refund.amountCents} cents`
@@ -287,7 +287,7 @@ export class Refunds {
 }
 
 /** The cents of a new refund. Throws `invalid_transition` and `refund_too_large`. */
-function refundable(payment: PaymentRow, amountCents: number | undefined): number {
+function refundableCents(payment: PaymentRow, amountCents: number | undefined): number {
   const { status, paidCents, amountCents: wholeCents, reservedCents, id } = payment
   if (status !== 'paid')
     throw invalidTransition(
@@ -308,7 +308,7 @@ async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow
 }
 
 /** The payment after a refund has entered a status. */
-async function settled(
+async function paymentAfterRefund(
   tx: Tx,
   payment: PaymentRow,
   refund: RefundRow,

@@ -103,7 +103,7 @@ export class Registrations {
     ]
   }
 
-  /** In one transaction with the check, so that whatever ends the token meanwhile finds the session. */
+  /** Renews a session in one transaction with the check, so that whatever ends the token meanwhile finds the session. */
   renew(sessionId: string, userId: string, token: SessionToken): Promise<void> {
     const touches = this.#deps.tokenHolderRows(userId, token)
     const renew = async (tx: Tx) => {

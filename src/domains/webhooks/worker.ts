@@ -31,7 +31,7 @@ import {
   insertDeliveries,
   listDueDeliveries,
   listFailed,
-  listFollowing,
+  listEnabledWebhooks,
   listPendingThings,
   listPlaces,
   lockAtPlace,
@@ -326,15 +326,15 @@ export class WebhookFeed implements ModuleRunner {
   /** Takes each endpoint that is behind one step on; returns whether there may be more. */
   async runRound(): Promise<boolean> {
     const { store, pace } = this.#options
-    const following = await listFollowing(store.read)
-    this.#isFollowing = following.length > 0
+    const enabled = await listEnabledWebhooks(store.read)
+    this.#isFollowing = enabled.length > 0
     const recovering = new Set<string>()
-    for (const { id, recoverSince } of following)
+    for (const { id, recoverSince } of enabled)
       if (recoverSince !== null && (await this.#requeueFailed(id))) recovering.add(id)
     let isMore = recovering.size > 0
     const open: StoredWebhook[] = []
     // Failed deliveries come before the events that follow them in the log.
-    for (const webhook of following)
+    for (const webhook of enabled)
       if (!recovering.has(webhook.id) && (await this.#hasRoom(webhook))) open.push(webhook)
     for (const [place, group] of Map.groupBy(open, (webhook) => webhook.place)) {
       if (this.#stopping.signal.aborted) return false

@@ -46,7 +46,7 @@ function isFromEnvironment({ source }: Sourced): boolean {
   return source.startsWith('environment ')
 }
 
-/** As one word of a POSIX shell. */
+/** Writes a text as one word of a POSIX shell. */
 function quoteWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

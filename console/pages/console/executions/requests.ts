@@ -23,8 +23,8 @@ interface Requests {
   readonly hasMore: boolean
 }
 
-/** The requests that the user may decide on; also for roles that the policy makes approvers. */
-export const decidable: ResourceSource<Requests> = {
+/** The requests that the user may decide on. The policy can make any role an approver. */
+export const decidableRequests: ResourceSource<Requests> = {
   live,
   prefix: 'command.',
   isAbout: () => true,

@@ -23,7 +23,7 @@ import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { loadUntilThere } from '../lazy-page.ts'
-import { decidable } from '../executions/requests.ts'
+import { decidableRequests } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
 import { activeSilences } from '../silences/active-silences.ts'
@@ -78,7 +78,7 @@ function useReadings(period: Period) {
     states: useResource(alertStates, ''),
     silences: useResource(activeSilences, ''),
     series: useResource(overviewSeries, period),
-    requests: useResource(decidable, ''),
+    requests: useResource(decidableRequests, ''),
     report: useResource(doctorReport, ''),
     routes: useResource(alertRoutes, ''),
   }

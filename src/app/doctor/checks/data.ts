@@ -1,12 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  lostNight,
+  findTimerFaults,
+  lostNightDirectory,
   readNight,
   recognitionOf,
   recognitionRemedy,
   secretFilesOf,
-  timersElsewhere,
   type SecretFile,
   type TimerFault,
 } from '../../../../programs/backup/index.ts'
@@ -281,7 +281,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
-    ...timersElsewhere(config).map(timerFinding),
+    ...findTimerFaults(config).map(timerFinding),
     lastNight(state, now),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
@@ -400,7 +400,7 @@ function isReadable(path: string): boolean {
 }
 
 function lostState(config: Config): CheckFinding[] {
-  const directory = lostNight(config)
+  const directory = lostNightDirectory(config)
   if (directory === undefined) return []
   return [warning(directory, 'night_state_lost')]
 }

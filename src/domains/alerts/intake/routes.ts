@@ -94,7 +94,7 @@ export function intakeRoutes(
         ),
       change: async (tx, request, { reports, ends, faults }) => {
         await judgeSender(tx, request, await reportAll(tx, reports, request.identity.id), ends)
-        return faults.length === 0 ? ok(undefined) : refusal(faults)
+        return faults.length === 0 ? ok(undefined) : refusalAnswer(faults)
       },
     }),
     route({
@@ -161,7 +161,7 @@ function compareText(one: string, other: string): number {
 const FAULT_LIMIT = 20
 
 /** The answer of an Alertmanager: a JSON text. The other alerts are committed. */
-function refusal(faults: readonly ErrorDetail[]): Answer {
+function refusalAnswer(faults: readonly ErrorDetail[]): Answer {
   const texts = faults.slice(0, FAULT_LIMIT).map(({ path, message }) => `${path} ${message}`)
   return { status: 400, body: JSON.stringify(texts.join('; ')), headers: JSON_TYPE }
 }

@@ -63,7 +63,7 @@ export function currentEpisodes(known: readonly Episode[], routes: readonly Aler
   })
 }
 
-/** Those of routes that do not decide about the alert any more. */
+/** The episodes of routes that do not decide about the alert any more. */
 export function staleEpisodes(known: readonly Episode[], routes: readonly AlertRoute[]): readonly Episode[] {
   const names = new Set(routes.map(({ name }) => String(name)))
   return known.filter(({ route }) => !names.has(route))

@@ -173,7 +173,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** At most that many UTF-16 units, with a mark where the text was cut. */
+/** Cuts a text to at most that many UTF-16 units, with a mark where it was cut. */
 export function clip(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1)).toWellFormed()}…`
 }

@@ -183,7 +183,7 @@ const damped: Stage = ({ occasion, alert, isQuiet }) =>
     ? DAMPED
     : undefined
 
-/** In the order in which a notification passes them; the first one that suppresses it decides. */
+/** The stages in the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
   disabled,
   neverPushed,

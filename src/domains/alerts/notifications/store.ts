@@ -326,7 +326,7 @@ export async function findDamping(queries: Queries, alertId: string): Promise<Da
   return row && dampings.decode(row)
 }
 
-/** Those of the alerts that have one. */
+/** The dampings of those alerts that have one. */
 export async function listDampings(
   queries: Queries,
   alertIds: readonly string[],

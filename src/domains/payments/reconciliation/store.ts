@@ -378,7 +378,7 @@ export interface DifferenceFilter {
   readonly kind?: DifferenceKind | undefined
 }
 
-/** In the order in which they were found. */
+/** Lists differences in the order in which they were found. */
 export function listDifferences(
   reads: Reads,
   filter: DifferenceFilter,

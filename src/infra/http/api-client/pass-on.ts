@@ -36,7 +36,7 @@ export interface PassOnOptions {
   readonly countRefusal: CountRefusal
 }
 
-/** What a browser or a client calls before it has a token, and what knows a secret of its own or signs. */
+/** Calls without a token: those of a sign-in, and those that prove themselves by a secret in the path or by a signature. */
 const WITHOUT_TOKEN = [
   { method: 'POST', url: '/auth/login' },
   { method: 'GET', url: '/auth/oauth/login' },
@@ -80,7 +80,7 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
   })
 }
 
-/** Nobody knows who sends it: the api refuses it too, but only after a connection to it was opened. */
+/** Refuses a long body of an unknown sender before a connection to the api is opened, which would refuse it too. */
 async function refuseLongBody({ headers, routeOptions: { bodyLimit } }: FastifyRequest): Promise<void> {
   if (Number(headers['content-length'] ?? 0) > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 }
@@ -93,7 +93,7 @@ async function forward(
 ): Promise<FastifyReply> {
   if (!staysBelowPrefix(url)) throw malformedError('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
-  const exchange = endedBy(reply)
+  const exchange = abortWhenClientLeaves(reply)
   const sent = runInTrace(trace ?? newTrace(), () =>
     api.send({ method, path: url, headers, body: stream }, sender, exchange.signal),
   )
@@ -114,12 +114,14 @@ async function forward(
   }
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(
-    isEventStream(response.headers) ? endable(response.body, raw, reply.raw, longResponses) : response.body,
+    isEventStream(response.headers)
+      ? endWithToken(response.body, raw, reply.raw, longResponses)
+      : response.body,
   )
 }
 
-/** The body, until the token of the caller ends: the api knows the caller by headers and cannot see that. */
-function endable(
+/** Ends the body when the token of the caller ends: the api knows the caller by headers and cannot see that. */
+function endWithToken(
   response: Readable,
   request: IncomingMessage,
   outgoing: ServerResponse,
@@ -136,8 +138,8 @@ function endable(
   return body
 }
 
-/** Aborted when the client disconnects before its answer is sent. */
-function endedBy({ raw }: FastifyReply): AbortController {
+/** Makes a controller that aborts when the client disconnects before its answer is sent. */
+function abortWhenClientLeaves({ raw }: FastifyReply): AbortController {
   const exchange = new AbortController()
   raw.once('close', () => {
     if (!raw.writableFinished) exchange.abort(new ClientLeft())
