@@ -10,12 +10,11 @@ import {
   type PageRequest,
   type SortValue,
 } from '../kernel/page.ts'
-import { toSnake } from './columns.ts'
 import { CreatedRanges } from './created-range.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import { inOrder, inOrderOfNames } from './page-order.ts'
 import { BATCH_BYTES, countWithin, type RowSize } from './row-sizes.ts'
-import { statement, type Database, type Statement } from './statement.ts'
+import { statement, toSnake, type Database, type Statement } from './statement.ts'
 import type { Reads } from './store.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a query on any table

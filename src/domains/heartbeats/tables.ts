@@ -1,5 +1,4 @@
-import { defineColumns, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, text, schemaOf } from '../../store/columns.ts'
 import type { HeartbeatSeverity, PingKind } from './model.ts'
 
 export const heartbeats = defineColumns({

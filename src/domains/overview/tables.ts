@@ -1,5 +1,4 @@
-import { defineColumns, integer } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, integer, schemaOf } from '../../store/columns.ts'
 
 /** What happened in each step of five minutes. */
 export const steps = defineColumns({

@@ -1,5 +1,4 @@
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { FieldChanges, TicketLevel, TicketStatus } from './model.ts'
 
 export const tickets = defineColumns({

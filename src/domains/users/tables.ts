@@ -1,7 +1,6 @@
 import { knownRoles, type Role } from '../../kernel/identity.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { defineColumns, encoded, flag, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, encoded, flag, generated, integer, text, schemaOf } from '../../store/columns.ts'
 
 /** Comma separated, in the order of ROLES. */
 const roles = encoded<readonly Role[], string>({

@@ -1,5 +1,4 @@
-import { defineColumns, generated, integer, json, text } from '../../../store/columns.ts'
-import { schemaOf } from '../../../store/schema.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../../store/columns.ts'
 import type { WeeklyHours } from '../../../kernel/weekly.ts'
 import type { LabelMatcher } from '../labels.ts'
 import type { Matchers } from './model.ts'
