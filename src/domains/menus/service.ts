@@ -4,8 +4,7 @@ import type { ErrorDetail } from '../../kernel/faults.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
-import { inTurns } from '../../store/turns.ts'
+import { type Queries, type Store, type Tx, inTurns } from '../../store/store.ts'
 import {
   menuEventData,
   MENU_EVENTS,
