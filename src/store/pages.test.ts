@@ -5,7 +5,7 @@ import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
 import { defineColumns, integer, text, schemaOf } from './columns.ts'
-import { sizeOf } from './row-sizes.ts'
+import { sizeOf } from './pages.ts'
 import type { Queries } from './store.ts'
 
 const START = Date.UTC(2026, 0, 31)

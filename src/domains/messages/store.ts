@@ -8,7 +8,7 @@ import type { OutboxMessage } from '../../ports/outbox.ts'
 import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbering.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
-import { BATCH_BYTES, countWithin, sizeOf } from '../../store/row-sizes.ts'
+import { BATCH_BYTES, countWithin, sizeOf } from '../../store/pages.ts'
 import { isEventPayload, newMessage, type Message, type MessageStatus } from './model.ts'
 import { db, messages, pages, statement } from './tables.ts'
 
