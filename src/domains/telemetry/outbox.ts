@@ -15,7 +15,7 @@ import type {
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin } from '../../store/pages.ts'
-import { waitForWriters } from '../../store/settled-numbers.ts'
+import { waitForWriters } from '../../store/numbers.ts'
 import {
   TELEMETRY_ALERTS,
   eventIdOf,
