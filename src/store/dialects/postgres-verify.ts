@@ -1,8 +1,7 @@
 import type { SnapshotContents, SnapshotSteps } from '../../ports/database-files.ts'
 import { CopySections, type CopyListener } from '../copy/copy-sections.ts'
 import { snapshotDamaged } from '../files/restore-target.ts'
-import { runPostgresProgram } from './postgres-dump.ts'
-import { findNewestPostgresProgram } from './postgres-programs.ts'
+import { runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 
 const LEDGER = 'schema_migrations'
 

@@ -12,7 +12,7 @@ import type { Queries, Store, TransactionCallback, WriteOptions } from '../store
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
-import { dumpPostgres } from './postgres-dump.ts'
+import { dumpPostgres } from './postgres-programs.ts'
 import { isRetryable } from './postgres-errors.ts'
 import { TimeoutPool } from './postgres-pool.ts'
 import { WriteGroups } from './postgres-groups.ts'
