@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { hashFile } from '../files/file-hash.ts'
+import { hashFile } from '../files/thread.ts'
 import {
   databaseInUse,
   type Restored,

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Snapshots, SnapshotSteps } from '../../ports/database-files.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { sql } from 'kysely'
-import { hashFile } from './file-hash.ts'
+import { hashFile } from './thread.ts'
 import type { Store } from '../store.ts'
 import { verifySnapshot } from './verify-snapshot.ts'
 
