@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import type { SnapshotContents, SnapshotSteps } from '../../ports/database-files.ts'
 import { snapshotDamaged } from '../files/restore-target.ts'
 import { identifier } from './sqlite-columns.ts'
-import { ReaderThread } from './reader-thread.ts'
+import { ReaderThread } from './sqlite-threads.ts'
 
 const TABLES = `select name from sqlite_schema where type = 'table' and name not like 'sqlite^_%' escape '^'`
 const LEDGER = 'schema_migrations'

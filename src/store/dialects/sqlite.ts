@@ -16,8 +16,7 @@ import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-con
 import { isBusy } from './sqlite-errors.ts'
 import { explainSqliteFailure } from './sqlite-failure.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
-import { ReaderThread } from './reader-thread.ts'
-import { copyInThread } from './sqlite-threads.ts'
+import { ReaderThread, copyInThread } from './sqlite-threads.ts'
 import { ReadGate } from './read-gate.ts'
 
 /**

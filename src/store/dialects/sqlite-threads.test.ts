@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { CompiledQuery } from 'kysely'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
-import { ReaderThread } from './reader-thread.ts'
+import { ReaderThread } from './sqlite-threads.ts'
 
 /** A reader of an empty database, and how many threads were started meanwhile. */
 function readerWorld(t: TestContext) {
