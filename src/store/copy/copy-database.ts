@@ -6,16 +6,9 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { migrateForCopy, schemaStatus } from '../migrate.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
-import {
-  keyOf,
-  type CopiedTable,
-  type CopyProgress,
-  type CopyTarget,
-  type RawDatabase,
-} from './raw-database.ts'
+import { keyOf, type CopiedTable, type CopyProgress, type CopyTarget, type RawDatabase, RowSetHash } from './raw-database.ts'
 import { isDeadHolder } from '../work/holder.ts'
 import { holderOf } from '../work/serving.ts'
-import { RowSetHash } from './row-set-hash.ts'
 
 /** What the copy tells while it works; the rows are those of the table until now. */
 export type CopyObserver = (step: 'copying' | 'indexing' | 'comparing', table: string, rows?: number) => void

@@ -1,5 +1,5 @@
 import type { DatabaseContents, RestoredDatabase, SnapshotSteps } from '../../ports/database-files.ts'
-import { RowSetHash } from '../copy/row-set-hash.ts'
+import { RowSetHash } from '../copy/raw-database.ts'
 import { listArchive, readArchiveData } from './postgres-verify.ts'
 
 /** Reads every row of an archive of `pg_dump` with `pg_restore`, which needs no server. */
