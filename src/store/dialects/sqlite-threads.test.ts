@@ -65,7 +65,7 @@ const SLOW = 'with recursive n(i) as (select 1 union all select i + 1 from n whe
 
 /** A program that does nothing but run a query, and prints what it has read, or why it has nothing. */
 const PROGRAM = `
-  import { ReaderThread } from ${JSON.stringify(join(import.meta.dirname, 'reader-thread.ts'))}
+  import { ReaderThread } from ${JSON.stringify(join(import.meta.dirname, 'sqlite-threads.ts'))}
   const [, , path, sql] = process.argv
   new ReaderThread(path).read({ sql, parameters: [] }).then(
     ([{ n }]) => process.stdout.write(String(n)),
