@@ -9,7 +9,7 @@ import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
 import { STORE_LIMITS } from '../timeout.ts'
 import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
-import { listArchive } from './postgres-verify.ts'
+import { listArchive } from './postgres-archive.ts'
 import { openPostgres } from './postgres.ts'
 
 /**

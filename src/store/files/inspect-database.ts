@@ -93,7 +93,7 @@ const READERS: Readonly<Record<SnapshotFormatName, () => Promise<FileReader>>> =
     return { inspect: inspectSqlite, restored: restoredSqlite }
   },
   async postgres() {
-    const { inspectArchive, restoredArchive } = await import('../dialects/postgres-contents.ts')
+    const { inspectArchive, restoredArchive } = await import('../dialects/postgres-archive.ts')
     return { inspect: inspectArchive, restored: restoredArchive }
   },
 }

@@ -18,7 +18,7 @@ const FORMATS = {
   },
   postgres: {
     magic: 'PGDMP',
-    verify: async () => (await import('../dialects/postgres-verify.ts')).verifyArchive,
+    verify: async () => (await import('../dialects/postgres-archive.ts')).verifyArchive,
   },
 } as const satisfies Record<string, SnapshotFormat>
 
