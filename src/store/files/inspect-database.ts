@@ -89,7 +89,7 @@ interface FileReader {
 /** What reads the files of each format. */
 const READERS: Readonly<Record<SnapshotFormatName, () => Promise<FileReader>>> = {
   async sqlite() {
-    const { inspectSqlite, restoredSqlite } = await import('../dialects/sqlite-contents.ts')
+    const { inspectSqlite, restoredSqlite } = await import('../dialects/sqlite-snapshot.ts')
     return { inspect: inspectSqlite, restored: restoredSqlite }
   },
   async postgres() {

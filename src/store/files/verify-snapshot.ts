@@ -14,7 +14,7 @@ interface SnapshotFormat {
 const FORMATS = {
   sqlite: {
     magic: 'SQLite format 3\0',
-    verify: async () => (await import('../dialects/sqlite-verify.ts')).verifySqlite,
+    verify: async () => (await import('../dialects/sqlite-snapshot.ts')).verifySqlite,
   },
   postgres: {
     magic: 'PGDMP',

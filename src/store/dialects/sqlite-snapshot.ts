@@ -1,14 +1,14 @@
 import { CompiledQuery } from 'kysely'
-import type { SnapshotContents, SnapshotSteps } from '../../ports/database-files.ts'
+import type { SnapshotContents, SnapshotSteps, DatabaseContents, DatabaseFinding, RestoredDatabase } from '../../ports/database-files.ts'
 import { snapshotDamaged } from '../files/restore-target.ts'
 import { identifier } from './sqlite-columns.ts'
-import { ReaderThread } from './sqlite-threads.ts'
+import { ReaderThread, hashTablesInThread } from './sqlite-threads.ts'
 
 const TABLES = `select name from sqlite_schema where type = 'table' and name not like 'sqlite^_%' escape '^'`
 const LEDGER = 'schema_migrations'
 
 /** A file that nobody writes to. It is read in the background, in one thread. */
-export class SnapshotFile {
+class SnapshotFile {
   readonly path: string
   readonly signal: AbortSignal | undefined
   readonly #thread: ReaderThread
@@ -40,19 +40,19 @@ export async function verifySqlite(path: string, options: SnapshotSteps): Promis
   return tables[LEDGER] === undefined ? {} : { tables, ...(schemaVersion && { schemaVersion }) }
 }
 
-export async function requireIntegrity(file: SnapshotFile): Promise<void> {
+async function requireIntegrity(file: SnapshotFile): Promise<void> {
   const [row] = await file.read<{ integrity_check: string }>('pragma integrity_check(1)')
   if (row?.integrity_check !== 'ok') throw snapshotDamaged(file.path, row?.integrity_check ?? 'no result')
 }
 
-export async function requireReferences(file: SnapshotFile): Promise<void> {
+async function requireReferences(file: SnapshotFile): Promise<void> {
   const query = 'select "table", parent from pragma_foreign_key_check limit 1'
   for (const { table, parent } of await file.read<{ table: string; parent: string }>(query))
     throw snapshotDamaged(file.path, `a row of ${table} refers to a row of ${parent} that is missing`)
 }
 
 /** The number of rows of each table. */
-export async function countRows(file: SnapshotFile): Promise<Record<string, number>> {
+async function countRows(file: SnapshotFile): Promise<Record<string, number>> {
   const names = (await file.read<{ name: string }>(TABLES)).map(({ name }) => name)
   if (names.length === 0) return {}
   const counts = await file.read<{ name: string; rows: number }>(countsOf(names))
@@ -67,7 +67,7 @@ function countsOf(names: readonly string[]): string {
 }
 
 /** The last migration; undefined when there is none. */
-export async function readSchemaVersion(file: SnapshotFile): Promise<string | undefined> {
+async function readSchemaVersion(file: SnapshotFile): Promise<string | undefined> {
   const isListed = `${TABLES} and name = '${LEDGER}'`
   if ((await file.read(isListed)).length === 0) return undefined
   const [last] = await file.read<{ name: string | null }>(`select max(name) as name from ${LEDGER}`)
@@ -75,3 +75,46 @@ export async function readSchemaVersion(file: SnapshotFile): Promise<string | un
 }
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+/** Reads every row of a SQLite file, with bounded memory. */
+export async function inspectSqlite(path: string, options: SnapshotSteps): Promise<DatabaseContents> {
+  return inspect(new SnapshotFile(path, options))
+}
+
+async function inspect(file: SnapshotFile): Promise<DatabaseContents> {
+  const { path, signal } = file
+  const schemaVersion = (await readSchemaVersion(file)) ?? ''
+  try {
+    return { schemaVersion, tables: await hashTablesInThread(path, signal) }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw snapshotDamaged(path, error)
+  }
+}
+
+const finding = (detail: string): DatabaseFinding => ({ detail, isPossible: true })
+
+/** A restored SQLite file. Each check opens it read-only. */
+export function restoredSqlite(path: string, options: SnapshotSteps): RestoredDatabase {
+  const file = new SnapshotFile(path, options)
+  return {
+    async opens() {
+      const [row] = await file.read<{ pages: number; size: number }>(PAGES)
+      return finding(`a SQLite file of ${row?.pages ?? 0} pages of ${row?.size ?? 0} bytes`)
+    },
+    async integrity() {
+      await requireIntegrity(file)
+      return finding('the integrity check of SQLite found nothing wrong')
+    },
+    async foreignKeys() {
+      await requireReferences(file)
+      return finding('every reference leads to a row')
+    },
+    rowCounts: () => countRows(file),
+    contents: () => inspect(file),
+  }
+}
+
+// The first reads the schema, which a damaged first page does not allow.
+const PAGES = `select (select count(*) from sqlite_schema), page_count as pages, page_size as size
+  from pragma_page_count, pragma_page_size`

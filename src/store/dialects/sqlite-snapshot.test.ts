@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
-import { inspectSqlite } from './sqlite-contents.ts'
+import { inspectSqlite } from './sqlite-snapshot.ts'
 
 function temporaryFiles() {
   const directory = temporaryDirectory()
