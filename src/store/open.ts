@@ -5,6 +5,7 @@ import type { Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
+import type { RestoreTarget } from './files/restore-target.ts'
 import { monitorStore, type MonitoredStore } from './monitor.ts'
 import type { Store } from './store.ts'
 import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
@@ -47,6 +48,16 @@ async function openEngine(
   }
   const { openPostgres } = await import('./dialects/postgres.ts')
   return openPostgres({ ...parts, url: database.url })
+}
+
+/** The restoration of the database at that address. */
+export async function restoreTarget(database: DatabaseAddress): Promise<RestoreTarget> {
+  if (database.kind === 'sqlite') {
+    const { sqliteRestore } = await import('../dialects/sqlite-restore.ts')
+    return sqliteRestore(database.path)
+  }
+  const { postgresRestore } = await import('../dialects/postgres-restore.ts')
+  return postgresRestore(database.url)
 }
 
 /** The same store, with every write refused as `read_only`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CopySections } from '../dialects/postgres-archive.ts'
+import { CopySections } from './postgres-archive.ts'
 
 const SCRIPT = [
   'SET statement_timeout = 0;',

@@ -8,7 +8,7 @@ import { storeUnavailable } from '../unavailable.ts'
 import { sql } from 'kysely'
 import { hashFile } from './thread.ts'
 import type { Store } from '../store.ts'
-import { verifySnapshot } from './verify-snapshot.ts'
+import { verifySnapshot } from './snapshot-formats.ts'
 
 /**
  * Writes a file as a whole or not at all: under a temporary name beside it, which `write` gets as an empty file, then
