@@ -16,7 +16,7 @@ import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
 import { openFilesNotice } from './open-files.ts'
 import { receiverCodes } from './receivers.ts'
-import { ServingRecord } from '../store/work/serving.ts'
+import { ServingRecord } from '../store/work/marks.ts'
 import { VERSION } from './version.ts'
 
 export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {

@@ -8,15 +8,8 @@ import type { SentenceCause } from '../kernel/faults.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { DAY, toRfc3339 } from '../kernel/time.ts'
-import {
-  readReplacedKeys,
-  readSigningKeys,
-  recordReplacedKeys,
-  recordSigningKeys,
-  type ReplacedKeys,
-} from '../store/signing-key-mark.ts'
+import { readReplacedKeys, readSigningKeys, recordReplacedKeys, recordSigningKeys, type ReplacedKeys, listServing, type ServingProcess } from '../store/work/marks.ts'
 import type { Reads, Store, Tx } from '../store/store.ts'
-import { listServing, type ServingProcess } from '../store/work/serving.ts'
 
 interface KeyConfig extends Pick<Config, 'dataDir'> {
   readonly auth: Pick<Config['auth'], 'jwtSecrets'>

@@ -18,7 +18,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { readBusStream, recordBusStream } from '../../store/bus-stream-mark.ts'
+import { readBusStream, recordBusStream } from '../../store/work/marks.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,

@@ -8,7 +8,7 @@ import { migrateForCopy, schemaStatus } from '../migrate.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
 import { keyOf, type CopiedTable, type CopyProgress, type CopyTarget, type RawDatabase, RowSetHash } from './raw-database.ts'
 import { isDeadHolder } from '../work/holder.ts'
-import { holderOf } from '../work/serving.ts'
+import { holderOf } from '../work/marks.ts'
 
 /** What the copy tells while it works; the rows are those of the table until now. */
 export type CopyObserver = (step: 'copying' | 'indexing' | 'comparing', table: string, rows?: number) => void
