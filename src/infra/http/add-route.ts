@@ -36,8 +36,7 @@ import { sendFile } from './file-response.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
-import type { LongResponses } from './long-responses.ts'
-import { sendStream } from './stream-response.ts'
+import { type LongResponses, sendStream } from './stream-response.ts'
 import { refuseFields } from './validation.ts'
 
 declare module 'fastify' {

@@ -18,10 +18,9 @@ import { ClientLeft } from '../errors.ts'
 import { malformed } from '../framing.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from '../identity.ts'
-import type { LongResponses } from '../long-responses.ts'
+import { type LongResponses, destroyUnlessFlushed } from '../stream-response.ts'
 import type { CountRefusal } from '../rate-limit.ts'
 import { pathOf, staysBelowPrefix } from '../request.ts'
-import { destroyUnlessFlushed } from '../stream-response.ts'
 import { methodNotAllowed, type MethodsAt } from '../unmatched.ts'
 
 export interface PassOnOptions {

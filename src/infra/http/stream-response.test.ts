@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { eventually } from '../../../test/support/eventually.ts'
 import { AppError, type ErrorKind } from '../../kernel/errors.ts'
 import type { StreamEnd } from '../../wire/stream.ts'
-import { LongResponses } from './long-responses.ts'
+import { LongResponses } from './stream-response.ts'
 
 const CHECK_EVERY_MS = 5
 
