@@ -8,8 +8,7 @@ import { createOutage, type Outage } from '../../../kernel/outages.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { IdentitySignature } from '../../tokens/identity-signature.ts'
 import { AnswerReader, type ApiAnswer, type ReserveAnswer } from './answer-reader.ts'
-import { lettersOf } from './forwarding-headers.ts'
-import { headersForApi, type Sender } from './headers-for-api.ts'
+import { lettersOf, headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {
   /** `http://…` or `https://…`, without a slash at its end. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { isForwardingHeader } from './forwarding-headers.ts'
-import { headersForApi } from './headers-for-api.ts'
+import { isForwardingHeader, headersForApi } from './headers-for-api.ts'
 import { createIdentify } from '../identity.ts'
 
 const NAMES = [
