@@ -4,9 +4,8 @@ import type { AppError } from '../../kernel/errors.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
 import { errorAnswer } from './errors.ts'
-import { framingFault } from './framing.ts'
+import { framingFault, requestIdOf } from './request.ts'
 import { endWithAnswer, lastAnswer } from './broken-requests.ts'
-import { requestIdOf } from './request.ts'
 
 /** A request to continue in another protocol (RFC 9110, section 7.8), not answered yet. */
 export interface UpgradeRequest {

@@ -15,12 +15,11 @@ import type { ApiConnection } from './api-connection.ts'
 import { peerAddress, type ClientAddress } from '../client-address.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from '../discard-body.ts'
 import { ClientLeft } from '../errors.ts'
-import { malformed } from '../framing.ts'
+import { malformed, pathOf, staysBelowPrefix } from '../request.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
 import { unauthenticated, type Identify } from '../identity.ts'
 import { type LongResponses, destroyUnlessFlushed } from '../stream-response.ts'
 import type { CountRefusal } from '../rate-limit.ts'
-import { pathOf, staysBelowPrefix } from '../request.ts'
 import { methodNotAllowed, type MethodsAt } from '../unmatched.ts'
 
 export interface PassOnOptions {
