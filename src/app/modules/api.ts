@@ -1,6 +1,6 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
-import { configRoute } from '../../infra/http/config-route.ts'
+import { configRoute } from '../../infra/http/operations.ts'
 import { consoleRoutes } from '../../infra/http/pages/built-page.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
