@@ -1,7 +1,7 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
 import { configRoute } from '../../infra/http/operations.ts'
-import { consoleRoutes } from '../../infra/http/pages/built-page.ts'
+import { consoleRoutes } from '../../infra/http/pages/pages.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { readTls } from '../../infra/http/tls-certificate.ts'

@@ -6,7 +6,7 @@ import { PrimaryTunnels, withPrimaryTunnels, type TunnelsBody } from '../../infr
 import { createClientAddress } from '../../infra/http/client-address.ts'
 import { createGatewayServer } from '../../infra/ws/gateway.ts'
 import { readTls, trustCertificates } from '../../infra/http/tls-certificate.ts'
-import { tunnelsPageRoutes } from '../../infra/ws/tunnels-page.ts'
+import { tunnelsPageRoutes } from '../../infra/http/pages/pages.ts'
 import { IdentitySignature } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'

@@ -2,10 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { getAsset, getAssetKeys, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
+import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { ConstantContent } from '../../../wire/constant-content.ts'
 import { type Answer, ok, route, type Route, type RouteRequest } from '../../../wire/route.ts'
-import { Type } from 'typebox'
+import type { DocumentFacts } from '../../../wire/domain.ts'
+import { JSON_TYPE } from '../add-route.ts'
+import { createOpenApiDocument } from './openapi.ts'
+import { escapeHtml } from '../../../kernel/text.ts'
+import { ERRORS_PATH, type ErrorCodes } from '../../../wire/error-codes.ts'
+import { htmlPage } from '../../../wire/html-page.ts'
 
 /** Where `scripts/build-console.ts` writes the pages; a release has them beside the program, or inside it. */
 const PAGES = fileURLToPath(
@@ -45,7 +51,7 @@ interface BuiltText {
   readonly assets: ReadonlyMap<string, string>
 }
 
-export interface BuiltPageOptions {
+interface BuiltPageOptions {
   readonly directory?: string | undefined
   /** What the scripts of the page read about the server: names and contents of `meta` elements. No secrets. */
   readonly facts?: Readonly<Record<string, string>>
@@ -141,7 +147,7 @@ function notBuilt(name: string): Answer {
 const FileParams = Type.Object({ file: Type.String({ maxLength: 255 }) })
 
 /** A page for the browser. It is no operation of the API, so the OpenAPI document does not describe it. */
-export function publicPage(
+function publicPage(
   path: string,
   read: (request: Pick<RouteRequest<unknown, unknown, unknown>, 'headers'>) => Answer,
 ): Route {
@@ -149,7 +155,7 @@ export function publicPage(
 }
 
 /** The files below the path, by their names. */
-export function publicFiles(path: string, read: (file: string) => Answer): Route {
+function publicFiles(path: string, read: (file: string) => Answer): Route {
   return route({
     ...PAGE,
     path: `${path}/:file`,
@@ -169,7 +175,7 @@ const PAGE = {
   answers: {},
 } as const
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /** Whether people may sign in with an OpenID provider. */
   readonly hasProvider: boolean
 }
@@ -184,5 +190,64 @@ export function consoleRoutes({ hasProvider }: ConsoleOptions): Route[] {
     publicPage('/console', () => ({ status: 302, headers: { location: '/console/' } })),
     publicPage('/console/*', () => page.page()),
     publicFiles('/console/assets', (file) => page.asset(file)),
+  ]
+}
+
+/** The OpenAPI document of `routes` at `/openapi.json`, and a page that shows it at `/docs`; `/` leads to what the caller can read. */
+export function docsRoutes(routes: readonly Route[], version: string, facts?: DocumentFacts): Route[] {
+  const docs = new BuiltPage('docs')
+  let document: ConstantContent | undefined
+  // Created by the first call, because most processes are never asked for it.
+  const readDocument = () =>
+    (document ??= new ConstantContent(
+      JSON.stringify(createOpenApiDocument(routes, version, facts)),
+      JSON_TYPE,
+    ))
+  return [
+    // People begin with the console, programs with the document.
+    publicPage('/', ({ headers: { accept = '' } }) => ({
+      status: 302,
+      headers: { location: accept.includes('text/html') ? '/console/' : '/openapi.json', vary: 'accept' },
+    })),
+    publicPage('/openapi.json', () => ok(readDocument())),
+    publicPage('/docs', () => docs.page()),
+    publicPage('/docs/', () => docs.page()),
+    publicFiles('/docs/assets', (file) => docs.asset(file)),
+  ]
+}
+
+/** The catalogue of the codes of errors, each at its anchor: error bodies lead there by their `Link`. */
+export function errorsPage(errors: ErrorCodes): Route {
+  return publicPage(ERRORS_PATH, () => htmlPage(200, 'Errors', contentOf(errors)))
+}
+
+function contentOf(errors: ErrorCodes): string {
+  const entries = Object.entries(errors)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(
+      ([code, { status, meaning }]) =>
+        `<dt id="${code}"><a href="#${code}"><code>${code}</code></a> ${status}</dt><dd>${withCode(meaning)}</dd>`,
+    )
+  return `<h1>Errors</h1>
+<p>Every <code>code</code> of an error, with its HTTP status. Codes are for programs and stay as they are; the message of
+an answer is for people.</p>
+<dl>
+${entries.join('\n')}
+</dl>`
+}
+
+function withCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>')
+}
+
+/**
+ * The picture of the tunnels for the browser, at `/tunnels`, and its assets below it. Public, because they
+ * contain no data; the page requests `/tunnels/state` with the token of its user.
+ */
+export function tunnelsPageRoutes(directory?: string): Route[] {
+  const page = new BuiltPage('tunnels', { directory })
+  return [
+    publicPage('/tunnels', () => page.page()),
+    publicFiles('/tunnels/assets', (file) => page.asset(file)),
   ]
 }
