@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox'
 import { endOfTurn } from '../../kernel/waiting.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/text.ts'
 import { newTrace, runInTrace, type Trace } from '../../kernel/trace.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { CSV } from '../../wire/csv.ts'
@@ -30,8 +29,7 @@ import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { csvListOf, wantsCsv, type CsvList } from './csv-response.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
-import { compressedFor, isCompressible, varyBy } from './compression.ts'
-import { sendConstant } from './constant-response.ts'
+import { compressedFor, isCompressible, varyBy, sendAnswer, sendConstant } from './response.ts'
 import { sendFile } from './file-response.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
 import { unauthenticated, type Identify } from './identity.ts'
@@ -288,20 +286,4 @@ function routeRequest(
     remoteAddress: clientAddress(request.raw),
     requestId: request.id,
   }
-}
-
-export const JSON_TYPE = 'application/json; charset=utf-8'
-
-export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
-  reply.code(status)
-  if (headers) reply.headers(headers)
-  return body instanceof JsonText ? reply.type(JSON_TYPE).send(toBytes(body)) : reply.send(body)
-}
-
-// Node.js encodes a text of this length on the stack, and writes it together with the headers.
-const SHORT_TEXT = 16_384
-
-/** A socket would encode a long text more slowly. */
-function toBytes({ text }: JsonText): string | Buffer {
-  return text.length < SHORT_TEXT ? text : Buffer.from(text)
 }
