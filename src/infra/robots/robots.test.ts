@@ -16,7 +16,7 @@ import { ROBOT_ADAPTERS, dingtalk } from './adapters.ts'
 import { GroupRobot, type RobotOptions } from './group-robot.ts'
 import { feishu } from './feishu.ts'
 import { redact, RobotWebhook } from './robot-webhook.ts'
-import type { RobotKind, RobotMessage } from './robot.ts'
+import type { RobotKind, RobotMessage } from './adapter.ts'
 import { TokenBucket, type BucketState } from '../../kernel/token-bucket.ts'
 
 const MESSAGE: RobotMessage = {
