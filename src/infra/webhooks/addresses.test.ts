@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { startDns } from '../../../test/support/dns.ts'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
-import { createHostResolver, type ResolvedAddress } from './resolve-host.ts'
+import { createHostResolver, type ResolvedAddress } from './addresses.ts'
 
 const IPV4 = '198.51.100.7'
 const IPV6 = '2001:db8:0:0:0:0:0:7'
