@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MAX_LINE_BYTES, MAX_PAYLOAD_BYTES, ProtocolLimits } from './protocol-limits.ts'
+import { MAX_LINE_BYTES, MAX_PAYLOAD_BYTES, ProtocolLimits } from './transport.ts'
 
 const payload = fc.string({ maxLength: 300 }).map((text) => {
   const bytes = Buffer.from(text)
