@@ -1,6 +1,6 @@
-import { USER_NAME_CHARACTERS } from '../../kernel/identity.ts'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { USER_NAME_CHARACTERS } from '../../kernel/identity.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { silentLogger } from '../../kernel/logger.ts'
@@ -9,8 +9,10 @@ import { SECOND } from '../../kernel/time.ts'
 import type { UserSource, UserSourceFailure } from '../../ports/user-source.ts'
 import type { ApiAnswer } from '../http/api-client/answer-reader.ts'
 import { ApiConnection } from '../http/api-client/api-connection.ts'
+import type { IdentitySignature } from '../tokens/identity-signature.ts'
+import type { Sender } from '../http/api-client/headers-for-api.ts'
 
-export interface PrimaryUsersOptions {
+interface PrimaryUsersOptions {
   /** Address of the primary's api. */
   readonly url: string
   /** Read for each request; throws when there is none. */
@@ -135,4 +137,67 @@ function failureOf(error: unknown): UserSourceFailure {
   if (error instanceof AppError && error.code !== 'api_unavailable')
     return { outcome: 'unusable', reason: `the answer of the primary cannot be used: ${errorMessage(error)}` }
   return { outcome: 'unreachable', reason: 'the primary does not answer' }
+}
+
+interface PrimaryTunnelsOptions {
+  /** Address of the primary's api. */
+  readonly url: string
+  /** Whether the primary is known to be away. */
+  readonly isAway: () => boolean
+  readonly signature: IdentitySignature
+}
+
+const TunnelsSchema = Type.Object({
+  gateways: Type.Array(Type.Object({ name: Type.String() })),
+  sessions: Type.Array(Type.Object({ connected_at: Type.String() })),
+  total: Type.Integer(),
+})
+const TunnelsAnswer = Compile(TunnelsSchema)
+
+/** Gateways and sessions as `GET /vpn/tunnels` has them, with all their fields. */
+export type TunnelsBody = Static<typeof TunnelsSchema>
+
+// The page asks every two seconds, and its own sessions must not wait for the primary.
+const TUNNELS_TIMEOUT_MS = SECOND
+
+/** The sessions of the primary, as its api shows them to a caller. */
+export class PrimaryTunnels {
+  readonly #connection: ApiConnection
+
+  constructor(options: PrimaryTunnelsOptions) {
+    this.#connection = new ApiConnection({ ...options, logger: silentLogger, timeoutMs: TUNNELS_TIMEOUT_MS })
+  }
+
+  /** Undefined when the primary does not answer. Never rejects. */
+  async read(caller: Sender): Promise<TunnelsBody | undefined> {
+    const request = { method: 'GET', path: '/vpn/tunnels', headers: {}, body: undefined }
+    return this.#connection
+      .ask(request, caller, AbortSignal.timeout(TUNNELS_TIMEOUT_MS))
+      .then(({ text }) => readTunnels(text))
+      .catch(() => undefined)
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+}
+
+function readTunnels(text: string): TunnelsBody | undefined {
+  const body: unknown = JSON.parse(text)
+  return TunnelsAnswer.Check(body) ? body : undefined
+}
+
+/** The picture of a standby with that of its primary; `primary` tells whether the primary's sessions are in it. */
+export function withPrimaryTunnels<T extends TunnelsBody>(own: T, primary: TunnelsBody | undefined) {
+  if (!primary) return { ...own, primary: 'unavailable' as const }
+  const names = new Set(own.gateways.map(({ name }) => name))
+  return {
+    ...own,
+    primary: 'included' as const,
+    gateways: [...own.gateways, ...primary.gateways.filter(({ name }) => !names.has(name))],
+    sessions: [...own.sessions, ...primary.sessions].sort((one, other) =>
+      other.connected_at.localeCompare(one.connected_at),
+    ),
+    total: own.total + primary.total,
+  }
 }

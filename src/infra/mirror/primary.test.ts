@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { Secret } from '../../kernel/secret.ts'
-import { PrimaryUsers } from './primary-users.ts'
-import { withPrimaryTunnels } from './primary-tunnels.ts'
+import { PrimaryUsers, withPrimaryTunnels } from './primary.ts'
 
 const ITEM = { id: 'a', name: 'ada', roles: ['admin'], enabled: true, token_generation: 3, deleted: false }
 const ANSWER = { revision: 7, full: true, more: false, pool: '100.64.0.0/16', items: [ITEM] }
