@@ -14,9 +14,8 @@ import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } 
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
-import { WechatPayApi } from './api.ts'
+import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
-import { decryptResource } from './cipher.ts'
 
 const DEFAULT_API_URL = 'https://api.mch.weixin.qq.com'
 const ORDERS = '/v3/pay/transactions/out-trade-no'

@@ -6,7 +6,7 @@ import { openPayWorld } from '../../../../test/support/mock-pay.ts'
 import { BadSignature, ChannelError } from '../../../ports/payments.ts'
 import { cutToBytes } from '../marks.ts'
 import { billRows } from './bill.ts'
-import { decryptResource } from './cipher.ts'
+import { decryptResource } from './api.ts'
 import { createWechatPay } from './index.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef'
