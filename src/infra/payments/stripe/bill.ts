@@ -5,8 +5,7 @@ import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
 import { linesOfFile } from '../lines.ts'
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
-import type { StripeApi } from './api.ts'
-import { toRefund } from './states.ts'
+import { type StripeApi, toRefund } from './api.ts'
 
 // The types of balance transactions. https://docs.stripe.com/reports/balance-transaction-types
 const TYPES: Readonly<Record<string, BillRow['type']>> = {

@@ -16,10 +16,8 @@ import { integerOf, objectMembers, parseMembers, textOf, type Members } from '..
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
-import { REPLAYED, StripeApi } from './api.ts'
+import { REPLAYED, StripeApi, verifySignature, NO_PAYMENT, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
-import { verifySignature } from './signature.ts'
-import { NO_PAYMENT, toPayment, toRefund } from './states.ts'
 
 const DEFAULT_API_URL = 'https://api.stripe.com'
 const SESSIONS = '/v1/checkout/sessions'

@@ -6,10 +6,9 @@ import { test } from 'node:test'
 import { temporaryDirectory } from '../../../../test/support/platform.ts'
 import { openPayWorld } from '../../../../test/support/mock-pay.ts'
 import { BadSignature, ChannelError, type Callback } from '../../../ports/payments.ts'
-import { REPLAYED } from './api.ts'
+import { REPLAYED, verifySignature } from './api.ts'
 import { reportRows } from './bill.ts'
 import { createStripe } from './index.ts'
-import { verifySignature } from './signature.ts'
 
 const BODY = Buffer.from('{"id":"evt_1"}')
 const TIME = 1_700_000_000
