@@ -12,13 +12,12 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { formatBeijingTime, parseBeijingTime } from '../beijing-time.ts'
+import { formatBeijingTime, parseBeijingTime, AlipayApi } from './api.ts'
 import { formatCents, parseCents } from '../bills.ts'
 import { parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../settings.ts'
-import { AlipayApi } from './api.ts'
 import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'
