@@ -28,6 +28,6 @@ export async function openConfigured(config: Config, channel: PaymentChannelConf
   const { name, kind, apiUrl } = channel
   const callbackUrl = `${publicUrl}/payments/callbacks/${name}`
   // Only an installation with channels loads them.
-  const { openChannel } = await import('../infra/payments/open-channel.ts')
+  const { openChannel } = await import('../infra/payments/channels.ts')
   return openChannel({ name, kind, apiUrl, currency, callbackUrl, secrets }, { clock: systemClock, timeZone })
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request, type Dispatcher } from 'undici'
 import { SECOND } from '../../kernel/time.ts'
 import { ChannelError, type ChannelSettings } from '../../ports/payments.ts'
-import type { ChannelDeps } from './settings.ts'
+import type { ChannelDeps } from './channels.ts'
 
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST'

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { isUnclear, ProviderConnection, unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { secretOf, type ChannelDeps } from '../channels.ts'
 import { HOUR } from '../../../kernel/time.ts'
 
 const SUCCESS = '10000'

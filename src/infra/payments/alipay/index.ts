@@ -17,7 +17,7 @@ import { formatCents, parseCents } from '../bills.ts'
 import { parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { secretOf, type ChannelDeps } from '../channels.ts'
 import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'

@@ -15,7 +15,7 @@ import {
 import { integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { secretOf, type ChannelDeps } from '../channels.ts'
 import { REPLAYED, StripeApi, verifySignature, NO_PAYMENT, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
 

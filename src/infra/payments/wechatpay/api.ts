@@ -5,7 +5,7 @@ import { SECOND } from '../../../kernel/time.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, parseMembers, type Members, textOf } from '../json.ts'
 import { isUnclear, ProviderConnection, type ProviderAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { secretOf, type ChannelDeps } from '../channels.ts'
 
 const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
 const MAXIMUM_AGE_MS = 300 * SECOND

@@ -13,7 +13,7 @@ import {
 import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { secretOf, type ChannelDeps } from '../channels.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
 
