@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ChannelError, type ChannelSettings, type ProviderPayment, type ProviderRefund, BadSignature } from '../../../ports/payments.ts'
-import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members, integerOf } from '../json.ts'
+import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members, integerOf } from '../texts.ts'
 import { isUnclear, ProviderConnection, unusableAnswer, type ProviderAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../channels.ts'
 import { SECOND } from '../../../kernel/time.ts'

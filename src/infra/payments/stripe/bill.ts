@@ -1,8 +1,7 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents, linesOfFile } from '../bills.ts'
-import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
-import { toNumber } from '../marks.ts'
+import { integerOf, objectMembers, textOf, type Members, toNumber } from '../texts.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { type StripeApi, toRefund } from './api.ts'
 

@@ -12,8 +12,7 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { toNumber } from '../marks.ts'
+import { integerOf, objectMembers, parseMembers, textOf, type Members, toNumber } from '../texts.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../channels.ts'
 import { REPLAYED, StripeApi, verifySignature, NO_PAYMENT, toPayment, toRefund } from './api.ts'

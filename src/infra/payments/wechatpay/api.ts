@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../../kernel/clock.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { codeOf, parseMembers, type Members, textOf } from '../json.ts'
+import { codeOf, parseMembers, type Members, textOf } from '../texts.ts'
 import { isUnclear, ProviderConnection, type ProviderAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../channels.ts'
 

@@ -10,8 +10,7 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
+import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members, cutToBytes, markOf, orderOfMark, toNumber } from '../texts.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { secretOf, type ChannelDeps } from '../channels.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
