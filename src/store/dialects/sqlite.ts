@@ -12,12 +12,11 @@ import type { StoreLimits } from '../timeout.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
-import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-connection.ts'
+import { SqliteConnection, SqliteQueries, SqliteTransaction, ReadGate } from './sqlite-connection.ts'
 import { isBusy } from './sqlite-errors.ts'
 import { explainSqliteFailure } from './sqlite-failure.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
 import { ReaderThread, copyInThread } from './sqlite-threads.ts'
-import { ReadGate } from './read-gate.ts'
 
 /**
  * The file at the path of a database, as it was when the database was opened. An open file that is replaced or removed
