@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { WriteLockHeld } from '../unavailable.ts'
-import { explainSqliteFailure } from './sqlite-failure.ts'
+import { explainSqliteFailure } from './sqlite-errors.ts'
 
 /** What SQLite throws for the file at that path. */
 function errorOf(path: string): unknown {
