@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents, linesOf } from '../bills.ts'
-import { textOf, toNumber } from '../texts.ts'
+import { textOf, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import type { AlipayApi } from './api.ts'
 

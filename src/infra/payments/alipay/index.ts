@@ -14,9 +14,8 @@ import {
 } from '../../../ports/payments.ts'
 import { formatBeijingTime, parseBeijingTime, AlipayApi } from './api.ts'
 import { formatCents, parseCents } from '../bills.ts'
-import { parseMembers, textOf, type Members, cutToBytes, markOf, orderOfMark, toNumber } from '../texts.ts'
-import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../channels.ts'
+import { parseMembers, textOf, type Members, cutToBytes, markOf, orderOfMark, toNumber } from '../fields.ts'
+import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'

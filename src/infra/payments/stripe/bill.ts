@@ -1,7 +1,7 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents, linesOfFile } from '../bills.ts'
-import { integerOf, objectMembers, textOf, type Members, toNumber } from '../texts.ts'
+import { integerOf, objectMembers, textOf, type Members, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import { type StripeApi, toRefund } from './api.ts'
 

@@ -12,9 +12,8 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { integerOf, objectMembers, parseMembers, textOf, type Members, toNumber } from '../texts.ts'
-import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../channels.ts'
+import { integerOf, objectMembers, parseMembers, textOf, type Members, toNumber } from '../fields.ts'
+import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { REPLAYED, StripeApi, verifySignature, NO_PAYMENT, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
 

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
 import { amountFault, parseCents, linesOf } from '../bills.ts'
-import { textOf, toNumber } from '../texts.ts'
+import { textOf, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
 import type { WechatPayApi } from './api.ts'
 
