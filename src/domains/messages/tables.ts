@@ -1,6 +1,6 @@
 import { EVENT_HEADERS } from '../../kernel/events.ts'
 import type { BusFault } from '../../kernel/bus.ts'
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { defineColumns, encoded, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { MessageStatus } from './model.ts'
 

@@ -1,4 +1,4 @@
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { AuditCode, AuditEventName } from './model.ts'
 

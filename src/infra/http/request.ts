@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
-import { validationFailed, type AppError } from '../../kernel/errors.ts'
-import { fieldFault } from '../../kernel/faults.ts'
+import { validationFailed, type AppError, fieldFault } from '../../kernel/errors.ts'
 
 // The separators and dots of a path as they are, or percent-encoded once or more often: a server behind a server may
 // decode each time.
