@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fakeClock } from '../../test/support/clock.ts'
 import { AppError } from './errors.ts'
-import { silentLogger } from './logger.ts'
-import { createOutage, OUTAGES, type OutageName } from './outages.ts'
+import { silentLogger, createOutage, OUTAGES, type OutageName } from './logger.ts'
 import { SECOND } from './time.ts'
 
 const NAMES = Object.keys(OUTAGES) as OutageName[]
