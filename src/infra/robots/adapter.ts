@@ -1,6 +1,6 @@
 import type { ROBOT_KINDS } from '../../config/receivers.ts'
 import type { ChannelMessage, SendFault } from '../../ports/notification-channel.ts'
-import type { RateLimit } from '../../kernel/token-bucket.ts'
+import type { RateLimit } from '../../kernel/waiting.ts'
 
 export type RobotKind = (typeof ROBOT_KINDS)[number]
 

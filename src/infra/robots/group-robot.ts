@@ -1,6 +1,6 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 import { systemClock } from '../../kernel/clock.ts'
-import { type BucketState, TokenBucket } from '../../kernel/token-bucket.ts'
+import { type BucketState, TokenBucket } from '../../kernel/waiting.ts'
 import type { SendOutcome } from '../../ports/notification-channel.ts'
 import type { RobotAdapter, Robot, RobotKind, RobotMessage, RobotOutcome } from './adapter.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'

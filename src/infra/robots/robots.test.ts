@@ -17,7 +17,7 @@ import { GroupRobot, type RobotOptions } from './group-robot.ts'
 import { feishu } from './feishu.ts'
 import { redact, RobotWebhook } from './robot-webhook.ts'
 import type { RobotKind, RobotMessage } from './adapter.ts'
-import { TokenBucket, type BucketState } from '../../kernel/token-bucket.ts'
+import { TokenBucket, type BucketState } from '../../kernel/waiting.ts'
 
 const MESSAGE: RobotMessage = {
   title: '[CRITICAL] New ticket: disk full',

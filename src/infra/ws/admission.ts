@@ -13,7 +13,7 @@ import { deviceOf, findDevice, requireOwnOrigin, requireRole, requireWebSocket, 
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { clientNetwork } from '../../kernel/addresses.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { TokenBucket, type RateLimit } from '../../kernel/token-bucket.ts'
+import { TokenBucket, type RateLimit } from '../../kernel/waiting.ts'
 
 interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'recordRefusal'>

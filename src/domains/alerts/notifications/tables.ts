@@ -1,6 +1,6 @@
 import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../../store/columns.ts'
 import { WORK_COLUMNS } from '../../../store/work/work-queue.ts'
-import type { BucketState } from '../../../kernel/token-bucket.ts'
+import type { BucketState } from '../../../kernel/waiting.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
 import type { ChannelMessage } from '../../../ports/notification-channel.ts'
