@@ -1,10 +1,9 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
-import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
+import { CLOCK_DIFFERENCE_MS, type TimeSpan } from '../../../kernel/time.ts'
 import { sizeOf } from '../../../store/pages.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
-import type { TimeSpan } from '../../../kernel/weekly.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
 import { db, pages, silences, statement } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { defineColumns, generated, integer, json, text, schemaOf } from '../../../store/columns.ts'
-import type { WeeklyHours } from '../../../kernel/weekly.ts'
+import type { WeeklyHours } from '../../../kernel/time.ts'
 import type { LabelMatcher } from '../labels.ts'
 import type { Matchers } from './model.ts'
 
