@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { once } from 'node:events'
 import { storeUnavailable } from '../unavailable.ts'
-import { parsePostgresUrl } from '../../kernel/postgres-url.ts'
+import { parsePostgresUrl } from '../../kernel/addresses.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { killWithParent, lowerPriority } from '../files/child-program.ts'
 
