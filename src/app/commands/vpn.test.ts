@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { jsonLine, textLine } from './vpn-lines.ts'
+import { jsonLine, textLine } from './vpn.ts'
 
 const EVENT = {
   at: '2026-01-31T02:00:00.000Z',
