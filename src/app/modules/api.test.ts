@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { loadConfig } from '../../config/config.ts'
-import { signInAddress } from './sign-in-address.ts'
+import { signInAddress } from './api.ts'
 
 const PROVIDER = {
   AUTH_OIDC_ISSUER: 'https://login.example',
