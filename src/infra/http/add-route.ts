@@ -78,7 +78,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     onRequest: admission(route, options),
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
       else if (!body) refuseFields(request.body)
       // The body has come in the context of its connection.
@@ -180,14 +180,16 @@ type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function responder(route: Answered, options: RouteOptions): Respond {
   const answer = answerer(route, options)
   const list = csvListOf(route)
+  const [hasTags, mayCompress] = [isConditional(route), isCompressible(route)]
   return async (request, reply) => {
     if (list) varyBy(reply, 'accept')
     if (list && wantsCsv(request.headers)) return sendCsv(request, reply, list, options)
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    if (isConditional(route) && isKnownTo(request, given)) return sendNotModified(reply, given)
-    return sendAnswer(reply, isCompressible(route) ? await compressedFor(request, reply, given) : given)
+    if (hasTags && isKnownTo(request, given)) return sendNotModified(reply, given)
+    const sent = mayCompress ? compressedFor(request, reply, given) : given
+    return sendAnswer(reply, sent instanceof Promise ? await sent : sent)
   }
 }
 

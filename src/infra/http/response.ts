@@ -26,21 +26,29 @@ export function isCompressible({ method }: Pick<Route, 'method'>): boolean {
  * The answer as a client gets it who may take it compressed. One with a tag stays as it is: the tag names its bytes, and a
  * change sends it back (RFC 9110, section 8.8.3.3).
  */
-export async function compressedFor(
+export function compressedFor(
   { headers }: FastifyRequest,
   reply: FastifyReply,
   answer: Answer,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
+  if (answer.status !== 200 || answer.headers?.['etag'] !== undefined) return answer
   const json = jsonOf(answer.body)
   const text = json?.text ?? answer.body
-  const isWhole = answer.status === 200 && answer.headers?.['etag'] === undefined
-  if (!isWhole || typeof text !== 'string' || text.length < SHORTEST) return answer
+  // The text of an object is made once, whether or not it is compressed.
+  const plain = json ? { ...answer, body: json } : answer
+  if (typeof text !== 'string' || text.length < SHORTEST) return plain
   varyBy(reply, 'accept-encoding')
-  if (!acceptsGzip(headers)) return json ? { ...answer, body: json } : answer
-  const type = json && { 'content-type': JSON_TYPE }
+  return acceptsGzip(headers) ? compressed(answer, text, json && JSON_TYPE) : plain
+}
+
+async function compressed(answer: Answer, text: string, type: string | undefined): Promise<Answer> {
   return {
     ...answer,
-    headers: { ...type, ...answer.headers, 'content-encoding': 'gzip' },
+    headers: {
+      ...(type !== undefined && { 'content-type': type }),
+      ...answer.headers,
+      'content-encoding': 'gzip',
+    },
     body: await compress(text, QUICK),
   }
 }
