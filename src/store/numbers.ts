@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { backoffMs } from '../kernel/waiting.ts'
 import { SECOND } from '../kernel/time.ts'
@@ -114,7 +115,7 @@ export async function waitForWriters(queries: Queries, table: string): Promise<v
   let running = writers
   for (let attempt = 0; !writers.isDisjointFrom(running); attempt++) {
     if (performance.now() > deadline) throw storeUnavailable(new Error('a transaction does not end'))
-    await new Promise((resolve) => setTimeout(resolve, backoffMs(WAIT_BACKOFF, attempt)))
+    await pause(backoffMs(WAIT_BACKOFF, attempt))
     running = await readWriters(queries, table)
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
 import type { SnapshotSteps } from '../ports/database-files.ts'
@@ -118,7 +119,7 @@ export class TurnCost {
     this.#cost += rows
     if (this.#cost < TURN_LIMIT) return undefined
     this.#cost = 0
-    return new Promise((resolve) => setImmediate(resolve))
+    return nextTurn()
   }
 }
 

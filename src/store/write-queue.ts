@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -205,7 +206,7 @@ export class WriteQueue {
       left = this.#withoutTimedOut(left)
       if (left.length === 0) return []
       // Waiting inside the engine would stop the event loop, and with it every client.
-      await delay(backoffMs(LOCK_BACKOFF, attempt))
+      await pause(backoffMs(LOCK_BACKOFF, attempt))
     }
   }
 
@@ -272,12 +273,4 @@ export class WriteQueue {
 
 function toFailure(error: unknown, unavailable: (cause: unknown) => unknown): unknown {
   return error instanceof AppError ? error : unavailable(error)
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -13,7 +13,7 @@ const EVENT = {
 
 test('a line for a terminal has colours and the same text', () => {
   const [coloured, plain] = [true, false].map((colours) => textLine(['ws://a', 'ws://long'], colours))
-  assert.ok(coloured?.(EVENT).includes('\u001b[31mdisconnected\u001b[0m  ws://a '))
+  assert.ok(coloured?.(EVENT).includes('\u001b[31mdisconnected\u001b[39m  ws://a '))
   assert.equal(stripVTControlCharacters(coloured?.(EVENT) ?? ''), plain?.(EVENT))
 })
 

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { readFileSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
 import { createVpnClient, parseGatewayAddress, type VpnEnd, type VpnEvent, type VpnState } from '../../../programs/vpn-client/index.ts'
@@ -95,12 +96,12 @@ function exposure(name: string, { mode }: Stats): string | undefined {
   return `${JSON.stringify(name)} can be read by other users; run chmod 600 on it`
 }
 
-const COLOURS: Readonly<Record<VpnState, number>> = {
-  connecting: 36,
-  connected: 32,
-  disconnected: 31,
-  expiring: 33,
-}
+const STYLES = {
+  connecting: 'cyan',
+  connected: 'green',
+  disconnected: 'red',
+  expiring: 'yellow',
+} as const satisfies Readonly<Record<VpnState, string>>
 const STATE_WIDTH = 'disconnected'.length
 const ADDRESS_WIDTH = '255.255.255.255'.length
 
@@ -113,7 +114,7 @@ export function textLine(gateways: readonly string[], colours: boolean): (event:
   const gatewayWidth = Math.max(...gateways.map((gateway) => gateway.length))
   return ({ at, state, gateway, virtual_ip: address = '', reason = '' }) => {
     const padding = ' '.repeat(STATE_WIDTH - state.length)
-    const shown = colours ? `\u001b[${COLOURS[state]}m${state}\u001b[0m` : state
+    const shown = colours ? styleText(STYLES[state], state, { validateStream: false }) : state
     const cells = [at, shown + padding, gateway.padEnd(gatewayWidth), address.padEnd(ADDRESS_WIDTH)]
     return `${[...cells, oneLine(reason)].join('  ').trimEnd()}\n`
   }

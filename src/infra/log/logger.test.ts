@@ -195,5 +195,5 @@ test('a pretty line shows time, level, message and fields, and the stack below',
 test('a pretty line has colours only with the option', () => {
   const line = JSON.stringify({ ...START, level: 'info', a: 1, message: 'm' })
   assert.equal(prettyLine(line, false), '02:00:00.007Z INFO  m a=1\n')
-  assert.equal(prettyLine(line, true), '02:00:00.007Z \u001b[32mINFO \u001b[0m m \u001b[36ma\u001b[0m=1\n')
+  assert.equal(prettyLine(line, true), '02:00:00.007Z \u001b[32mINFO \u001b[39m m \u001b[36ma\u001b[39m=1\n')
 })

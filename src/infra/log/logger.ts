@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { pino } from 'pino'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
@@ -113,14 +114,20 @@ function printable(fields: LogFields): Record<string, unknown> {
   return redacted
 }
 
-const COLOURS: Readonly<Record<string, number>> = { error: 31, warn: 33, info: 32, debug: 90, name: 36 }
+const STYLES: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+  debug: 'gray',
+  name: 'cyan',
+}
 const BARE_VALUE = /^[\w.:/@+*-]+$/
 
 /** A JSON line as a person reads it: time (UTC), level, message, fields; an error's stack on the lines below. */
 export function prettyLine(line: string, colours: boolean): string {
   const { ts, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>
-  const paint = (text: string, colour: string): string =>
-    colours ? `\u001b[${COLOURS[colour] ?? 0}m${text}\u001b[0m` : text
+  const paint = (text: string, style: string): string =>
+    colours ? styleText(STYLES[style] ?? 'reset', text, { validateStream: false }) : text
   const shown = Object.entries(fields).map(
     ([name, value]) => `${paint(oneLine(name), 'name')}=${prettyValue(withoutStack(value))}`,
   )

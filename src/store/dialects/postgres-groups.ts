@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryResult } from 'pg'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Histogram, Metrics } from '../../kernel/metrics.ts'
@@ -129,7 +130,7 @@ export class WriteGroups {
   async #gather(): Promise<void> {
     for (let turn = 0, seen = 0; turn < BURST_TURNS && seen < this.#waiting.length; turn++) {
       seen = this.#waiting.length
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
 

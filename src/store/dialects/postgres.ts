@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { types, type CustomTypesConfig, type PoolConfig } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
@@ -160,7 +161,7 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       if (!isRetryable(error)) throw error
       if (attempt >= RETRY_LIMIT) throw storeUnavailable(error)
     }
-    await new Promise((resolve) => setTimeout(resolve, backoffMs(RETRY_BACKOFF, attempt)))
+    await pause(backoffMs(RETRY_BACKOFF, attempt))
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type LimitNode, type QueryResult } from 'kysely'
 import { backoffMs } from '../../kernel/waiting.ts'
 import type { Database } from '../statement.ts'
@@ -53,7 +54,7 @@ export class SqliteConnection implements DatabaseConnection {
         if (!isBusy(error)) throw fromSqliteError(error)
         if (attempt >= LOCK_RETRIES) throw storeUnavailable(error)
       }
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(LOCK_BACKOFF, attempt)))
+      await pause(backoffMs(LOCK_BACKOFF, attempt))
     }
   }
 

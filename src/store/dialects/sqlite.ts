@@ -1,6 +1,7 @@
 import { statSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import { storeUnavailable } from '../unavailable.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -172,7 +173,7 @@ async function connectTwice(path: string, readOnly: boolean, file: SqliteFile): 
     } catch (error) {
       if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS))
+    await pause(OPEN_PAUSE_MS)
   }
 }
 
