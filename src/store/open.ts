@@ -1,7 +1,7 @@
-import type { Clock } from '../kernel/clock.ts'
+import { systemClock, type Clock } from '../kernel/clock.ts'
 import { readOnlyError } from '../kernel/errors.ts'
-import type { Logger } from '../kernel/logger.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import { silentLogger, type Logger } from '../kernel/logger.ts'
+import { noMetrics, type Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
@@ -35,6 +35,19 @@ export async function openStore({
   const parts = { ...rest, limits: { ...STORE_LIMITS[database.kind], ...limits } }
   const store = await openEngine(database, { ...parts, readOnly })
   return monitorStore(store, { ...rest, checkMs: parts.limits.checkMs })
+}
+
+/** Runs `use` with the database of that address, for what neither logs nor measures, and closes it. */
+export async function useStore<T>(
+  options: Pick<StoreOptions, 'database' | 'readOnly'>,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({ ...options, clock: systemClock, metrics: noMetrics, logger: silentLogger })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
 }
 
 /** Loads the module of that engine only. */

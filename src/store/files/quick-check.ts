@@ -1,9 +1,6 @@
 import { CompiledQuery } from 'kysely'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
-import { openStore, type DatabaseAddress } from '../open.ts'
+import { useStore, type DatabaseAddress } from '../open.ts'
 import { snapshotDamaged } from './restore-target.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { isDamaged } from '../dialects/sqlite-errors.ts'
@@ -20,14 +17,10 @@ const QUICK_CHECK: CompiledQuery<Finding> = CompiledQuery.raw('pragma quick_chec
  */
 export async function quickCheck(database: DatabaseAddress, signal?: AbortSignal): Promise<string> {
   if (database.kind === 'sqlite') return checkFile(database.path, signal)
-  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, readOnly: true }
-  const store = await openStore({ database, ...options })
-  try {
+  return useStore({ database, readOnly: true }, async (store) => {
     await store.check()
     return 'PostgreSQL answers'
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** What is wrong with the pages of a database; undefined if nothing is. Rejects if it cannot be read. */

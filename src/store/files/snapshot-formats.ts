@@ -99,11 +99,7 @@ async function snapshotFormat(path: string): Promise<DialectName> {
 }
 
 async function readBegin(path: string): Promise<string> {
-  const file = await open(path, 'r')
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_MAGIC) })
-    return buffer.toString('latin1', 0, bytesRead)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_MAGIC) })
+  return buffer.toString('latin1', 0, bytesRead)
 }

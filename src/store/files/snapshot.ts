@@ -59,24 +59,16 @@ async function flushWhile(path: string, write: () => Promise<void>): Promise<voi
 }
 
 async function flushUntil(path: string, signal: AbortSignal): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    while (!signal.aborted) {
-      await pause(FLUSH_EVERY_MS, undefined, { signal }).catch(() => undefined)
-      await file.datasync()
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  while (!signal.aborted) {
+    await pause(FLUSH_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await file.datasync()
   }
 }
 
 async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  await file.sync()
 }
 
 function snapshotFailed(cause: unknown): AppError {
