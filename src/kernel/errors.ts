@@ -62,6 +62,12 @@ export function notFound(resource: string, id: string): AppError {
   return new AppError('not_found', `${resource}_not_found`, `There is no ${resource} ${JSON.stringify(id)}.`)
 }
 
+/** The resource; throws `<resource>_not_found` where there is none. */
+export function requireFound<T>(found: T | undefined, resource: string, id: string): T {
+  if (found === undefined) throw notFound(resource, id)
+  return found
+}
+
 /** The error for one field of an input that violates a rule which its schema cannot express. */
 export function invalidField(path: string, code: FaultCode, values?: ErrorValues): AppError {
   const detail = fieldFault(path, code, values)
@@ -82,7 +88,21 @@ export function invalidTransition(message: string, status: string, allowed: read
   return new AppError('conflict', 'invalid_transition', message, { values: { status, allowed } })
 }
 
-/** The error for a move that the table of moves does not have. `subject`: `An order`. */
+/**
+ * Throws `invalid_transition` for a move that the table of moves does not have: its values are the current status and the
+ * allowed ones. `subject` is what moves, in words: `An order`.
+ */
+export function requireMove<Status extends string, Next extends Status>(
+  subject: string,
+  moves: Readonly<Record<Status, readonly Next[]>>,
+  from: Status,
+  to: Status,
+): asserts to is Next {
+  const next: readonly Status[] = moves[from]
+  if (!next.includes(to)) throw invalidMove(subject, from, to, next)
+}
+
+/** The error for a move that is not allowed; see {@link requireMove}. */
 export function invalidMove(subject: string, from: string, to: string, moves: readonly string[]): AppError {
   const allowed = moves.length > 0 ? `allowed: ${moves.join(', ')}` : 'it is final'
   return invalidTransition(`${subject} that is ${from} cannot become ${to}; ${allowed}.`, from, moves)
