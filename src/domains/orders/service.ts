@@ -20,6 +20,7 @@ import {
   type NewOrder,
   type Order,
   type OrderChange,
+  type NextOrderStatus,
   type OrderStatus,
   ORDER_EVENTS,
 } from './model.ts'
@@ -203,7 +204,7 @@ export class Orders {
   async #move(
     tx: Tx,
     order: Order,
-    to: Exclude<OrderStatus, 'pending'>,
+    to: NextOrderStatus,
     actor: string,
     at: number,
   ): Promise<Order | undefined> {
