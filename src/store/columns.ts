@@ -1,6 +1,7 @@
-import { sql, type Generated, type Kysely } from 'kysely'
+import { sql, type Generated, type Kysely, type SelectQueryBuilder } from 'kysely'
 import { encodeValue, toSnake, statement, type QueryOf, type Statement } from './statement.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
+import { lockRows } from './locking.ts'
 import { pagesOf, type Conditions, type FilterOf, type ListQuery, type PageOptions, type ReadPage, type SelectedRow } from './pages.ts'
 import type { Queries } from './store.ts'
 
@@ -159,6 +160,8 @@ export function defineColumns<D extends Declaration>(declaration: D): Columns<D>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the columns of any table
 type AnyColumns = Columns<any>
+// oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
+type Lockable<R> = SelectQueryBuilder<any, any, R>
 type DatabaseOf<T> = { [Name in keyof T]: TableOf<T[Name]> }
 type Parameter<P> = <K extends keyof P & string>(name: K) => P[K]
 
@@ -171,6 +174,10 @@ interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   statement<P extends object, R = never>(
     build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
   ): Statement<P, R>
+  /** A query as two prepared statements: as it is, and with its rows locked until the end of the transaction. */
+  lockable<P extends object, R>(
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>) => Lockable<R>,
+  ): readonly [find: Statement<P, R>, lock: Statement<P, R>]
   /** A list of the rows of one of these tables; see {@link pagesOf}. */
   pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>>(
     options: PageOptions<keyof C & string, Name, keyof TableOf<T[Name]> & string>,
@@ -185,6 +192,10 @@ export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables:
     names: Object.keys(tables),
     db: ({ db }) => db as never,
     statement: (build) => statement(build as never),
+    lockable: (build) => [
+      statement((db, value) => build(db as never, value)),
+      statement((db, value, capabilities) => build(db as never, value).$call(lockRows(capabilities))),
+    ],
     pages: pagesOf,
   }
 }

@@ -29,4 +29,4 @@ export const dataBackups = defineColumns({
   ...WORK_COLUMNS,
 })
 
-export const { names, pages, statement } = schemaOf({ data_backups: dataBackups })
+export const { lockable, names, pages, statement } = schemaOf({ data_backups: dataBackups })

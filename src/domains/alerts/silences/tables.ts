@@ -24,4 +24,4 @@ export const silences = defineColumns({
   version: integer(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ alert_silences: silences })
+export const { db, lockable, names, pages, statement } = schemaOf({ alert_silences: silences })
