@@ -5,6 +5,10 @@ import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import type { CountClientFault } from './request-log.ts'
 import { helpLink } from '../../wire/error-codes.ts'
 import type { Answer } from '../../wire/route.ts'
+import type { AppError } from '../../kernel/errors.ts'
+import { receivedTrace, runInTrace } from '../../kernel/trace.ts'
+import { errorAnswer } from './errors.ts'
+import { framingFault, requestIdOf } from './request.ts'
 
 type Fault = readonly [status: number, code: string, message: string]
 
@@ -56,14 +60,14 @@ function toAnswer([status, code, message]: Fault): RawAnswer {
 }
 
 /** An answer in the parts that Node.js writes. */
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 /** The last answer on a connection, for requests that the framework does not handle. */
-export function lastAnswer({ status, body, headers }: Answer, requestId: string): RawAnswer {
+function lastAnswer({ status, body, headers }: Answer, requestId: string): RawAnswer {
   const text = JSON.stringify(body)
   return {
     status,
@@ -80,7 +84,55 @@ export function lastAnswer({ status, body, headers }: Answer, requestId: string)
 }
 
 /** Writes an answer to a socket, and ends it. */
-export function endWithAnswer(socket: Duplex, { status, headers, body }: RawAnswer): void {
+function endWithAnswer(socket: Duplex, { status, headers, body }: RawAnswer): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+}
+
+/** A request to continue in another protocol (RFC 9110, section 7.8), not answered yet. */
+export interface UpgradeRequest {
+  readonly request: IncomingMessage
+  readonly requestId: string
+  readonly socket: Duplex
+  /** Bytes that followed the request. */
+  readonly head: Buffer
+  /** Sends the error as the answer to the request, and closes the connection. */
+  refuse(error: AppError): void
+}
+
+export interface UpgradeOptions {
+  /** The one path that accepts upgrades; elsewhere such a request is like any other. */
+  readonly path: string
+  /** Takes over the connection, or refuses; must not throw. */
+  readonly take: (upgrade: UpgradeRequest) => void
+}
+
+/**
+ * Whether Node.js emits a request as `upgrade` instead of `request`; without options never. Its default is to do so for
+ * every `Upgrade` header once there is a listener, and a request that nothing answers hangs.
+ */
+export function asksForWebSocket(options: UpgradeOptions | undefined): (request: IncomingMessage) => boolean {
+  return ({ url = '', headers }) =>
+    url.split('?', 1)[0] === options?.path && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/** Hands over requests for an upgrade, once those before are answered, and refuses badly framed ones. */
+export function handOverUpgrades(server: Server, limits: ConnectionLimits, { take }: UpgradeOptions): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // A connection that breaks before another listener is there must not end the process.
+    socket.on('error', () => socket.destroy())
+    const requestId = requestIdOf(request.headers)
+    const refuse = (error: AppError) => {
+      // Node.js has handed the connection over: it would stay open until the client closes it.
+      socket.once('finish', () => socket.destroy())
+      endWithAnswer(socket, lastAnswer(errorAnswer(error), requestId))
+    }
+    limits.takeOver(request.socket, () => {
+      if (socket.destroyed) return
+      const fault = framingFault(request)
+      if (fault) refuse(fault)
+      else
+        runInTrace(receivedTrace(request.headers), () => take({ request, requestId, socket, head, refuse }))
+    })
+  })
 }

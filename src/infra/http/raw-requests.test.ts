@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { ConnectionLimits } from '../connections/connection-limits.ts'
-import { answerBrokenRequests } from './broken-requests.ts'
+import { answerBrokenRequests } from './raw-requests.ts'
 
 /** What a client receives whose request breaks off in its body, after the server has begun its response or before. */
 async function receivedBy(t: TestContext, begin: (response: ServerResponse) => void): Promise<string> {
