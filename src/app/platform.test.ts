@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openFilesNotice } from './open-files.ts'
+import { openFilesNotice } from './platform.ts'
 
 const limits = (soft: string) =>
   `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${soft.padEnd(20)} 1048576              files\n`
