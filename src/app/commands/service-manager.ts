@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { fstatSync } from 'node:fs'
 import type { Environment } from '../../config/env.ts'
@@ -56,12 +57,11 @@ export function connectServiceManager(
 }
 
 /** Node.js has no datagram sockets of the family AF_UNIX, so the program of systemd sends them. */
-function systemdNotify(state: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: NOTIFY_LIMIT_MS, killSignal: 'SIGKILL' } as const
-    execFile('systemd-notify', [...state], options, (error) => (error ? reject(error) : resolve()))
-  })
+async function systemdNotify(state: readonly string[]): Promise<void> {
+  await run('systemd-notify', [...state], { timeout: NOTIFY_LIMIT_MS, killSignal: 'SIGKILL' })
 }
+
+const run = promisify(execFile)
 
 /** Whether what is written to this file descriptor goes to the journal of systemd: $JOURNAL_STREAM in systemd.exec(5). */
 export function isJournal({ JOURNAL_STREAM: stream }: Environment, fd: number): boolean {
