@@ -7,7 +7,15 @@ import { AppError, type SentenceCause } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { DAY, toRfc3339 } from '../kernel/time.ts'
-import { readReplacedKeys, readSigningKeys, recordReplacedKeys, recordSigningKeys, type ReplacedKeys, listServing, type ServingProcess } from '../store/work/marks.ts'
+import {
+  readReplacedKeys,
+  readSigningKeys,
+  recordReplacedKeys,
+  recordSigningKeys,
+  type ReplacedKeys,
+  listServing,
+  type ServingProcess,
+} from '../store/work/marks.ts'
 import type { Reads, Store, Tx } from '../store/store.ts'
 
 interface KeyConfig extends Pick<Config, 'dataDir'> {

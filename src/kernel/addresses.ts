@@ -1,4 +1,3 @@
-
 /** The four bytes of a dotted IPv4 address as one number; undefined for any other text. */
 export function parseIpv4(dotted: string): number | undefined {
   const bytes = dotted.split('.')

@@ -1,4 +1,3 @@
-
 /**
  * The kind of a failure. Each entry point (HTTP, command line, socket) maps the kinds to its own codes in one place.
  * Only `unavailable` means that the same call, unchanged, may succeed later.

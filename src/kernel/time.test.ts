@@ -1,8 +1,27 @@
 import assert from 'node:assert/strict'
 import { test, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { formatDuration, parseDuration, parseRfc3339, toRfc3339, DAY, MINUTE, WEEKDAYS, weeklySpans, type TimeSpan, type WeeklyHours } from './time.ts'
-import { CHANGING_ZONES, datesOf, daysOfClockChanges, firstMoment, lastMoment, readClocks, type Reading } from '../../test/support/local-clock.ts'
+import {
+  formatDuration,
+  parseDuration,
+  parseRfc3339,
+  toRfc3339,
+  DAY,
+  MINUTE,
+  WEEKDAYS,
+  weeklySpans,
+  type TimeSpan,
+  type WeeklyHours,
+} from './time.ts'
+import {
+  CHANGING_ZONES,
+  datesOf,
+  daysOfClockChanges,
+  firstMoment,
+  lastMoment,
+  readClocks,
+  type Reading,
+} from '../../test/support/local-clock.ts'
 
 const TIMES: readonly (readonly [text: string, utc: string | undefined])[] = [
   ['2026-01-31T02:00:00Z', '2026-01-31T02:00:00.000Z'],

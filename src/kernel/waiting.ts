@@ -1,4 +1,3 @@
-
 export interface Backoff {
   /** The first wait, in milliseconds. */
   readonly initialMs: number

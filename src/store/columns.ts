@@ -2,7 +2,15 @@ import { sql, type Generated, type Kysely, type SelectQueryBuilder } from 'kysel
 import { encodeValue, toSnake, statement, type QueryOf, type Statement } from './statement.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import { lockRows } from './locking.ts'
-import { pagesOf, type Conditions, type FilterOf, type ListQuery, type PageOptions, type ReadPage, type SelectedRow } from './pages.ts'
+import {
+  pagesOf,
+  type Conditions,
+  type FilterOf,
+  type ListQuery,
+  type PageOptions,
+  type ReadPage,
+  type SelectedRow,
+} from './pages.ts'
 import type { Queries } from './store.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
@@ -193,8 +201,11 @@ export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables:
     db: ({ db }) => db as never,
     statement: (build) => statement(build as never),
     lockable: (build) => [
-      statement((db, value) => build(db as never, value)),
-      statement((db, value, capabilities) => build(db as never, value).$call(lockRows(capabilities))),
+      statement(build as never),
+      statement(
+        (db, value, capabilities) =>
+          build(db as never, value).$call(lockRows(capabilities)) as QueryOf<never>,
+      ),
     ],
     pages: pagesOf,
   }

@@ -66,10 +66,10 @@ async function openEngine(
 /** The restoration of the database at that address. */
 export async function restoreTarget(database: DatabaseAddress): Promise<RestoreTarget> {
   if (database.kind === 'sqlite') {
-    const { sqliteRestore } = await import('../dialects/sqlite-restore.ts')
+    const { sqliteRestore } = await import('./dialects/sqlite-restore.ts')
     return sqliteRestore(database.path)
   }
-  const { postgresRestore } = await import('../dialects/postgres-restore.ts')
+  const { postgresRestore } = await import('./dialects/postgres-restore.ts')
   return postgresRestore(database.url)
 }
 

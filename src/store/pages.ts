@@ -1,5 +1,15 @@
 import { sql, type RawBuilder, type Kysely, type SelectQueryBuilder } from 'kysely'
-import { NEWEST_FIRST, pageOf, positionOf, requireList, type Page, type PageOrder, type PagePosition, type PageRequest, type SortValue } from '../kernel/page.ts'
+import {
+  NEWEST_FIRST,
+  pageOf,
+  positionOf,
+  requireList,
+  type Page,
+  type PageOrder,
+  type PagePosition,
+  type PageRequest,
+  type SortValue,
+} from '../kernel/page.ts'
 import { CreatedRanges } from './created-range.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
 import { inOrder, inOrderOfNames } from './page-order.ts'

@@ -1,7 +1,13 @@
 import { styleText } from 'node:util'
 import { readFileSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
-import { createVpnClient, parseGatewayAddress, type VpnEnd, type VpnEvent, type VpnState } from '../../../programs/vpn-client/index.ts'
+import {
+  createVpnClient,
+  parseGatewayAddress,
+  type VpnEnd,
+  type VpnEvent,
+  type VpnState,
+} from '../../../programs/vpn-client/index.ts'
 import { withFile } from '../../config/private-file.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { Secret } from '../../kernel/secret.ts'

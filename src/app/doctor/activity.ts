@@ -8,7 +8,12 @@ import { listUnfinished, type UnfinishedExecution } from '../../domains/commands
 import type { OldestPending } from '../../domains/messages/index.ts'
 import { MAX_WEBHOOKS, type Webhook } from '../../domains/webhooks/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { readBusStream, type BusStreamMark, listServing, type ServingProcess } from '../../store/work/marks.ts'
+import {
+  readBusStream,
+  type BusStreamMark,
+  listServing,
+  type ServingProcess,
+} from '../../store/work/marks.ts'
 import type { Store } from '../../store/store.ts'
 import type { Domains } from '../domains.ts'
 

@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidField, invalidMove, requireMove, notFound, requireVersion } from '../../kernel/errors.ts'
+import {
+  AppError,
+  invalidField,
+  invalidMove,
+  requireMove,
+  notFound,
+  requireVersion,
+} from '../../kernel/errors.ts'
 import type { Identity, Role } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'

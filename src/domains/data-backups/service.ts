@@ -199,7 +199,8 @@ export class DataBackups {
   /** Deletes the completed backups that {@link pruneBackups} removes. */
   async prune(tx: Tx, keep: number, actor: string): Promise<Pruned<string>> {
     const { removed, kept } = pruneBackups(await lockCompleted(tx), keep)
-    for (const { id } of removed) await this.#delete(tx, requireFound(await lockBackup(tx, id), 'backup', id), actor)
+    for (const { id } of removed)
+      await this.#delete(tx, requireFound(await lockBackup(tx, id), 'backup', id), actor)
     return { removed: removed.map(({ id }) => id), kept: kept.map(({ id }) => id) }
   }
 

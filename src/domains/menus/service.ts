@@ -1,5 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound, requireVersion, validationFailed, type ErrorDetail } from '../../kernel/errors.ts'
+import {
+  AppError,
+  notFound,
+  requireVersion,
+  validationFailed,
+  type ErrorDetail,
+} from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'

@@ -25,4 +25,7 @@ export const orderCounts = defineColumns({
   expired: integer(),
 })
 
-export const { db, lockable, names, statement } = schemaOf({ overview_steps: steps, overview_orders: orderCounts })
+export const { db, lockable, names, statement } = schemaOf({
+  overview_steps: steps,
+  overview_orders: orderCounts,
+})

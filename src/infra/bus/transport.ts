@@ -1,6 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { NatsConnectionImpl, setTransportFactory, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node'
+import {
+  NatsConnectionImpl,
+  setTransportFactory,
+  type ConnectionOptions,
+  type NatsConnection,
+} from '@nats-io/transport-node'
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js'
 
 /**

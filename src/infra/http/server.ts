@@ -22,7 +22,13 @@ import type { Answer, Route } from '../../wire/route.ts'
 import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
 import { addRoute } from './add-route.ts'
 import type { ApiConnection } from './api-client/api-connection.ts'
-import { answerBrokenRequests, answerStrayRequests, asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './raw-requests.ts'
+import {
+  answerBrokenRequests,
+  answerStrayRequests,
+  asksForWebSocket,
+  handOverUpgrades,
+  type UpgradeOptions,
+} from './raw-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
 import { JSON_TYPE, memoryOf, sendAnswer } from './response.ts'

@@ -1,6 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext, type SecureContextOptions, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import {
+  createSecureContext,
+  type SecureContextOptions,
+  getCACertificates,
+  setDefaultCACertificates,
+} from 'node:tls'
 import { errorCode, unusableFile, withFile } from '../../config/private-file.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'

@@ -73,7 +73,8 @@ export function refuseUnmatched(
       allowed.length > 0
         ? methodNotAllowed(request, reply, allowed)
         : new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)
-    void countRefusal(request, fault).then(done, done)
+    const refuse = async () => done(await countRefusal(request, fault))
+    void refuse()
   })
 }
 

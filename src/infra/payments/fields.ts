@@ -1,4 +1,3 @@
-
 /** The members of a JSON object; none of them is checked. */
 export type Members = Readonly<Record<string, unknown>>
 

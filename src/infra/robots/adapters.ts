@@ -1,6 +1,22 @@
 import { createHmac } from 'node:crypto'
 import type { SendFault } from '../../ports/notification-channel.ts'
-import { jsonRequest, LINK_TEXTS, permanent, SENT, temporary, byteLength, type RobotAdapter, type RobotTarget, type RobotReply, type Verdict, quote, statusVerdict, jsonFields, type RobotKind, type RobotMessage } from './adapter.ts'
+import {
+  jsonRequest,
+  LINK_TEXTS,
+  permanent,
+  SENT,
+  temporary,
+  byteLength,
+  type RobotAdapter,
+  type RobotTarget,
+  type RobotReply,
+  type Verdict,
+  quote,
+  statusVerdict,
+  jsonFields,
+  type RobotKind,
+  type RobotMessage,
+} from './adapter.ts'
 import { feishu } from './feishu.ts'
 
 // Too many messages silence a robot for ten minutes.

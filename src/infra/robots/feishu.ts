@@ -1,5 +1,19 @@
 import { createHmac } from 'node:crypto'
-import { byteLength, jsonRequest, LINK_TEXTS, permanent, SENT, temporary, type RobotAdapter, type RobotReply, type Verdict, jsonFields, quote, statusVerdict, type RobotMessage } from './adapter.ts'
+import {
+  byteLength,
+  jsonRequest,
+  LINK_TEXTS,
+  permanent,
+  SENT,
+  temporary,
+  type RobotAdapter,
+  type RobotReply,
+  type Verdict,
+  jsonFields,
+  quote,
+  statusVerdict,
+  type RobotMessage,
+} from './adapter.ts'
 
 const LIMITED_CODES = [11232, 99991400]
 // A wrong token, signature or time, and a forbidden address of the sender.

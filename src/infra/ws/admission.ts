@@ -9,7 +9,14 @@ import type { Refusal, RegisteredSession, SessionRegistry } from '../../ports/se
 import { peerAddress, type ClientAddress } from '../http/client-address.ts'
 import { toAppError } from '../http/errors.ts'
 import type { UpgradeRequest } from '../http/raw-requests.ts'
-import { deviceOf, findDevice, requireOwnOrigin, requireRole, requireWebSocket, tokenOf } from './handshake.ts'
+import {
+  deviceOf,
+  findDevice,
+  requireOwnOrigin,
+  requireRole,
+  requireWebSocket,
+  tokenOf,
+} from './handshake.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
 import { clientNetwork } from '../../kernel/addresses.ts'
 import { SECOND } from '../../kernel/time.ts'

@@ -14,7 +14,16 @@ import { MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authentication.ts'
 import type { ApiConnection } from '../http/api-client/api-connection.ts'
 import { type Budget, SessionOutput } from './budget.ts'
-import { CLOSE, closeCodeOf, type ClientFrame, heartbeatText, readClientFrame, type RenewFrame, type RequestFrame, type ServerFrame } from './frames.ts'
+import {
+  CLOSE,
+  closeCodeOf,
+  type ClientFrame,
+  heartbeatText,
+  readClientFrame,
+  type RenewFrame,
+  type RequestFrame,
+  type ServerFrame,
+} from './frames.ts'
 import { requireRole } from './handshake.ts'
 import { Heartbeat } from './heartbeat-scheduler.ts'
 import { SessionRequests } from './session-requests.ts'

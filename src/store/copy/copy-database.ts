@@ -4,7 +4,14 @@ import { AppError } from '../../kernel/errors.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { migrateForCopy, schemaStatus } from '../migrate.ts'
 import { useStore, type DatabaseAddress } from '../open.ts'
-import { keyOf, type CopiedTable, type CopyProgress, type CopyTarget, type RawDatabase, RowSetHash } from './raw-database.ts'
+import {
+  keyOf,
+  type CopiedTable,
+  type CopyProgress,
+  type CopyTarget,
+  type RawDatabase,
+  RowSetHash,
+} from './raw-database.ts'
 import { isDeadHolder } from '../work/holder.ts'
 import { holderOf } from '../work/marks.ts'
 

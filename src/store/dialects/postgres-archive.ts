@@ -1,4 +1,9 @@
-import type { SnapshotContents, SnapshotSteps, DatabaseContents, RestoredDatabase } from '../../ports/database-files.ts'
+import type {
+  SnapshotContents,
+  SnapshotSteps,
+  DatabaseContents,
+  RestoredDatabase,
+} from '../../ports/database-files.ts'
 import { snapshotDamaged } from '../files/restore-target.ts'
 import { runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 import { RowSetHash } from '../copy/raw-database.ts'

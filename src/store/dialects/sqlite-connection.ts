@@ -1,5 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type LimitNode, type QueryResult } from 'kysely'
+import {
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type LimitNode,
+  type QueryResult,
+} from 'kysely'
 import { backoffMs } from '../../kernel/waiting.ts'
 import type { Database } from '../statement.ts'
 import { type Queries, type Tx, TurnCost } from '../store.ts'

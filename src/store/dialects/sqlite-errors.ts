@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, statfsSync, statSync, type StatsFs } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  statfsSync,
+  statSync,
+  type StatsFs,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { storeUnavailable, WriteLockHeld } from '../unavailable.ts'
 import { errorMessage } from '../../kernel/errors.ts'

@@ -1,5 +1,11 @@
 import { CompiledQuery } from 'kysely'
-import type { SnapshotContents, SnapshotSteps, DatabaseContents, DatabaseFinding, RestoredDatabase } from '../../ports/database-files.ts'
+import type {
+  SnapshotContents,
+  SnapshotSteps,
+  DatabaseContents,
+  DatabaseFinding,
+  RestoredDatabase,
+} from '../../ports/database-files.ts'
 import { snapshotDamaged } from '../files/restore-target.ts'
 import { identifier } from './sqlite-columns.ts'
 import { ReaderThread, hashTablesInThread } from './sqlite-threads.ts'

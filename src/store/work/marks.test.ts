@@ -5,7 +5,14 @@ import { fakeClock } from '../../../test/support/clock.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import { MINUTE } from '../../kernel/time.ts'
 import { newHolder } from './holder.ts'
-import { listServing, ServingRecord, type ServingProcess, endCheck, isCheckDue, markProcess } from './marks.ts'
+import {
+  listServing,
+  ServingRecord,
+  type ServingProcess,
+  endCheck,
+  isCheckDue,
+  markProcess,
+} from './marks.ts'
 import type { Store } from '../store.ts'
 
 const FACTS: ServingProcess = {

@@ -2,7 +2,13 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import type { Clock } from '../../../kernel/clock.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../fields.ts'
-import { isUnclear, ProviderConnection, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  unusableAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
 import { HOUR } from '../../../kernel/time.ts'
 
 const SUCCESS = '10000'

@@ -1,8 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { ChannelError, type ChannelSettings, type ProviderPayment, type ProviderRefund, BadSignature } from '../../../ports/payments.ts'
+import {
+  ChannelError,
+  type ChannelSettings,
+  type ProviderPayment,
+  type ProviderRefund,
+  BadSignature,
+} from '../../../ports/payments.ts'
 import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members, integerOf } from '../fields.ts'
-import { isUnclear, ProviderConnection, unusableAnswer, type ProviderAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  unusableAnswer,
+  type ProviderAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
 import { SECOND } from '../../../kernel/time.ts'
 
 /** The code of an error that Stripe repeats for its idempotency key: it is the outcome, and stays so. */

@@ -1,10 +1,24 @@
-import { createPrivateKey, createPublicKey, randomBytes, sign, verify, type KeyObject, createDecipheriv } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  sign,
+  verify,
+  type KeyObject,
+  createDecipheriv,
+} from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../../kernel/clock.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
 import { codeOf, parseMembers, type Members, textOf } from '../fields.ts'
-import { isUnclear, ProviderConnection, type ProviderAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  type ProviderAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
 
 const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
 const MAXIMUM_AGE_MS = 300 * SECOND

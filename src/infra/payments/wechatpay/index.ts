@@ -10,7 +10,18 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members, cutToBytes, markOf, orderOfMark, toNumber } from '../fields.ts'
+import {
+  codeOf,
+  integerOf,
+  objectMembers,
+  parseMembers,
+  textOf,
+  type Members,
+  cutToBytes,
+  markOf,
+  orderOfMark,
+  toNumber,
+} from '../fields.ts'
 import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
