@@ -1,3 +1,5 @@
+import type { ProviderPayment, ProviderRefund } from '../../ports/payments.ts'
+
 /** The members of a JSON object; none of them is checked. */
 export type Members = Readonly<Record<string, unknown>>
 
@@ -64,3 +66,16 @@ export function cutToBytes(text: string, maximum: number): string {
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)
 }
+
+/** A payment that the provider does not know. */
+export const NO_PAYMENT: ProviderPayment = {
+  status: 'unknown',
+  providerId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  paidAt: undefined,
+  reason: undefined,
+}
+
+/** A refund that the provider does not know. */
+export const NO_REFUND: ProviderRefund = { status: 'unknown', providerId: undefined, reason: undefined }

@@ -98,15 +98,6 @@ export class StripeApi {
   }
 }
 
-export const NO_PAYMENT: ProviderPayment = {
-  status: 'unknown',
-  providerId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  paidAt: undefined,
-  reason: undefined,
-}
-
 /** The state of a Checkout Session, also of one whose intent is expanded. */
 export function toPayment(session: Members): ProviderPayment {
   const intent = objectMembers(session['payment_intent'])

@@ -12,9 +12,17 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { integerOf, objectMembers, parseMembers, textOf, type Members, toNumber } from '../fields.ts'
+import {
+  integerOf,
+  objectMembers,
+  parseMembers,
+  textOf,
+  type Members,
+  toNumber,
+  NO_PAYMENT,
+} from '../fields.ts'
 import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
-import { REPLAYED, StripeApi, verifySignature, NO_PAYMENT, toPayment, toRefund } from './api.ts'
+import { REPLAYED, StripeApi, verifySignature, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://api.stripe.com'

@@ -21,6 +21,8 @@ import {
   markOf,
   orderOfMark,
   toNumber,
+  NO_PAYMENT,
+  NO_REFUND,
 } from '../fields.ts'
 import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
@@ -107,16 +109,6 @@ function toOpened(name: string, answer: Members, parameters: string): OpenedPaym
   if (url === undefined || expiresAt === undefined) throw unusableAnswer(name, 'code_url')
   return { providerId: undefined, action: { type: 'qr_code', url, expiresAt } }
 }
-
-const NO_PAYMENT: ProviderPayment = {
-  status: 'unknown',
-  providerId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  paidAt: undefined,
-  reason: undefined,
-}
-const NO_REFUND: ProviderRefund = { status: 'unknown', providerId: undefined, reason: undefined }
 
 /** `REFUND`: the money has come, and some of it has gone back. */
 const STATES: Readonly<Record<string, ProviderPayment['status']>> = {
