@@ -18,7 +18,7 @@ import { DataBackups, type DataBackupDeps } from './service.ts'
 import { names } from './tables.ts'
 import { BackupWorker } from './worker.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { endCheck, isCheckDue } from '../../store/work/process-mark.ts'
+import { endCheck, isCheckDue } from '../../store/work/marks.ts'
 
 export { INTERRUPTED, type DataBackup } from './model.ts'
 export { DataBackups, type DataBackupDeps } from './service.ts'

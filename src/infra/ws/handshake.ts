@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import type { TokenHolder } from '../../ports/authentication.ts'
-import { malformedError } from '../http/framing.ts'
+import { malformedError } from '../http/request.ts'
 import { bearerToken, unauthenticatedError } from '../http/identity.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 
