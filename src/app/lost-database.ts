@@ -1,16 +1,28 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../kernel/errors.ts'
+import { shellWord } from '../kernel/text.ts'
 import { restoreRemedy } from './backup-files.ts'
+import { findUnmountedPoint } from './unmounted-disk.ts'
 
 type Places = Parameters<typeof restoreRemedy>[0]
 
 /** What only a platform with a database leaves in its data directory. */
 const COMPANIONS = ['certs', 'backups']
 
-/** The companions of a SQLite database that is not there; empty where there is one, or where there never was. */
-export function lostDatabaseRemains(places: Places): string[] {
-  return besideNoDatabase(places, COMPANIONS)
+/** What shows that a SQLite database is not there and was; empty where there is one, or where there never was. */
+export function lostDatabaseRemains(places: Places, findPoint = findUnmountedPoint): string[] {
+  const point = unmountedPointOf(places, findPoint)
+  return [
+    ...besideNoDatabase(places, COMPANIONS),
+    ...(point === undefined ? [] : [`an entry for ${point} in /etc/fstab`]),
+  ]
+}
+
+/** Of the disk on which the SQLite database would be, if it is not mounted. */
+function unmountedPointOf({ database }: Places, findPoint = findUnmountedPoint): string | undefined {
+  if (database.kind !== 'sqlite' || hasContent(database.path)) return undefined
+  return findPoint(database.path)
 }
 
 /** Throws `store_unavailable` where a start would put an empty database in the place of a lost one. */
@@ -47,6 +59,9 @@ export const LEFT_FILE_REMEDY =
 
 /** Without a full stop. */
 export function lostDatabaseRemedy(places: Places): string {
+  const point = unmountedPointOf(places)
+  if (point !== undefined)
+    return `Mount its disk: mount ${shellWord(point)}; or create an empty one with "platform db migrate --new"`
   return `Put the database back: ${restoreRemedy(places)}; or create an empty one with "platform db migrate --new"`
 }
 
