@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import type { LoadedConfig } from '../../config/config.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import { tokenLifetime } from '../../config/schema.ts'
 import { usersMirrored, type ApiTokens, type Auth, type User, type Users } from '../../domains/users/index.ts'
 import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import type { PagePosition } from '../../kernel/page.ts'
@@ -12,6 +13,8 @@ import { alignColumns, counted } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { listServing } from '../../store/work/serving.ts'
+import { otherDatabase } from '../doctor/checks/processes.ts'
 import { isKeyServed, jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
@@ -173,19 +176,21 @@ export interface UsersContext {
   record(command: string, id: string, changes: AuditChanges): Promise<void>
 }
 
-/** Runs `use` with the users of the configured database. */
+type UsersCommand = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'stderr'>>
+
+/** Runs `use` with the users of the configured database; says where a platform that runs here has others. */
 export async function withUsers<T>(
-  context: Pick<CommandContext, 'env'>,
+  context: UsersCommand,
   loaded: LoadedConfig,
   use: (context: UsersContext) => Promise<T>,
 ): Promise<T> {
   const { config } = loaded
-  return withStore(loaded, (opened) => {
+  return withStore(loaded, async (opened) => {
     const signingKeys = () => jwtSecrets(config)
     const { store, domains } = commandDomains({ config, store: opened, signingKeys })
     const { users, auth, apiTokens } = domains.users
     const { audit } = domains.audit
-    return use({
+    const result = await use({
       store,
       users,
       auth,
@@ -209,7 +214,14 @@ export async function withUsers<T>(
         )
       },
     })
+    if ((await listServing(store.read, systemClock.now())).length === 0) await warnOfOther(context, config)
+    return result
   })
+}
+
+async function warnOfOther({ stderr }: UsersCommand, config: Config): Promise<void> {
+  const other = stderr && (await otherDatabase(config))
+  if (other) stderr.write(`platform: of the processes of this database ${other.detail}.\n${other.remedy}.\n`)
 }
 
 function stateOf(user: User | undefined): object | undefined {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -34,6 +34,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { loadConfig } from '../../config/config.ts'
+import { printUsers } from '../commands/user.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
 import { doctorParts, type DoctorFinding } from './doctor.ts'
@@ -278,21 +279,30 @@ test('a directory of data may be a link; a link to nothing is an error', async (
   )
 })
 
-test('the user of the doctor gets files that root has copied, and need not become root', async (t) => {
+test('the user of the doctor gets files that root has copied, and no files of another user', async (t) => {
   const { dataDir, migrate } = doctorWorld(t)
   await migrate()
   const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
-  const remedy = async (uid: number, parts: Partial<DoctorParts> = {}) => {
-    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid, ...parts })
-    return finding?.remedy ?? ''
+  const remedy = async (parts: Partial<DoctorParts> = {}) => {
+    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: 4_711, ...parts })
+    return finding?.remedy ?? finding?.detail
   }
-  const owner = process.getuid?.() ?? 0
-  const give = `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`
-  const asOwner = owner === 0 ? '' : `run the platform and this command as the user ${owner}, or `
-  assert.equal(await remedy(4_711), `${asOwner}${give}`)
+  const asOwner = /^run this command as that user: sudo -u \S+ platform doctor$/
+  const user = (uid: number) => ({ serviceUser: async () => ({ uid, gids: [uid] }) })
+  if (process.getuid?.() !== 0) {
+    assert.match(String(await remedy()), asOwner)
+    return
+  }
+  assert.equal(await remedy(), `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`)
+  assert.equal(await remedy(user(65_534)), `run as root: chown -R 65534:65534 ${dataDir}`)
   // The files of a platform that runs as root stay those of root.
-  const serviceUser = async () => ({ uid: 0, gids: [0] })
-  if (owner === 0) assert.equal(await remedy(4_711, { serviceUser }), '')
+  assert.match(String(await remedy(user(0))), /^belongs to root, as which the platform runs/)
+  chownSync(dataDir, 65_534, 65_534)
+  assert.match(String(await remedy()), asOwner)
+  assert.match(
+    String(await remedy(user(4_712))),
+    /^belongs to the user 65534, .* to the user 4712 of the service: see "access"$/,
+  )
 })
 
 test('an order that nobody expires is a warning', async (t) => {
@@ -366,7 +376,7 @@ test('a platform that answers and cannot use its database is an error that says 
 })
 
 test('a platform that answers and does not serve this database is named', async (t) => {
-  const { examine, migrate } = doctorWorld(t)
+  const { examine, migrate, run } = doctorWorld(t)
   await migrate()
   const answer = { status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: 60 }
   const server = createHttpServer((_request, response) => response.end(JSON.stringify(answer)))
@@ -379,7 +389,10 @@ test('a platform that answers and does not serve this database is named', async 
     `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
     /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
   )
+  const listed = () => run((context) => printUsers(context, {}), env)
+  assert.match((await listed()).errors, /^platform: of .* serves another database: .*\n.*systemctl cat/)
   Object.assign(answer, { read_only: true })
+  assert.equal((await listed()).errors, '')
   assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])
 })
 
@@ -631,6 +644,19 @@ test('a seal that the trail lacks, and an empty configuration, are named', async
     /"error".*the seal 25:x+, which the audit trail does not contain.*run: platform audit accept 25:x+"/,
   )
   assert.match(JSON.stringify(of('configuration')), /"warning".*is empty, so every setting has its default/)
+})
+
+test('a configuration that comes from a pipe is not taken for an empty file', (t) => {
+  const { dataDir } = doctorWorld(t)
+  const script = `exec "$0" bin/platform.ts doctor --json --config <(echo 'log = { level = "info" }')`
+  const { stdout } = spawnSync('bash', ['-c', script, process.execPath], {
+    encoding: 'utf8',
+    env: { ...process.env, DATA_DIR: dataDir, BUS_SERVER: 'nats://127.0.0.1:1', LISTEN_ADDR: '127.0.0.1:0' },
+  })
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly DoctorFinding[] }
+  const [configuration, ...others] = findings.filter(({ check }) => check === 'configuration')
+  assert.match(String(configuration?.subject), /^\/dev\/fd\/\d+$/)
+  assert.deepEqual(others, [])
 })
 
 test('a SQLite file that an empty PostgreSQL has replaced is named at the start, and by the doctor until it was copied', async (t) => {

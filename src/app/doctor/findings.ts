@@ -65,7 +65,7 @@ export const FINDINGS = {
   data_dir_of_root: { detail: 'belongs to the user {owner}', remedy: 'run as root: {command}' },
   data_dir_of_other: {
     detail: 'belongs to the user {owner}',
-    remedy: 'run the platform and this command as the user {owner}, or run as root: {command}',
+    remedy: 'run this command as that user: {command}',
   },
   data_dir_open: { detail: 'mode {mode}: every user can look into it', remedy: 'run: {command}' },
   data_dir_copied: {

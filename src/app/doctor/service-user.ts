@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { statSync, type Stats } from 'node:fs'
+import { shellWord } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 /** The user as whom the platform runs. */
@@ -40,6 +41,11 @@ export async function readServiceUser(
     return { uid: Number(uid), gids: groups.trim().split(' ').map(Number) }
   // Without an entry in the list of users it has the group that the unit or the container gives it, as its data shows.
   return /^\d+$/.test(user) ? { uid: Number(user), gids: owner ? [owner.gid] : [] } : undefined
+}
+
+/** How `sudo -u` names the user: sudo(8) takes the number of one without a name. */
+export async function sudoName(uid: number, run: RunProgram = runProgram): Promise<string> {
+  return shellWord((await run('id', ['-nu', String(uid)]))?.trim() ?? `#${uid}`)
 }
 
 /** Whether the user has all of these permissions (4 read, 2 write, 1 execute) by mode, owner and group. */

@@ -83,11 +83,13 @@ function accessFailure(place: string, { access }: FileSystem): string | undefine
   }
 }
 
+/** A process of the service needs the files; a person who runs a command must not take them from it. */
 function wrongOwner(place: string, path: string): SqliteFailure {
   const [user, group] = [process.getuid?.(), process.getgid?.()]
+  const { uid } = statSync(place)
   return {
-    reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${statSync(place).uid}`,
-    remedy: `Run it as the owner of the files, or run as root: chown -R ${user}:${group} ${shellWord(dirname(path))}`,
+    reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${uid}`,
+    remedy: `If the platform itself runs as the user ${user}, run as root: chown -R ${user}:${group} ${shellWord(dirname(path))}; else run this command as the user ${uid} (sudo -u '#${uid}' …)`,
   }
 }
 

@@ -59,7 +59,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   data_dir_of_root: { detail: '属于用户 {owner}', remedy: RUN_AS_ROOT },
   data_dir_of_other: {
     detail: '属于用户 {owner}',
-    remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
+    remedy: '以该用户的身份运行此命令：{command}',
   },
   data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
   data_dir_copied: {

@@ -23,7 +23,7 @@ import {
   type DoctorParts,
 } from '../check.ts'
 import type { FindingCode } from '../findings.ts'
-import { mayAccess, type ServiceUser } from '../service-user.ts'
+import { mayAccess, sudoName, type ServiceUser } from '../service-user.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
 import { findOwnListener } from './network.ts'
 
@@ -85,17 +85,33 @@ async function missingDirectory({ loaded: { config }, database }: DoctorParts): 
   return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 
-/** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
+/**
+ * Nobody should run the platform as root because a copy of its files, which root has made, belongs to root; nobody should take
+ * the files of another user because it is who looks.
+ */
 async function ofOther(
   { uid }: Stats,
   userId: number,
   { loaded, serviceUser }: DoctorParts,
 ): Promise<CheckFinding> {
-  const { dataDir } = loaded.config
-  if (uid === 0 && (await serviceUser())?.uid === 0)
+  const { config, file } = loaded
+  const { dataDir } = config
+  const user = await serviceUser()
+  if (uid === 0 && user?.uid === 0)
     return skipped(dataDir, 'belongs to root, as which the platform runs: run this command as root')
-  const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${shellWord(dataDir)}`
-  return fault(dataDir, uid === 0 ? 'data_dir_of_root' : 'data_dir_of_other', { owner: idOf(uid), command })
+  if (uid === 0) {
+    const next = user ?? { uid: userId, gids: [process.getgid?.() ?? userId] }
+    const command = `chown -R ${owner(next)} ${shellWord(dataDir)}`
+    return fault(dataDir, 'data_dir_of_root', { owner: idOf(uid), command })
+  }
+  if (user !== undefined && user.uid !== uid)
+    return skipped(
+      dataDir,
+      `belongs to the user ${idOf(uid)}, and not to the user ${idOf(user.uid)} of the service: see "access"`,
+    )
+  const option = file === undefined ? '' : ` --config ${shellWord(resolve(file))}`
+  const command = `sudo -u ${await sudoName(uid)} platform doctor${option}`
+  return fault(dataDir, 'data_dir_of_other', { owner: idOf(uid), command })
 }
 
 function* entriesBelow(directory: string): Generator<Entry> {
