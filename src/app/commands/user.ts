@@ -7,7 +7,7 @@ import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import { readPages } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { alignColumns, counted } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
@@ -57,13 +57,7 @@ export async function printUsers(context: CommandContext, options: ConfigOptions
 
 /** All users, oldest first. */
 export async function listAllUsers(users: Users): Promise<User[]> {
-  const found: User[] = []
-  let after: PagePosition | null = null
-  do {
-    const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, after })
-    found.push(...page.items)
-    after = page.next
-  } while (after)
+  const found = await readPages((after) => users.list({ limit: PAGE, after }))
   return found.toReversed()
 }
 

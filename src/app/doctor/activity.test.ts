@@ -146,6 +146,39 @@ test('a command that runs longer than its timeout is named', async (t) => {
   assert.match(String(found[0]?.remedy), /POST \/commands\/executions\/e-1\/cancel/)
 })
 
+test('a receiver, a silence and a command are named however many others there are', async (t) => {
+  const { dataDir, examine, run } = await openWorld(t)
+  const many = (columns: string, values: string, table: string, count: number) =>
+    run(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+      insert into ${table} (${columns}) select ${values} from numbers`)
+  const config = `${dataDir}.toml`
+  const receiver = (n: number) => `[receivers.r-${n}]\nkind = "generic"\nurl = "http://127.0.0.1:1/"\n`
+  writeFileSync(config, Array.from({ length: 120 }, (_, n) => receiver(n)).join(''), { mode: 0o600 })
+  run(`insert into alert_channels (name, failing_since, last_error) values ('r-99', ${HOUR}, 'HTTP 404')`)
+  const silence = 'id, matchers, reason, starts_at, ends_at, created_by, created_at, version'
+  const until = Date.now() + DAY
+  run(`insert into alert_silences (${silence}) values ('s-all', '{"source":"*"}', 'A move', 0, ${until}, 'ada', 0, 1)`)
+  many(silence, `'s-' || n, '{"source":"shop"}', 'A move', 0, ${until}, 'ada', 0, 1`, 'alert_silences', 120)
+  const found = async (check: string) => (await examine({ PLATFORM_CONFIG: config })).of(check)
+  const warned = async (check: string) =>
+    (await found(check)).filter(({ result }) => result === 'warning' || result === 'error')
+  assert.deepEqual(
+    (await warned('receivers')).map(({ subject }) => subject),
+    ['r-99 (generic)', 'silence s-all'],
+  )
+  assert.match(String(texts(await found('receivers')).at(-1)), /^skipped silences: 111 more that are active: GET/)
+  const execution =
+    'id, command_id, params, requested_by, status, approvals, created_at, started_at, host, attempts, queued_at'
+  const rest = `'{}', 'ada', 'queued', '[]', 0, null, null, 0, ${Date.now()}`
+  many(execution, `'w-' || n, 'disk', ${rest}`, 'command_executions', 120)
+  many(execution, `'e-1', 'disk', '{}', 'ada', 'running', '[]', 0, 0, 'one', 0, 0`, 'command_executions', 1)
+  assert.deepEqual(
+    (await warned('commands')).map(({ subject }) => subject),
+    ['disk e-1'],
+  )
+  assert.match(String(texts(await found('commands')).at(-1)), /^skipped executions: 111 more that wait: GET/)
+})
+
 test('a program of a command that the worker cannot start is named', async (t) => {
   const { examine, dataDir } = await openWorld(t)
   const [config, program] = [`${dataDir}.toml`, `${dataDir}-program`]
@@ -336,6 +369,6 @@ test('alerts of orders hide none of the platform, and those that are not shown a
   assert.equal(found.length, 11)
   assert.equal(
     texts(found).at(-1),
-    'skipped of the platform: 2 more need a person: GET /alerts?status=firing',
+    'skipped of the platform: 2 more that need a person: GET /alerts?status=firing',
   )
 })

@@ -33,6 +33,7 @@ import { emptyDatabase, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
+import type { Tx } from '../../store/store.ts'
 import { loadConfig } from '../../config/config.ts'
 import { printUsers } from '../commands/user.ts'
 import { openCurrentDatabase } from '../database.ts'
@@ -707,6 +708,34 @@ test('a server of PostgreSQL that takes no changes is an error, except for a rea
       .find(({ cause }) => cause?.code === 'database_read_only')
   assert.match(String((await found())?.remedy), /pg_promote/)
   assert.equal(await found({ READ_ONLY: '1' }), undefined)
+})
+
+test('a table of PostgreSQL that somebody has locked hides nothing of the others', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const store = await openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  t.after(() => store.close())
+  const whileLocked = async ({ db }: Tx) => {
+    await sql`lock table orders`.execute(db)
+    let isExamined = false
+    const examined = examine(env).finally(() => (isExamined = true))
+    while (!isExamined) await sql`select pg_sleep(0.1)`.execute(db)
+    return examined
+  }
+  const { of } = await store.write(whileLocked, { longRunning: true })
+  const locked = of('database').find(({ result }) => result === 'error')
+  assert.match(String(locked?.detail), /lock timeout/)
+  assert.match(String(locked?.remedy), /pg_terminate_backend/)
+  assert.deepEqual(
+    of('worker').map(({ subject, detail }) => `${subject} ${detail}`),
+    ['orders needs the database'],
+  )
+  for (const check of ['certificates', 'alerts', 'webhooks', 'commands', 'processes', 'sign-in'])
+    assert.ok(!JSON.stringify(of(check)).includes('needs the database'), check)
 })
 
 test('a key that was lost with its whole directory is an error where PostgreSQL has the database', async (t) => {

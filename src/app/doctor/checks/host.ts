@@ -209,7 +209,7 @@ async function secretFinding(
     if (readJwtSecret(dataDir)) return undefined
     const facts = await database().catch(() => undefined)
     if (facts?.hasSigningKey !== true) return undefined
-    return fault(join(dataDir, 'jwt-secret'), 'key_lost', lostKey(dataDir, facts.activity?.processes ?? []))
+    return fault(join(dataDir, 'jwt-secret'), 'key_lost', lostKey(dataDir, facts.activity.processes ?? []))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return refusedKey(join(dataDir, 'jwt-secret'), error)

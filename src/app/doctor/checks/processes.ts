@@ -8,7 +8,7 @@ import { findRecordedListener } from './network.ts'
 export const processesCheck: Check = {
   name: 'processes',
   run: async ({ loaded: { config }, database }) => {
-    const processes = (await database().catch(() => undefined))?.activity?.processes
+    const processes = (await database().catch(() => undefined))?.activity.processes
     if (!processes) return [skipped('of this database', 'needs the database')]
     if (processes.length === 0)
       return [
