@@ -1,7 +1,7 @@
 import { first, type Reads, type Tx } from './store.ts'
 import { statement } from './tables.ts'
 
-/** A row that never expires and that nobody takes: which stream of the bus has confirmed the messages. */
+/** A row that never expires and that nobody takes: which stream of the bus has confirmed the messages, if one has. */
 const STREAM = 'bus-stream'
 
 const read = statement<{ name: string }, { holder: string }>((db, value) =>
@@ -17,10 +17,19 @@ const save = statement<{ name: string; holder: string }>((db, value) =>
 
 /** The stream to which messages are delivered. Times are epoch milliseconds. */
 export interface BusStreamMark {
-  /** When the bus made it. */
-  readonly madeAt: number
-  /** When the bus confirmed messages that a stream before it had and this one lacks, until somebody sends them again. */
-  readonly lost?: { readonly since: number; readonly until: number } | undefined
+  /** When the bus made it; undefined before there was one. */
+  readonly madeAt?: number | undefined
+  /** Since when the bus confirms messages without a stream; undefined while it stores them. */
+  readonly unstoredSince?: number | undefined
+  /** When the bus confirmed messages that the stream lacks, until somebody sends them again. */
+  readonly lost?: LostSpan | undefined
+}
+
+export interface LostSpan {
+  readonly since: number
+  readonly until: number
+  /** No stream has ever had them; else a stream that was made anew has lost them. */
+  readonly isUnstored?: boolean | undefined
 }
 
 /** Undefined before messages were delivered to a stream. The schema must be current. */

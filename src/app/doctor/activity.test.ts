@@ -239,6 +239,29 @@ test('what the bus has lost is an error until it was sent again', async (t) => {
   )
 })
 
+test('what the bus has not stored is named while it has no JetStream, and until it was sent again', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const [off, on] = [await startNats({ jetstream: false }), await startNats({ jetstream: true })]
+  t.after(() => Promise.all([off.stop(), on.stop()]))
+  const mark = (value: object) =>
+    run(`insert or replace into leases (name, holder, expires_at)
+      values ('bus-stream', '${JSON.stringify(value)}', 1)`)
+  const found = async ({ url }: { readonly url: string }) =>
+    (await examine({ BUS_SERVER: url }))
+      .of('bus')
+      .flatMap(({ remedy, cause }) => (cause?.code ? [`${cause.code}: ${remedy}`] : []))
+  mark({ unstoredSince: HOUR })
+  const since = '1970-01-01T01:00:00.000Z'
+  const [open] = await found(off)
+  assert.match(String(open), /^jetstream_off_since: .*then run: platform messages replay --since \S+Z$/)
+  assert.deepEqual(await found(on), [`bus_unstored: run: platform messages replay --since ${since}`])
+  mark({ madeAt: DAY, lost: { since: HOUR, until: DAY, isUnstored: true } })
+  const until = '1970-01-02T00:00:00.000Z'
+  assert.deepEqual(await found(on), [
+    `bus_unstored: run: platform messages replay --since ${since} --until ${until}`,
+  ])
+})
+
 test('with --module only what those modules need is examined', async (t) => {
   const { examine } = await openWorld(t)
   const checks = async (module: string) =>

@@ -287,6 +287,10 @@ export const FINDINGS = {
     detail: 'the stream was made anew at {at}, and has lost what it had confirmed before',
     remedy: 'look whether its store_dir lasts, then run: {command}',
   },
+  bus_unstored: {
+    detail: 'the bus had no JetStream, and has not stored what was delivered from {since} to {until}',
+    remedy: 'run: {command}',
+  },
   bus_payload_small: {
     detail: '{bytes} bytes',
     remedy: 'set it to {needed} or more: larger messages become dead',
@@ -295,6 +299,11 @@ export const FINDINGS = {
     detail: 'is off',
     remedy:
       'enable it (a jetstream block in its configuration, or -js), because a message that nobody reads is lost; if it was on before, then run: platform messages replay --since TIME, with the time of "the bus has no JetStream" in the log',
+  },
+  jetstream_off_since: {
+    detail: 'is off since {since}: the bus stores nothing of what it confirms',
+    remedy:
+      'enable it (a jetstream block in its configuration, or -js), because a message that nobody reads is lost; then run: {command}',
   },
   stream_full: {
     detail: '{used} of {limit} bytes stored',

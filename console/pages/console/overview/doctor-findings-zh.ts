@@ -250,11 +250,21 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '消息流于 {at} 重建，此前已确认的消息丢失',
     remedy: '检查其 store_dir 是否持久，然后运行：{command}',
   },
+  bus_unstored: {
+    subject: '消息',
+    detail: '总线没有 JetStream，未存储 {since} 至 {until} 投递的消息',
+    remedy: RUN,
+  },
   bus_payload_small: { detail: '{bytes} 字节', remedy: '设为 {needed} 或更大：更大的消息将无法投递' },
   jetstream_off: {
     detail: '未启用',
     remedy:
       '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；如果以前是启用的，随后运行：platform messages replay --since TIME，TIME 为日志中 "the bus has no JetStream" 的时间',
+  },
+  jetstream_off_since: {
+    detail: '自 {since} 起未启用：总线不存储它确认的消息',
+    remedy:
+      '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；随后运行：{command}',
   },
   stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
   stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },
