@@ -26,7 +26,9 @@ function pointsIn(file: string, column: number): string[] {
 
 /** Both files write a space as `\040`. */
 function unescape(text: string): string {
-  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  )
 }
 
 function isAtOrAbove(point: string, path: string): boolean {

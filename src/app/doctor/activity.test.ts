@@ -157,7 +157,9 @@ test('a receiver, a silence and a command are named however many others there ar
   run(`insert into alert_channels (name, failing_since, last_error) values ('r-99', ${HOUR}, 'HTTP 404')`)
   const silence = 'id, matchers, reason, starts_at, ends_at, created_by, created_at, version'
   const until = Date.now() + DAY
-  run(`insert into alert_silences (${silence}) values ('s-all', '{"source":"*"}', 'A move', 0, ${until}, 'ada', 0, 1)`)
+  run(
+    `insert into alert_silences (${silence}) values ('s-all', '{"source":"*"}', 'A move', 0, ${until}, 'ada', 0, 1)`,
+  )
   many(silence, `'s-' || n, '{"source":"shop"}', 'A move', 0, ${until}, 'ada', 0, 1`, 'alert_silences', 120)
   const found = async (check: string) => (await examine({ PLATFORM_CONFIG: config })).of(check)
   const warned = async (check: string) =>
@@ -166,7 +168,10 @@ test('a receiver, a silence and a command are named however many others there ar
     (await warned('receivers')).map(({ subject }) => subject),
     ['r-99 (generic)', 'silence s-all'],
   )
-  assert.match(String(texts(await found('receivers')).at(-1)), /^skipped silences: 111 more that are active: GET/)
+  assert.match(
+    String(texts(await found('receivers')).at(-1)),
+    /^skipped silences: 111 more that are active: GET/,
+  )
   const execution =
     'id, command_id, params, requested_by, status, approvals, created_at, started_at, host, attempts, queued_at'
   const rest = `'{}', 'ada', 'queued', '[]', 0, null, null, 0, ${Date.now()}`

@@ -62,9 +62,7 @@ export async function readActivity(
     oldestPending: await facts.read(() => messages.oldestPending()),
     deadMessages: (await facts.read(() => messages.deadLetters()))?.messages,
     alerts: (
-      await facts.read(() =>
-        alerts.list(UNATTENDED, { limit: EXAMINED_ALERTS, order: MOST_SEVERE_FIRST }),
-      )
+      await facts.read(() => alerts.list(UNATTENDED, { limit: EXAMINED_ALERTS, order: MOST_SEVERE_FIRST }))
     )?.items,
     webhooks: (await facts.read(() => domains.webhooks.webhooks.list({ limit: MAX_WEBHOOKS })))?.items,
   }

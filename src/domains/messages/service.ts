@@ -255,7 +255,8 @@ export class Messages implements Outbox, DeadLetters {
     if (known === undefined) return
     const { lost, unstoredSince, ...stream } = known
     const isSent = (times: DeliverySpan) => span.since <= times.since && span.until >= times.until
-    const isOpen = unstoredSince !== undefined && !isSent({ since: unstoredSince, until: this.#deps.clock.now() - MINUTE })
+    const isOpen =
+      unstoredSince !== undefined && !isSent({ since: unstoredSince, until: this.#deps.clock.now() - MINUTE })
     const isLost = lost !== undefined && !isSent(lost)
     // While the bus still stores nothing, this is noted again.
     await recordBusStream(tx, { ...stream, ...(isOpen && { unstoredSince }), ...(isLost && { lost }) })

@@ -263,8 +263,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   jetstream_off_since: {
     detail: '自 {since} 起未启用：总线不存储它确认的消息',
-    remedy:
-      '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；随后运行：{command}',
+    remedy: '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；随后运行：{command}',
   },
   stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
   stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },

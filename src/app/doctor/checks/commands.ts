@@ -59,7 +59,7 @@ function isExecutable(stats: Stats, user: ServiceUser | undefined): boolean {
   return user === undefined || mayAccess(user, stats, EXECUTE)
 }
 
-async function executions({ loaded, clock, database }: DoctorParts): Promise<CheckFinding[]> {
+async function executions({ loaded, clock, database }: DoctorParts): Promise<readonly CheckFinding[]> {
   const found = (await database().catch(() => undefined))?.activity.executions
   if (!found) return [skipped('executions', 'needs the database')]
   if (found.length === 0) return [fine('executions', 'none runs or waits')]

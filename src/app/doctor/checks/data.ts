@@ -79,7 +79,9 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
     const state = await integrity(name, parts)
     return [
       state,
-      ...(facts.failure === undefined || state.result === 'error' ? [] : [unusable(name, parts, facts.failure)]),
+      ...(facts.failure === undefined || state.result === 'error'
+        ? []
+        : [unusable(name, parts, facts.failure)]),
       ...(await lostRows(parts)),
       schemaFinding(facts.schema),
       ...settingFindings(facts.settings, parts.loaded.config),

@@ -107,7 +107,10 @@ function jetStream({ jetStream: facts }: BusFacts, stream: BusStreamMark | undef
 function withoutJetStream(stream: BusStreamMark | undefined): CheckFinding {
   if (stream?.unstoredSince === undefined) return warning('jetstream', 'jetstream_off')
   const { unstoredSince: since } = stream
-  return warning('jetstream', 'jetstream_off_since', { since: toRfc3339(since), command: replayCommand({ since }) })
+  return warning('jetstream', 'jetstream_off_since', {
+    since: toRfc3339(since),
+    command: replayCommand({ since }),
+  })
 }
 
 function fill(subject: string, used: number, limit: number | undefined): CheckFinding {

@@ -14,8 +14,7 @@ async function admins({ loaded: { config }, database }: DoctorParts): Promise<Ch
   const { hasUsers, hasAdmin } = (await database().catch(() => undefined))?.activity ?? {}
   if (hasUsers === undefined || hasAdmin === undefined) return skipped(subject, 'needs the database')
   if (config.gateway.mirrorFrom !== undefined) return skipped(subject, 'the users are those of the primary')
-  if (!hasUsers)
-    return skipped(subject, 'the first start of the api makes one, and prints the password')
+  if (!hasUsers) return skipped(subject, 'the first start of the api makes one, and prints the password')
   if (hasAdmin) return fine(subject, 'at least one is enabled')
   return warning(subject, 'admin_missing')
 }
