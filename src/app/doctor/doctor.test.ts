@@ -38,7 +38,7 @@ import { loadConfig } from '../../config/config.ts'
 import { printUsers } from '../commands/user.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
-import { doctorParts, type DoctorFinding } from './doctor.ts'
+import { doctorParts, examine as examineWith, type DoctorFinding } from './doctor.ts'
 import { warning, type DoctorParts } from './check.ts'
 import { doctorRoute } from './route.ts'
 
@@ -306,6 +306,37 @@ test('the user of the doctor gets files that root has copied, and no files of an
   )
 })
 
+test(
+  'a database that this user may not see is not gone, and its files stay those of the platform that answers',
+  { skip: process.getuid?.() !== 0 && 'only root can become another user' },
+  async (t) => {
+    const { dataDir, migrate, examine } = doctorWorld(t)
+    await migrate()
+    chmodSync(dirname(dataDir), 0o755)
+    const health = JSON.stringify({ status: 'ok', version: '9.9.9', modules: ['worker'] })
+    const server = createHttpServer((_request, response) => response.end(health)).listen(0, '127.0.0.1')
+    t.after(() => server.close().closeAllConnections())
+    await once(server, 'listening')
+    process.seteuid?.(65_534)
+    t.after(() => process.seteuid?.(0))
+    const loaded = loadConfig({
+      env: {
+        DATA_DIR: dataDir,
+        WORKER_LISTEN_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        BUS_SERVER: 'nats://127.0.0.1:1',
+      },
+      cwd: '/',
+      systemConfigPath: '/nowhere',
+    })
+    const parts = { ...doctorParts(loaded, {}), userId: 65_534 }
+    const found = (await examineWith(parts)).filter(({ check }) => check === 'files' || check === 'database')
+    assert.deepEqual(
+      found.map(({ detail, remedy }) => `${detail}: ${remedy}`.replaceAll(/ \S*data/g, ' data')),
+      ['belongs to the user 0: run this command as that user: sudo -u root platform doctor'],
+    )
+  },
+)
+
 test('an order that nobody expires is a warning', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   await migrate()
@@ -391,7 +422,7 @@ test('a platform that answers and does not serve this database is named', async 
     /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
   )
   const listed = () => run((context) => printUsers(context, {}), env)
-  assert.match((await listed()).errors, /^platform: of .* serves another database: .*\n.*systemctl cat/)
+  assert.match((await listed()).errors, /^platform: of .* serves another database: .* systemctl cat/)
   Object.assign(answer, { read_only: true })
   assert.equal((await listed()).errors, '')
   assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config, LoadedConfig } from '../../config/config.ts'
@@ -112,7 +112,8 @@ async function processesOfHost(database: DoctorParts['database']): Promise<numbe
 
 async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['database']> {
   const { database } = config
-  if (database.kind === 'sqlite' && !existsSync(database.path)) return undefined
+  // Throws where this user may not look: what cannot be seen is not gone.
+  if (database.kind === 'sqlite' && !statSync(database.path, { throwIfNoEntry: false })) return undefined
   const opened = await openDatabase({ config, readOnly: true, metrics: noMetrics, logger: silentLogger })
   try {
     const found = await inspectDatabase(opened, database, systemClock)

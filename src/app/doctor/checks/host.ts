@@ -99,7 +99,9 @@ async function ofOther(
   const user = await serviceUser()
   if (uid === 0 && user?.uid === 0)
     return skipped(dataDir, 'belongs to root, as which the platform runs: run this command as root')
-  if (uid === 0) {
+  // The program that answers can use them.
+  const isServed = user === undefined && (await findOwnListener(config)) !== undefined
+  if (uid === 0 && !isServed) {
     const next = user ?? { uid: userId, gids: [process.getgid?.() ?? userId] }
     const command = `chown -R ${owner(next)} ${shellWord(dataDir)}`
     return fault(dataDir, 'data_dir_of_root', { owner: idOf(uid), command })
@@ -293,7 +295,7 @@ function unknownUser({ dataDir }: Config): CheckFinding {
   const command = `chown -R USER: ${shellWord(dataDir)}`
   return skipped(
     'user of the service',
-    `is not known: no unit has this configuration, no process runs, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
+    `is not known: no unit has this configuration, no process is known, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
   )
 }
 
