@@ -15,7 +15,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { TransactionTimedOut } from '../store/unavailable.ts'
 import { restoreRemedy } from './backup-files.ts'
-import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
+import { leftFileNotice, loneKeyNotice, requireNoLostDatabase, requireNoLostSchema } from './lost-database.ts'
 import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {
@@ -66,6 +66,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Monitor
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
+      if (mustExist === undefined) await requireNoLostSchema(store, config)
       await reportLeftFile(store, parts)
       const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
       // One text: in a list the name after `…-api-tokens` would be taken for a token.

@@ -5,7 +5,12 @@ import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { schemaStatus } from '../../store/migrate.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
+import {
+  leftFileNotice,
+  loneKeyNotice,
+  requireNoLostDatabase,
+  requireNoLostSchema,
+} from '../lost-database.ts'
 import { migrateDatabaseFile, wayBack } from '../migration-backup.ts'
 import { createSigningKeys } from '../signing-keys.ts'
 import { commandRecord, configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
@@ -28,6 +33,7 @@ export async function migrateDatabase(context: CommandContext, options: MigrateO
   }
   const parts = { config, clock: systemClock }
   const migrate = async (store: Store) => {
+    if (options.new !== true) await requireNoLostSchema(store, config)
     const left = (await schemaStatus(store)).applied.length > 0 ? undefined : leftFileNotice(config)
     if (left !== undefined) context.stderr.write(`platform: ${left}.\n`)
     const migrated = await migrateDatabaseFile(store, parts)

@@ -215,7 +215,10 @@ export async function withUsers<T>(
 
 async function warnOfOther({ stderr }: UsersCommand, config: Config): Promise<void> {
   const other = stderr && (await otherDatabase(config))
-  if (other) stderr.write(`platform: of the processes of this database ${other.detail}. To mend it, ${other.remedy}.\n`)
+  if (other)
+    stderr.write(
+      `platform: of the processes of this database ${other.detail}. To mend it, ${other.remedy}.\n`,
+    )
 }
 
 function stateOf(user: User | undefined): object | undefined {

@@ -20,6 +20,7 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
@@ -35,10 +36,11 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Tx } from '../../store/store.ts'
 import { loadConfig } from '../../config/config.ts'
+import { migrateDatabase } from '../commands/db.ts'
 import { printUsers } from '../commands/user.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
-import { doctorParts, examine as examineWith, type DoctorFinding } from './doctor.ts'
+import { doctorParts, type DoctorFinding } from './doctor.ts'
 import { warning, type DoctorParts } from './check.ts'
 import { doctorRoute } from './route.ts'
 
@@ -283,7 +285,8 @@ test('a directory of data may be a link; a link to nothing is an error', async (
 test('the user of the doctor gets files that root has copied, and no files of another user', async (t) => {
   const { dataDir, migrate } = doctorWorld(t)
   await migrate()
-  const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
+  const env = { DATA_DIR: dataDir, LISTEN_ADDR: '127.0.0.1:0', GATEWAY_LISTEN_ADDR: '127.0.0.1:0' }
+  const loaded = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
   const remedy = async (parts: Partial<DoctorParts> = {}) => {
     const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: 4_711, ...parts })
     return finding?.remedy ?? finding?.detail
@@ -317,23 +320,25 @@ test(
     const server = createHttpServer((_request, response) => response.end(health)).listen(0, '127.0.0.1')
     t.after(() => server.close().closeAllConnections())
     await once(server, 'listening')
-    process.seteuid?.(65_534)
-    t.after(() => process.seteuid?.(0))
-    const loaded = loadConfig({
+    const program = join(import.meta.dirname, '../../../bin/platform.ts')
+    const doctor = spawn(process.execPath, [program, 'doctor', '--json'], {
+      uid: 65_534,
+      gid: 65_534,
+      cwd: '/',
       env: {
         DATA_DIR: dataDir,
         WORKER_LISTEN_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        LISTEN_ADDR: '127.0.0.1:0',
+        GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
         BUS_SERVER: 'nats://127.0.0.1:1',
       },
-      cwd: '/',
-      systemConfigPath: '/nowhere',
     })
-    const parts = { ...doctorParts(loaded, {}), userId: 65_534 }
-    const found = (await examineWith(parts)).filter(({ check }) => check === 'files' || check === 'database')
-    assert.deepEqual(
-      found.map(({ detail, remedy }) => `${detail}: ${remedy}`.replaceAll(/ \S*data/g, ' data')),
-      ['belongs to the user 0: run this command as that user: sudo -u root platform doctor'],
-    )
+    const { findings } = JSON.parse(await text(doctor.stdout)) as {
+      readonly findings: readonly DoctorFinding[]
+    }
+    const found = findings.filter(({ check }) => check === 'files' || check === 'database')
+    assert.equal(found[0]?.remedy, 'run this command as that user: sudo -u root platform doctor')
+    assert.match(String(found[1]?.detail), /^this process runs as the user 65534 and cannot write /)
   },
 )
 
@@ -422,7 +427,7 @@ test('a platform that answers and does not serve this database is named', async 
     /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
   )
   const listed = () => run((context) => printUsers(context, {}), env)
-  assert.match((await listed()).errors, /^platform: of .* serves another database: .* systemctl cat/)
+  assert.match((await listed()).errors, /^platform: of .* serves another database: .* \(systemctl cat/)
   Object.assign(answer, { read_only: true })
   assert.equal((await listed()).errors, '')
   assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])
@@ -739,6 +744,29 @@ test('a server of PostgreSQL that takes no changes is an error, except for a rea
       .find(({ cause }) => cause?.code === 'database_read_only')
   assert.match(String((await found())?.remedy), /pg_promote/)
   assert.equal(await found({ READ_ONLY: '1' }), undefined)
+})
+
+test('an empty database of PostgreSQL in the place of one that had backups is refused, and named', async (t) => {
+  const { dataDir, examine, run } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  mkdirSync(join(dataDir, 'backups'), { recursive: true })
+  writeFileSync(join(dataDir, 'backups', 'one.dump'), 'a backup')
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const open = () => openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  const lost =
+    /is empty, but not \S+backups\. Look which server .* data restore \S+one\.dump .* db migrate --new"/
+  await assert.rejects(open(), lost)
+  await assert.rejects(
+    run((context) => migrateDatabase(context, {}), env),
+    lost,
+  )
+  const [finding] = (await examine(env)).of('database')
+  assert.deepEqual([finding?.result, finding?.cause?.code], ['error', 'database_gone'])
+  await run((context) => migrateDatabase(context, { new: true }), env)
+  await (await open()).close()
 })
 
 test('a table of PostgreSQL that somebody has locked hides nothing of the others', async (t) => {
