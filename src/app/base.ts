@@ -76,7 +76,13 @@ export async function openBase(
   exposeProcess(metrics, config)
   exposeDisk(metrics, config)
   const hadLog = hasLog(config.database)
-  const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
+  const database = await openCurrentDatabase({
+    config,
+    configFile,
+    logger,
+    metrics,
+    readOnly: config.readOnly,
+  })
   resources.defer(() => database.close())
   await markProcessOf({ config, logger }, { database, hadLog }, resources)
   const store = config.readOnly ? readOnly(database) : database

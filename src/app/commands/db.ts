@@ -25,15 +25,16 @@ interface MigrateOptions extends ConfigOptions {
  */
 export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
   const loaded = configOf(context, options)
-  const { config } = loaded
+  const { config, file: configFile } = loaded
+  const places = { ...config, configFile }
   if (options.new !== true) {
-    requireNoLostDatabase(config)
-    const notice = loneKeyNotice(config)
+    requireNoLostDatabase(places)
+    const notice = loneKeyNotice(places)
     if (notice !== undefined) context.stderr.write(`platform: ${notice}.\n`)
   }
   const parts = { config, clock: systemClock }
   const migrate = async (store: Store) => {
-    if (options.new !== true) await requireNoLostSchema(store, config)
+    if (options.new !== true) await requireNoLostSchema(store, places)
     const left = (await schemaStatus(store)).applied.length > 0 ? undefined : leftFileNotice(config)
     if (left !== undefined) context.stderr.write(`platform: ${left}.\n`)
     const migrated = await migrateDatabaseFile(store, parts)

@@ -751,13 +751,16 @@ test('an empty database of PostgreSQL in the place of one that had backups is re
   const { address, drop } = await emptyDatabase('postgres')
   t.after(drop)
   assert.ok(address.kind === 'postgres')
-  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
   mkdirSync(join(dataDir, 'backups'), { recursive: true })
   writeFileSync(join(dataDir, 'backups', 'one.dump'), 'a backup')
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '# the defaults\n')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir, PLATFORM_CONFIG: file }
   const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
-  const open = () => openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  const open = () =>
+    openCurrentDatabase({ config, configFile: file, logger: silentLogger, metrics: noMetrics })
   const lost =
-    /is empty, but not \S+backups\. Look which server .* data restore \S+one\.dump .* db migrate --new"/
+    /is empty, but not \S+backups\. Look which server .* data restore \S+one\.dump --config \S+\.toml .* db migrate --new"/
   await assert.rejects(open(), lost)
   await assert.rejects(
     run((context) => migrateDatabase(context, {}), env),
