@@ -31,7 +31,8 @@ function unescape(text: string): string {
   )
 }
 
-function isAtOrAbove(point: string, path: string): boolean {
+/** Whether the path is this directory, or in it. */
+export function isAtOrAbove(point: string, path: string): boolean {
   return path === point || path.startsWith(`${point}/`)
 }
 

@@ -10,6 +10,7 @@ import type { KnownKeys } from '../signing-keys.ts'
 import { sentenceWith, type ErrorValues, type SentenceCause } from '../../kernel/faults.ts'
 import type { Activity } from './activity.ts'
 import { FINDINGS, type FindingCode } from './findings.ts'
+import type { ServiceUnit } from './service-unit.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -80,6 +81,10 @@ export interface DoctorParts {
   readonly userId: number | undefined
   /** The processes of this host that serve the database, as far as it can be used. */
   ownProcesses(): Promise<readonly number[]>
+  /** The units of systemd that serve with the configuration file; read once. */
+  units(): Promise<readonly ServiceUnit[]>
+  /** Whether this host has a user with this name or number. */
+  hasUser(user: string): Promise<boolean>
   /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */

@@ -313,7 +313,7 @@ test(
   'a database that this user may not see is not gone, and its files stay those of the platform that answers',
   { skip: process.getuid?.() !== 0 && 'only root can become another user' },
   async (t) => {
-    const { dataDir, migrate, examine } = doctorWorld(t)
+    const { dataDir, migrate } = doctorWorld(t)
     await migrate()
     chmodSync(dirname(dataDir), 0o755)
     const health = JSON.stringify({ status: 'ok', version: '9.9.9', modules: ['worker'] })

@@ -21,7 +21,8 @@ import { readActivity } from './activity.ts'
 import { fault, type Check, type DoctorParts, type CheckFinding, type LastBackup } from './check.ts'
 import { documentPath } from './document-path.ts'
 import { FactReader } from './fact-reader.ts'
-import { readServiceUser } from './service-user.ts'
+import { readServiceUnits } from './service-unit.ts'
+import { hasUser, readServiceUser } from './service-user.ts'
 import { diskCheck } from './checks/disk.ts'
 import { accessCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { alertsCheck } from './checks/alerts.ts'
@@ -31,6 +32,7 @@ import { engineCheck } from './checks/engine.ts'
 import { gatewayCheck } from './checks/gateway.ts'
 import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
+import { serviceCheck } from './checks/service.ts'
 import { signInCheck } from './checks/sign-in.ts'
 import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { webhooksCheck } from './checks/webhooks.ts'
@@ -39,6 +41,7 @@ import { busCheck, clockCheck, portsCheck, tlsCheck } from './checks/network.ts'
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
   configurationCheck,
+  serviceCheck,
   filesCheck,
   accessCheck,
   portsCheck,
@@ -91,12 +94,17 @@ export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts
   const configFile = loaded.file && resolve(loaded.file)
   const database = once(() => readDatabase(loaded))
   const ownProcesses = () => processesOfHost(database)
+  const units = once(() => readServiceUnits(configFile))
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
-    serviceUser: once(async () => readServiceUser({ configFile, dataDir, processIds: await ownProcesses() })),
+    units,
+    hasUser,
+    serviceUser: once(async () =>
+      readServiceUser({ units: await units(), dataDir, processIds: await ownProcesses() }),
+    ),
     database,
     ownProcesses,
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),

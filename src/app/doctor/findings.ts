@@ -60,6 +60,30 @@ export const FINDINGS = {
     remedy: 'correct its name',
   },
 
+  service_failed: {
+    detail: 'has failed ({result}, status {status})',
+    remedy: 'its last lines have the reason: journalctl -u {unit} -n 20; then run: systemctl start {unit}',
+  },
+  service_restarts: {
+    detail: 'ends soon after each start ({result}, status {status}), and is started again',
+    remedy: 'its last lines have the reason: journalctl -u {unit} -n 20',
+  },
+  service_stopped: { detail: 'is enabled, and does not run', remedy: 'run: systemctl start {unit}' },
+  service_unstable: {
+    detail: 'has ended by itself, and was started again, {count} times',
+    remedy:
+      "look why: journalctl -u {unit} -g 'Main process exited|oom|watchdog'; systemctl restart {unit} begins to count anew",
+  },
+  service_read_only: {
+    detail: 'its unit does not let it write to {path} (ProtectSystem=strict)',
+    remedy: 'run as root: {command}',
+  },
+  service_user_missing: {
+    detail: 'runs as the user {user}, whom this host does not have',
+    remedy:
+      'create the user (adduser --system --group --home /var/lib/platform --no-create-home {user}, as the package does), then run the doctor again: it names the files that belong to the number of the former one',
+  },
+
   data_dir_broken: { detail: '{reason}', remedy: '{remedy}' },
   data_dir_no_directory: { detail: 'is not a directory', remedy: 'move it away, or change data_dir' },
   data_dir_of_root: { detail: 'belongs to the user {owner}', remedy: 'run as root: {command}' },

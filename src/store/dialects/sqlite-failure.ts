@@ -67,7 +67,7 @@ function unwritablePlace(path: string, system: FileSystem): SqliteFailure | unde
     if (code === 'EROFS')
       return {
         reason: `${place} is on a read-only file system`,
-        remedy: `Make it writable (findmnt -T ${place} shows its mount). ${SEE_KERNEL}`,
+        remedy: `If findmnt -T ${place} shows rw, the unit of the service does not let it write there ("platform doctor" has the command); else look for errors of the disk in the log of the kernel (dmesg), and mount it writable`,
       }
     if (code !== undefined) return wrongOwner(place, path)
   }

@@ -54,6 +54,30 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   variable_unknown: { detail: '{name} 不是任何设置的变量{suggestion}', remedy: '更正变量名' },
 
+  service_failed: {
+    detail: '已失败（{result}，状态 {status}）',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20；随后运行：systemctl start {unit}',
+  },
+  service_restarts: {
+    detail: '每次启动后很快结束（{result}，状态 {status}），并被再次启动',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20',
+  },
+  service_stopped: { detail: '已启用，但未运行', remedy: '运行：systemctl start {unit}' },
+  service_unstable: {
+    detail: '已自行结束并被再次启动 {count} 次',
+    remedy:
+      "查看原因：journalctl -u {unit} -g 'Main process exited|oom|watchdog'；systemctl restart {unit} 后重新计数",
+  },
+  service_read_only: {
+    detail: '其服务单元不允许写入 {path}（ProtectSystem=strict）',
+    remedy: RUN_AS_ROOT,
+  },
+  service_user_missing: {
+    detail: '以用户 {user} 的身份运行，而本机没有该用户',
+    remedy:
+      '创建该用户（如安装包所做：adduser --system --group --home /var/lib/platform --no-create-home {user}），然后再次运行 platform doctor：它会指出属于原用户编号的文件',
+  },
+
   data_dir_broken: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   data_dir_no_directory: { detail: '不是目录', remedy: '将它移走，或更改 data_dir' },
   data_dir_of_root: { detail: '属于用户 {owner}', remedy: RUN_AS_ROOT },

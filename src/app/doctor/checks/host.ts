@@ -275,9 +275,9 @@ const [READ, WRITE, ENTER] = [4, 2, 1]
 /** Whether the user of the service can use the files that it needs; the doctor is often run by root, which can use all. */
 export const accessCheck: Check = {
   name: 'access',
-  run: async ({ loaded, serviceUser }) => {
+  run: async ({ loaded, serviceUser, units }) => {
     const user = await serviceUser()
-    if (user === undefined) return [unknownUser(loaded.config)]
+    if (user === undefined) return [await unknownUser(loaded.config, units)]
     const faults = [
       ...configuration(user, loaded),
       ...privateFiles(user, loaded),
@@ -289,7 +289,8 @@ export const accessCheck: Check = {
 }
 
 /** Root can use all, so nothing can be said for it unless the program runs as root. */
-function unknownUser({ dataDir }: Config): CheckFinding {
+async function unknownUser({ dataDir }: Config, units: DoctorParts['units']): Promise<CheckFinding> {
+  if ((await units()).length > 0) return skipped('user of the service', 'does not exist: see "service"')
   const root = statSync(dataDir, { throwIfNoEntry: false })
   if (!root) return skipped('user of the service', 'there is neither a unit nor a data directory')
   const command = `chown -R USER: ${shellWord(dataDir)}`
