@@ -155,6 +155,7 @@ export type FindingCode =
   | 'bus_certificate_refused'
   | 'bus_login_refused'
   | 'bus_is_other_program'
+  | 'bus_unanswered'
   | 'bus_host_unknown'
   | 'bus_lost'
   | 'bus_unstored'

@@ -223,7 +223,7 @@ test('a webhook that fails is named before it is disabled', async (t) => {
   webhook('w-3', 1, HOUR)
   const found = (await examine()).of('webhooks')
   assert.deepEqual(texts(found), [
-    `warning w-3: hook.example has failed since ${toRfc3339(HOUR)}; 3 events wait; it is disabled after 5 days of failures`,
+    `warning w-3: hook.example has failed since ${toRfc3339(HOUR)}; events that wait: 3; it is disabled after 5 days of failures`,
   ])
   assert.match(String(found[0]?.remedy), /GET \/webhooks\/w-3\/deliveries/)
 })

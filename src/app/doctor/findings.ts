@@ -301,7 +301,12 @@ export const FINDINGS = {
   bus_login_refused: { detail: BUS_DETAIL, remedy: 'correct the login in bus.server' },
   bus_is_other_program: {
     detail: BUS_DETAIL,
-    remedy: 'correct the port in bus.server: what listens there does not greet as NATS does',
+    remedy:
+      'look what listens there (ss -ltnp on that host): restart NATS if it hangs; if it is another program, correct the port in bus.server',
+  },
+  bus_unanswered: {
+    detail: BUS_DETAIL,
+    remedy: 'look at the network and the firewall between this host and the bus, or correct bus.server',
   },
   bus_host_unknown: {
     detail: BUS_DETAIL,
@@ -384,7 +389,8 @@ export const FINDINGS = {
     remedy: PROGRAM_REMEDY,
   },
   webhook_failing: {
-    detail: '{host} has failed since {since}; {pending} events wait; it is disabled after 5 days of failures',
+    detail:
+      '{host} has failed since {since}; events that wait: {pending}; it is disabled after 5 days of failures',
     remedy:
       'repair the endpoint: GET /webhooks/{webhook}/deliveries has its answers; see "When a receiver fails" in {document}',
   },

@@ -17,6 +17,7 @@ const CASES: readonly (readonly [message: string, code: string | undefined, reme
   ['getaddrinfo ENOTFOUND db.example.com', 'ENOTFOUND', /^Correct the host name/],
   ['certificate has expired', 'CERT_HAS_EXPIRED', /^Renew the certificate/],
   ['The server does not support SSL connections', undefined, /^Remove sslmode/],
+  ['The database has not answered within 2000 ms; try again', undefined, /name service .* firewall/],
   ['connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED', /^Start its server/],
 ]
 

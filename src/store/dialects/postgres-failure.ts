@@ -40,6 +40,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** By the text, for errors of the driver, of TLS and of a list of servers. */
 const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/certificate/i, CERTIFICATE],
+  [
+    /has not answered within/,
+    'Start its server; if it runs, look at the name service of this host and at the firewall between them; or correct {address}',
+  ],
   [/does not support SSL/i, 'Remove sslmode from {address}, or give the server a certificate (ssl = on)'],
   [/password/i, LOGIN],
   [/takes no changes/, 'Promote a standby, or add its address to {address}'],

@@ -266,8 +266,10 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   bus_login_refused: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的登录信息' },
   bus_is_other_program: {
     detail: BUS_DETAIL,
-    remedy: '更正 bus.server 中的端口：在那里监听的程序没有像 NATS 那样应答',
+    remedy:
+      '查看在那里监听的程序（在该主机上运行 ss -ltnp）：若是 NATS 无响应，请重启它；若是其他程序，请更正 bus.server 中的端口',
   },
+  bus_unanswered: { detail: BUS_DETAIL, remedy: '检查本机与总线之间的网络和防火墙，或更正 bus.server' },
   bus_host_unknown: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的主机名，或修复本机的域名解析' },
   bus_lost: {
     subject: '消息',
