@@ -56,9 +56,10 @@ function dropInsOf(path: string): string[] {
   return names.toSorted().map((name) => join(directory, name))
 }
 
-/** An empty value removes all before it (systemd.timer(5), OnCalendar=). */
+/** An empty value removes all before it (systemd.timer(5), OnCalendar=); spaces around `=` do not count (systemd.syntax(7)). */
 function calendarIn(texts: readonly string[]): string[] {
-  const values = [...texts.join('\n').matchAll(/^OnCalendar=(.*)$/gm)].map(([, value = '']) => value.trim())
+  const lines = texts.join('\n').matchAll(/^[ \t]*OnCalendar[ \t]*=(.*)$/gm)
+  const values = [...lines].map(([, value = '']) => value.trim())
   return values.slice(values.lastIndexOf('') + 1)
 }
 

@@ -32,9 +32,9 @@ const UNCODED =
 const PROTOCOL_VIOLATION = '08P01'
 const STATEMENT_NAMES = new Set(['26000', '42P05'])
 
-/** Whether the transaction succeeds when it is repeated: it lost against a concurrent one. */
+/** Whether the transaction succeeds when it is repeated: it lost against a concurrent one, or had a plan that is stale. */
 export function isRetryable(error: unknown): boolean {
-  return error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')
+  return (error instanceof DatabaseError && RETRYABLE.has(error.code ?? '')) || isStalePlan(error)
 }
 
 /** Whether the server takes no changes: it has become a standby, or was always one. */

@@ -24,7 +24,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '28P01': LOGIN,
   '28000': LOGIN,
   '3D000':
-    "Create the database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or correct its name in {address}",
+    "If it was there before, look which server has it (on Debian pg_lsclusters lists those of a host: after an upgrade the former one has the data, until pg_upgradecluster); if it is a new one, create it (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0); or correct its name in {address}",
   '25006': STANDBY,
   [FORBIDDEN]: OWNER,
   '53100': 'Make room on the disk of the server',
@@ -40,6 +40,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** By the text, for errors of the driver, of TLS and of a list of servers. */
 const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/certificate/i, CERTIFICATE],
+  [
+    /has not answered within/,
+    'Start its server; if it runs, look at the name service of this host and at the firewall between them; or correct {address}',
+  ],
   [/does not support SSL/i, 'Remove sslmode from {address}, or give the server a certificate (ssl = on)'],
   [/password/i, LOGIN],
   [/takes no changes/, 'Promote a standby, or add its address to {address}'],

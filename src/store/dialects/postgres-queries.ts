@@ -10,9 +10,11 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
-import type { Database } from '../statement.ts'
+import type { QueryResult as PgResult } from 'pg'
+import type { BoundStatement, Database } from '../statement.ts'
 import type { Queries } from '../store.ts'
 import { CAPABILITIES } from './capabilities.ts'
+import { isStalePlan } from './postgres-errors.ts'
 import type { QueryConnection } from './postgres-pool.ts'
 
 /** Runs each query on a connection of the pool, or on the one of its transaction. */
@@ -41,39 +43,51 @@ export class StatementNames {
 export interface PostgresQueriesOptions {
   /** Undefined where the next query may run on another connection of a pooler, which does not know the names. */
   readonly names: StatementNames | undefined
-  /** Whether statements that return rows are prepared too: outside of transactions. */
-  readonly preparesReads?: boolean
+  /** Whether the first failure ends all: whoever runs the transaction repeats it. */
+  readonly inTransaction: boolean
 }
 
 /**
  * Statements are prepared under a name: parsing and planning takes the server as long as execution. The plan of one that
- * returns rows fails once another release has changed the type of a column. In a transaction, which such a failure would
- * end, they are not prepared.
+ * returns rows fails once another release has changed the type of a column; under another name it is made anew.
  */
 export class PostgresQueries implements Queries {
   readonly capabilities = CAPABILITIES.postgres
-  readonly run: Queries['run']
-  readonly change: Queries['change']
   readonly #source: QuerySource
+  readonly #options: PostgresQueriesOptions
   #db: Database | undefined
 
-  constructor(source: QuerySource, { names, preparesReads = false }: PostgresQueriesOptions) {
+  constructor(source: QuerySource, options: PostgresQueriesOptions) {
     this.#source = source
-    this.run = async (statement, parameters) => {
-      const { text, values } = statement.bind('postgres', COMPILER, parameters)
-      const name = preparesReads ? names?.of(text) : undefined
-      return (await source.query({ text, values, ...(name !== undefined && { name }) })).rows as never[]
-    }
-    this.change = async (statement, parameters) => {
-      const { text, values } = statement.bind('postgres', COMPILER, parameters)
-      const name = names?.of(text)
-      return (await source.query({ text, values, ...(name !== undefined && { name }) })).rowCount ?? 0
-    }
+    this.#options = options
   }
+
+  readonly run: Queries['run'] = async (statement, parameters) =>
+    (await this.#execute(statement.bind('postgres', COMPILER, parameters))).rows as never[]
+
+  readonly change: Queries['change'] = async (statement, parameters) =>
+    (await this.#execute(statement.bind('postgres', COMPILER, parameters))).rowCount ?? 0
 
   // Most transactions run prepared statements only, which cost less than a builder.
   get db(): Database {
     return (this.#db ??= new Kysely({ dialect: dialectOn(this.#source) }))
+  }
+
+  async #execute(statement: BoundStatement): Promise<PgResult> {
+    const { names, inTransaction } = this.#options
+    try {
+      return await this.#query(statement)
+    } catch (error) {
+      if (!isStalePlan(error)) throw error
+      names?.renew(statement.text)
+      if (inTransaction) throw error
+    }
+    return this.#query(statement)
+  }
+
+  #query({ text, values }: BoundStatement): Promise<PgResult> {
+    const name = this.#options.names?.of(text)
+    return this.#source.query({ text, values, ...(name !== undefined && { name }) })
   }
 }
 

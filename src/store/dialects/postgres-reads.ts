@@ -1,8 +1,7 @@
 import type { QueryResult } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import { isStalePlan } from './postgres-errors.ts'
 import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
-import type { QuerySource, StatementNames } from './postgres-queries.ts'
+import type { QuerySource } from './postgres-queries.ts'
 
 // So many quick queries wait for each other; with more of them another connection works at the same time.
 const QUERIES_AT_ONCE = 8
@@ -12,8 +11,6 @@ const SHARED_FOR_MS = 20
 export interface SharedReadsOptions {
   readonly connect: () => Promise<PooledConnection>
   readonly clock: Clock
-  /** The names of the prepared statements. */
-  readonly names: StatementNames | undefined
 }
 
 /**
@@ -29,14 +26,7 @@ export class SharedReads implements QuerySource {
   }
 
   async query<R extends object>(query: PostgresQuery): Promise<QueryResult<R>> {
-    if (query.name === undefined) return this.#queryAlone(query)
-    try {
-      return await this.#choose().query<R>(query)
-    } catch (error) {
-      if (!isStalePlan(error)) throw error
-      this.#options.names?.renew(query.text)
-      return this.#queryAlone({ text: query.text, ...(query.values && { values: query.values }) })
-    }
+    return query.name === undefined ? this.#queryAlone(query) : this.#choose().query<R>(query)
   }
 
   async #queryAlone<R extends object>(query: PostgresQuery): Promise<QueryResult<R>> {

@@ -68,7 +68,7 @@ class PostgresTransaction extends PostgresQueries implements Tx {
   readonly spend: Tx['spend']
 
   constructor(source: QuerySource, names: StatementNames | undefined, listeners: (() => void)[]) {
-    super(source, { names })
+    super(source, { names, inTransaction: true })
     const turn = new TurnCost()
     this.afterCommit = (listener) => void listeners.push(bindTrace(listener))
     this.spend = (rows) => turn.spend(rows)

@@ -10,6 +10,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { openStore } from '../open.ts'
+import { touchedRow } from '../locking.ts'
 import type { Queries, Tx } from '../store.ts'
 import { statement } from '../tables.ts'
 
@@ -126,28 +127,32 @@ test('the server ends a transaction that is idle for 10 s', async () => {
   assert.equal(rows[0]?.idle, '10s')
 })
 
-test('a statement that returns no rows is parsed once per connection', async () => {
+test('a statement is parsed once per connection', async () => {
   await using world = await testStore('postgres')
   const counted = await world.store.write(async (tx) => {
     for (const name of ['a', 'b', 'c']) await tx.change(put, { name })
-    await tx.run(find, { name: 'a' })
+    for (const name of ['a', 'b']) await tx.run(find, { name })
     const { rows } = await sql<{ text: string; calls: number }>`
       select statement as text, (generic_plans + custom_plans)::int4 as calls from pg_prepared_statements`.execute(
       tx.db,
     )
-    return rows.map(({ text, calls }) => [text.slice(0, 11), calls])
+    return rows.map(({ text, calls }) => [text.split(' ')[0], calls])
   })
-  assert.deepEqual(counted, [['insert into', 3]])
+  assert.deepEqual(Object.fromEntries(counted), { insert: 3, select: 2 })
 })
 
-test('a process goes on after another release has added a column', async () => {
-  await using world = await testStore('postgres')
-  const { store } = world
-  for (const [round, name] of ['a', 'b', 'c'].entries()) {
-    await store.write(async (tx) => {
-      await tx.change(put, { name })
-      assert.equal((await tx.run(find, { name }))[0]?.holder, 'me')
-    })
-    await sql.raw(`alter table leases add column added_${round} text`).execute(store.read.db)
-  }
-})
+for (const touches of [undefined, [touchedRow('leases', 'a')]]) {
+  test(`a process goes on after another release has added a column, ${touches ? 'in groups' : 'alone'}`, async () => {
+    await using world = await testStore('postgres')
+    const { store } = world
+    for (const [round, name] of ['a', 'b', 'c'].entries()) {
+      const write = async (tx: Tx) => {
+        await tx.change(put, { name })
+        return tx.run(find, { name })
+      }
+      const rows = await store.write(write, touches && { touches })
+      assert.equal(rows[0]?.holder, 'me')
+      await sql.raw(`alter table leases add column added_${round} text`).execute(store.read.db)
+    }
+  })
+}

@@ -51,8 +51,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = new TimeoutPool({ servers, clock })
   const names = address.pgbouncer ? undefined : new StatementNames()
   const readWithin = (queryMs: number): Queries => {
-    const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock, names })
-    return new PostgresQueries(reads, { names, preparesReads: true })
+    const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock })
+    return new PostgresQueries(reads, { names, inTransaction: false })
   }
   const read = readWithin(limits.queryMs)
   const longRead = readWithin(LONG_QUERY_MS)

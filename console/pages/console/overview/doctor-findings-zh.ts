@@ -54,12 +54,36 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   variable_unknown: { detail: '{name} 不是任何设置的变量{suggestion}', remedy: '更正变量名' },
 
+  service_failed: {
+    detail: '已失败（{result}，状态 {status}）',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20；随后运行：systemctl start {unit}',
+  },
+  service_restarts: {
+    detail: '每次启动后很快结束（{result}，状态 {status}），并被再次启动',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20',
+  },
+  service_stopped: { detail: '已启用，但未运行', remedy: '运行：systemctl start {unit}' },
+  service_unstable: {
+    detail: '已自行结束并被再次启动 {count} 次',
+    remedy:
+      "查看原因：journalctl -u {unit} -g 'Main process exited|oom|watchdog'；systemctl restart {unit} 后重新计数",
+  },
+  service_read_only: {
+    detail: '其服务单元不允许写入 {path}（ProtectSystem=strict）',
+    remedy: RUN_AS_ROOT,
+  },
+  service_user_missing: {
+    detail: '以用户 {user} 的身份运行，而本机没有该用户',
+    remedy:
+      '创建该用户（如安装包所做：adduser --system --group --home /var/lib/platform --no-create-home {user}），然后再次运行 platform doctor：它会指出属于原用户编号的文件',
+  },
+
   data_dir_broken: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   data_dir_no_directory: { detail: '不是目录', remedy: '将它移走，或更改 data_dir' },
   data_dir_of_root: { detail: '属于用户 {owner}', remedy: RUN_AS_ROOT },
   data_dir_of_other: {
     detail: '属于用户 {owner}',
-    remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
+    remedy: '以该用户的身份运行此命令：{command}',
   },
   data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
   data_dir_copied: {
@@ -242,19 +266,30 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   bus_login_refused: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的登录信息' },
   bus_is_other_program: {
     detail: BUS_DETAIL,
-    remedy: '更正 bus.server 中的端口：在那里监听的程序没有像 NATS 那样应答',
+    remedy:
+      '查看在那里监听的程序（在该主机上运行 ss -ltnp）：若是 NATS 无响应，请重启它；若是其他程序，请更正 bus.server 中的端口',
   },
+  bus_unanswered: { detail: BUS_DETAIL, remedy: '检查本机与总线之间的网络和防火墙，或更正 bus.server' },
   bus_host_unknown: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的主机名，或修复本机的域名解析' },
   bus_lost: {
     subject: '消息',
     detail: '消息流于 {at} 重建，此前已确认的消息丢失',
     remedy: '检查其 store_dir 是否持久，然后运行：{command}',
   },
+  bus_unstored: {
+    subject: '消息',
+    detail: '总线没有 JetStream，未存储 {since} 至 {until} 投递的消息',
+    remedy: RUN,
+  },
   bus_payload_small: { detail: '{bytes} 字节', remedy: '设为 {needed} 或更大：更大的消息将无法投递' },
   jetstream_off: {
     detail: '未启用',
     remedy:
       '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；如果以前是启用的，随后运行：platform messages replay --since TIME，TIME 为日志中 "the bus has no JetStream" 的时间',
+  },
+  jetstream_off_since: {
+    detail: '自 {since} 起未启用：总线不存储它确认的消息',
+    remedy: '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；随后运行：{command}',
   },
   stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
   stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },

@@ -74,8 +74,12 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   try {
     const facts = await parts.database()
     if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
+    const state = await integrity(name, parts)
     return [
-      await integrity(name, parts),
+      state,
+      ...(facts.failure === undefined || state.result === 'error'
+        ? []
+        : [unusable(name, parts, facts.failure)]),
       ...(await lostRows(parts)),
       schemaFinding(facts.schema),
       ...settingFindings(facts.settings, parts.loaded.config),
@@ -336,16 +340,16 @@ function dataBackups(
   facts?: InspectedDatabase,
 ): CheckFinding[] {
   const [first] = facts?.schema.applied ?? []
-  if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
+  if (facts?.lastBackup === undefined || first === undefined) return []
   const subject = 'data backup'
-  const { lastBackupAt } = facts
+  const { at: lastBackupAt, fault: lastBackupFault } = facts.lastBackup
   const at = lastBackupAt === undefined ? undefined : toRfc3339(lastBackupAt)
   const detail = at === undefined ? 'was never made' : `was last made at ${at}`
   if (lastBackupAt !== undefined && isAhead(lastBackupAt, now))
     return [madeAhead(subject, 'backup_in_future', lastBackupAt)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
-  if (at !== undefined && facts.lastBackupFault !== undefined) {
-    const values = { at, directory: join(dataDir, 'backups'), reason: facts.lastBackupFault }
+  if (at !== undefined && lastBackupFault !== undefined) {
+    const values = { at, directory: join(dataDir, 'backups'), reason: lastBackupFault }
     return [warning(subject, 'backup_file_lost', values)]
   }
   if (!isLate) return [fine(subject, detail)]
@@ -411,9 +415,9 @@ export const certificatesCheck: Check = {
   name: 'certificates',
   modules: ['api', 'worker'],
   run: async ({ loaded, database }) => {
-    const facts = await database().catch(() => undefined)
-    if (!facts) return [skipped('registry', 'needs the database')]
-    return [...registry(facts.certificates), ...lostFiles(facts, loaded.config)]
+    const { certificates, lostCertificates = [] } = (await database().catch(() => undefined)) ?? {}
+    if (!certificates) return [skipped('registry', 'needs the database')]
+    return [...registry(certificates), ...lostFiles(lostCertificates, loaded.config)]
   },
 }
 
@@ -428,9 +432,9 @@ function registry(counts: CertificateCounts): CheckFinding[] {
   return [fine('registry', `${all} registered, 0 end soon, 0 have ended`)]
 }
 
-function lostFiles({ lostCertificates }: InspectedDatabase, { dataDir }: Config): CheckFinding[] {
-  if (lostCertificates.length === 0) return []
-  const values = { count: lostCertificates.length, names: lostCertificates.slice(0, NAMED) }
+function lostFiles(names: readonly string[], { dataDir }: Config): CheckFinding[] {
+  if (names.length === 0) return []
+  const values = { count: names.length, names: names.slice(0, NAMED) }
   return [fault(join(dataDir, 'certs'), 'certificate_files_lost', values)]
 }
 

@@ -11,7 +11,7 @@ export const workerCheck: Check = {
   run: async ({ database }) => {
     const facts = await database().catch(() => undefined)
     const overdueMs = facts?.overdueOrderMs
-    const processes = facts?.activity?.processes ?? []
+    const processes = facts?.activity.processes ?? []
     // A worker that hangs is listed as serving for three more minutes.
     if (processes.length > 0 && !processes.some(({ modules }) => modules.includes('worker')))
       return [warning('processes', 'worker_missing')]
