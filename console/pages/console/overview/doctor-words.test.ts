@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '../../../../src/app/doctor/check.ts'
 import { FINDINGS, type FindingCode } from '../../../../src/app/doctor/findings.ts'
+import { FOUND_ELSEWHERE } from '../../../../src/app/doctor/checks/alerts.ts'
+import { DECLARED_ALERTS } from '../../../../src/app/domains.ts'
+import { RECOGNITION_REMEDIES } from '../../../../programs/backup/host/platform-reader.ts'
+import { TIMER_REMEDIES } from '../../../../programs/backup/install/timer-faults.ts'
+import { POSTGRES_REMEDIES } from '../../../../src/store/dialects/postgres-failure.ts'
 import { language } from '../../../i18n/language.ts'
 import { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
 import { doctorSentences, loadChineseFindings } from './doctor-words.ts'
@@ -30,4 +35,32 @@ test('a finding is in the language of the reader, by its code, whatever the plat
   assert.deepEqual([subject, detail], ['无法投递的消息', '1,200 条被永久拒绝'])
   const newer = { ...finding, cause: { code: 'constructor' as FindingCode, values: {} } }
   assert.equal(doctorSentences(newer).detail, 'other words')
+})
+
+test('each remedy that depends on a value has Chinese words by its code', async (t) => {
+  const ofAlerts = Object.keys(DECLARED_ALERTS).filter(
+    (id) => DECLARED_ALERTS[id]?.repeatEveryMs !== undefined && !FOUND_ELSEWHERE.test(id),
+  )
+  const { refused: _, ...ofUnheard } = RECOGNITION_REMEDIES
+  const codes = {
+    alert_open: ofAlerts,
+    server_unreachable: Object.keys(POSTGRES_REMEDIES),
+    night_timer_elsewhere: Object.keys(TIMER_REMEDIES),
+    night_unheard: Object.keys(ofUnheard),
+  }
+  await loadChineseFindings()
+  language.value = 'zh'
+  t.after(() => (language.value = 'en'))
+  for (const [code, remedies] of Object.entries(codes)) {
+    assert.deepEqual(
+      Object.keys(DOCTOR_FINDINGS_ZH[code as FindingCode].remedies ?? {}).toSorted(),
+      remedies.toSorted(),
+    )
+    for (const remedyCode of remedies) {
+      const values = { remedy: 'in English', remedyCode, files: ['a.conf'] }
+      const { remedy } = doctorSentences(fault('it', code as FindingCode, values) as never)
+      assert.match(String(remedy), /^[^{}]*\p{Script=Han}[^]*$/u, remedyCode)
+      assert.doesNotMatch(String(remedy), /in English/, remedyCode)
+    }
+  }
 })

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { language } from '../../../i18n/language.ts'
 import { withValues } from '../../../parts/failure-words.ts'
-import type { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
+import type { DOCTOR_FINDINGS_ZH, FindingWords } from './doctor-findings-zh.ts'
 
 type Finding = AnswerOf<'getDoctorReport'>['findings'][number]
 
@@ -37,6 +37,12 @@ export function doctorSentences({
     lang: 'zh',
     subject: words.subject,
     detail: withValues(words.detail, cause.values),
-    remedy: withValues(words.remedy, cause.values),
+    remedy: withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) }),
   }
+}
+
+/** The remedy that one of several values of a finding names; that of the platform for a newer one. */
+function remedyFor({ remedies = {} }: FindingWords, values: NonNullable<Finding['cause']>['values']) {
+  const code = String(values['remedyCode'])
+  return Object.hasOwn(remedies, code) ? { remedy: withValues(String(remedies[code]), values) } : {}
 }
