@@ -1,7 +1,6 @@
 import { VALUES } from '../../../api/generated.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { eventObject } from '../../../api/event-stream.ts'
-import { localAmount } from '../../../i18n/local.ts'
 import type { ListSource } from '../../../parts/list/use-list.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
 import type { StatusBadgeProps, Tone } from '../../../parts/status-badge.tsx'
@@ -20,7 +19,7 @@ export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
   failed: 'danger',
 }
 
-/** How a payment is shown: one that needs a person by the reason for that, one that was refunded by what is back. */
+/** How a payment is shown: one that needs a person by the reason for that, one of which money went back by how much. */
 export function paymentBadge(payment: Payment): StatusBadgeProps & { readonly tone: Tone } {
   const { status, attention, needs_person, refunded_cents } = payment
   const { statuses, attentions, refundFailed, refunded, partlyRefunded } = paymentWords()
@@ -28,7 +27,7 @@ export function paymentBadge(payment: Payment): StatusBadgeProps & { readonly to
     return { tone: 'danger', label: attention === null ? refundFailed : attentions[attention] }
   if (refunded_cents === 0) return { tone: PAYMENT_TONES[status], label: statuses[status] }
   if (leftCents(payment) <= 0) return { tone: 'quiet', label: refunded }
-  return { tone: 'warning', label: partlyRefunded(localAmount(refunded_cents)) }
+  return { tone: 'warning', label: partlyRefunded }
 }
 
 /** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */

@@ -89,7 +89,12 @@ function reconciliationColumns(
   const { fields, statuses } = words
   return [
     { key: 'date', title: fields.date, cell: ({ date }) => date },
-    { key: 'channel', title: fields.channel, cell: ({ channel }) => <bdi>{channel}</bdi> },
+    {
+      key: 'channel',
+      title: fields.channel,
+      isFromMedium: true,
+      cell: ({ channel }) => <bdi>{channel}</bdi>,
+    },
     {
       key: 'status',
       title: fields.status,
