@@ -300,7 +300,7 @@ const TASKS: readonly Task[] = [
         .waitFor()
       await user.press('Alt+ArrowRight')
     },
-    done: (page, name) => toast(page, `${name}: Resolved`),
+    done: (page, name) => toast(page, `\u2068${name}\u2069: Resolved`),
   },
   {
     name: 'ask a colleague in a comment',
