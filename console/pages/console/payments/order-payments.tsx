@@ -58,12 +58,12 @@ export function OrderPayments({ order }: { readonly order: Order }) {
 function paymentEntry(payment: Payment) {
   const { id, created_at, amount_cents, refunded_cents, channel } = payment
   const { tone, label } = paymentBadge(payment)
-  const amounts = [amount_cents, ...(refunded_cents > 0 ? [-refunded_cents] : [])].map(localAmount)
+  const back = refunded_cents > 0 ? ` (${localAmount(refunded_cents)})` : ''
   return {
     key: id,
     at: created_at,
     tone,
-    title: <a href={pathOf('payments', id)}>{[...amounts, label].join(' · ')}</a>,
+    title: <a href={pathOf('payments', id)}>{`${localAmount(amount_cents)} · ${label}${back}`}</a>,
     note: <bdi>{channel}</bdi>,
   }
 }

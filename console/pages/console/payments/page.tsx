@@ -83,7 +83,7 @@ function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableC
       cell: ({ amount_cents, refunded_cents }) => (
         <>
           {localAmount(amount_cents)}
-          {refunded_cents > 0 && <span class="row-note">{localAmount(-refunded_cents)}</span>}
+          {refunded_cents > 0 && <span class="row-note">{`−${localAmount(refunded_cents)}`}</span>}
         </>
       ),
     },

@@ -124,7 +124,7 @@ function SettingRow({ setting }: { readonly setting: Setting }) {
         {description !== '' && <p class="setting-about">{description}</p>}
       </th>
       <td class="mono">
-        <SettingValue value={value} />
+        <SettingValue value={isDefault(setting) ? value.replaceAll('`', '') : value} />
       </td>
       <td>
         {isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{sourceText(source)}</bdi>}
