@@ -8,6 +8,7 @@ import { RECOGNITION_REMEDIES } from '../../../../programs/backup/host/platform-
 import { TIMER_REMEDIES } from '../../../../programs/backup/install/timer-faults.ts'
 import { POSTGRES_REMEDIES } from '../../../../src/store/dialects/postgres-failure.ts'
 import { language } from '../../../i18n/language.ts'
+import { localTime } from '../../../i18n/local.ts'
 import { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
 import { doctorSentences, loadChineseFindings } from './doctor-words.ts'
 
@@ -33,6 +34,9 @@ test('a finding is in the language of the reader, by its code, whatever the plat
   await loadChineseFindings()
   const { subject, detail } = doctorSentences(finding)
   assert.deepEqual([subject, detail], ['无法投递的消息', '1,200 条被永久拒绝'])
+  const late = fault('nightly backup', 'night_late', { at: '2026-01-31T02:00:00.000Z' })
+  const said = doctorSentences({ detail: '', remedy: '', cause: late.cause ?? null }).detail
+  assert.equal(said, `上次成功于 ${localTime('2026-01-31T02:00:00Z')}`)
   const newer = { ...finding, cause: { code: 'constructor' as FindingCode, values: {} } }
   assert.equal(doctorSentences(newer).detail, 'other words')
 })

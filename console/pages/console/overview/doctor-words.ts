@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { language } from '../../../i18n/language.ts'
+import { localTime } from '../../../i18n/local.ts'
 import { withValues } from '../../../parts/failure-words.ts'
 import type { DOCTOR_FINDINGS_ZH, FindingWords } from './doctor-findings-zh.ts'
 
@@ -31,14 +32,26 @@ export function doctorSentences({
 }: Pick<Finding, 'detail' | 'remedy' | 'cause'>): DoctorSentences {
   const chinese = language.value === 'zh' ? chineseFindings.value : null
   if (cause === null || chinese === null || !Object.hasOwn(chinese, cause.code))
-    return { lang: 'en', subject: undefined, detail, remedy }
+    return {
+      lang: 'en',
+      subject: undefined,
+      detail: withLocalTimes(detail),
+      remedy: remedy && withLocalTimes(remedy),
+    }
   const words = chinese[cause.code]
   return {
     lang: 'zh',
     subject: words.subject,
-    detail: withValues(words.detail, cause.values),
-    remedy: withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) }),
+    detail: withLocalTimes(withValues(words.detail, cause.values)),
+    remedy: withLocalTimes(withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) })),
   }
+}
+
+// RFC 3339 in UTC, as the platform writes every time.
+const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
+
+function withLocalTimes(text: string): string {
+  return text.replaceAll(TIMES, (time) => localTime(time))
 }
 
 /** The remedy that one of several values of a finding names; that of the platform for a newer one. */
