@@ -37,6 +37,12 @@ test('a finding is in the language of the reader, by its code, whatever the plat
   const late = fault('nightly backup', 'night_late', { at: '2026-01-31T02:00:00.000Z' })
   const said = doctorSentences({ detail: '', remedy: '', cause: late.cause ?? null }).detail
   assert.equal(said, `上次成功于 ${localTime('2026-01-31T02:00:00Z')}`)
+  const run = fault('messages', 'bus_lost', {
+    at: '2026-01-31T02:00:00Z',
+    command: 'replay --since 2026-01-31T02:00:00Z',
+  })
+  const { remedy } = doctorSentences({ detail: '', remedy: '', cause: run.cause ?? null })
+  assert.match(String(remedy), /replay --since 2026-01-31T02:00:00Z$/)
   const newer = { ...finding, cause: { code: 'constructor' as FindingCode, values: {} } }
   assert.equal(doctorSentences(newer).detail, 'other words')
 })

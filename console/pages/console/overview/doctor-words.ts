@@ -32,26 +32,25 @@ export function doctorSentences({
 }: Pick<Finding, 'detail' | 'remedy' | 'cause'>): DoctorSentences {
   const chinese = language.value === 'zh' ? chineseFindings.value : null
   if (cause === null || chinese === null || !Object.hasOwn(chinese, cause.code))
-    return {
-      lang: 'en',
-      subject: undefined,
-      detail: withLocalTimes(detail),
-      remedy: remedy && withLocalTimes(remedy),
-    }
+    return { lang: 'en', subject: undefined, detail: withLocalTimes(detail, cause), remedy }
   const words = chinese[cause.code]
   return {
     lang: 'zh',
     subject: words.subject,
-    detail: withLocalTimes(withValues(words.detail, cause.values)),
-    remedy: withLocalTimes(withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) })),
+    detail: withLocalTimes(withValues(words.detail, cause.values), cause),
+    remedy: withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) }),
   }
 }
 
 // RFC 3339 in UTC, as the platform writes every time.
-const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-function withLocalTimes(text: string): string {
-  return text.replaceAll(TIMES, (time) => localTime(time))
+/** Only where a whole value is a time: one in a command stays as the command needs it. */
+function withLocalTimes(detail: string, cause: Finding['cause']): string {
+  const times = Object.values(cause?.values ?? {})
+    .map(String)
+    .filter((value) => TIME.test(value))
+  return times.reduce((text, time) => text.replace(time, () => localTime(time)), detail)
 }
 
 /** The remedy that one of several values of a finding names; that of the platform for a newer one. */

@@ -39,5 +39,7 @@ function findingOf(
   const remedyCode = declared.idOf(alarmId) ?? alarmId
   const text = [title, body].filter((each) => each !== '').join(': ')
   const values = { since: toRfc3339(firstAt), text: text.replaceAll('\n', ' ') }
-  return [warning(alarmId, 'alert_open', { ...values, remedy: own.whatToDo, remedyCode })]
+  // It is written for docs/reference.
+  const remedy = own.whatToDo.replaceAll('`', '')
+  return [warning(alarmId, 'alert_open', { ...values, remedy, remedyCode })]
 }
