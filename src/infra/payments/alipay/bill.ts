@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../../../kernel/cents.ts'
 import { textOf } from '../json.ts'
 import { linesOf } from '../lines.ts'
 import { toNumber } from '../marks.ts'

@@ -13,7 +13,7 @@ import {
   type ChannelSettings,
 } from '../../../ports/payments.ts'
 import { formatBeijingTime, parseBeijingTime } from '../beijing-time.ts'
-import { formatCents, parseCents } from '../cents.ts'
+import { formatCents, parseCents } from '../../../kernel/cents.ts'
 import { parseMembers, textOf, type Members } from '../json.ts'
 import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
 import { unusableAnswer } from '../provider-connection.ts'

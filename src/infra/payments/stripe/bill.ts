@@ -1,6 +1,6 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents } from '../cents.ts'
+import { amountFault, parseCents } from '../../../kernel/cents.ts'
 import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
 import { linesOfFile } from '../lines.ts'
 import { toNumber } from '../marks.ts'
