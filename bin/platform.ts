@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { BackupCommands } from '../src/app/commands/backup.ts'
 import type { CommandContext } from '../src/app/commands/context.ts'
-import { isJournal, journalError } from '../src/app/commands/journal.ts'
+import { isJournal, journalError } from '../src/app/commands/service-manager.ts'
 import type { Shell } from '../src/app/commands/shell/index.ts'
 import { versionText } from '../src/app/version.ts'
 import { ConfigError } from '../src/config/config-error.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ERROR_CODES } from '../../src/app/domains.ts'
-import { fieldFault, FAULTS, type ErrorValues, type FaultCode } from '../../src/kernel/faults.ts'
+import { fieldFault, FAULTS, type ErrorValues, type FaultCode } from '../../src/kernel/errors.ts'
 import { UNEXPLAINED, UNREACHABLE } from '../api/operations.ts'
 import { language, type Language } from '../i18n/language.ts'
 import { describeFailure, describeFault } from './failure-words.ts'

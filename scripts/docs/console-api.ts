@@ -1,7 +1,7 @@
 import { FINDINGS } from '../../src/app/doctor/findings.ts'
 import { ORDER_MOVES } from '../../src/domains/orders/model.ts'
 import { TICKET_MOVES } from '../../src/domains/tickets/model.ts'
-import { FAULTS } from '../../src/kernel/faults.ts'
+import { FAULTS } from '../../src/kernel/errors.ts'
 import { eventSchemas, GENERATED_NOTE, jsonBodyOf, operationTable } from './client-api.ts'
 import { operationsOf, type OpenApiDocument, type PlacedOperation } from './open-api.ts'
 

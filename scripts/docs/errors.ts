@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../../src/app/domains.ts'
 import { FINDINGS } from '../../src/app/doctor/findings.ts'
-import { FAULTS } from '../../src/kernel/faults.ts'
+import { FAULTS } from '../../src/kernel/errors.ts'
 import { COMMON_ERRORS, type ErrorCode } from '../../src/wire/error-codes.ts'
 import { anchored, code, page, table } from './markdown.ts'
 

@@ -1,7 +1,17 @@
 import type { Config } from '../config/config.ts'
 import { readChannelSecrets, type PaymentChannelConfig } from '../config/payments.ts'
 import { systemClock } from '../kernel/clock.ts'
-import type { PaymentChannel } from '../ports/payments.ts'
+import type { ChannelDeps } from '../infra/payments/provider-connection.ts'
+import type { ChannelKind, ChannelSettings, PaymentChannel } from '../ports/payments.ts'
+
+type CreateChannel = (settings: ChannelSettings, deps: ChannelDeps) => PaymentChannel
+
+/** Only the adapters of configured channels are loaded. */
+const ADAPTERS: Readonly<Record<ChannelKind, () => Promise<CreateChannel>>> = {
+  stripe: async () => (await import('../infra/payments/stripe/index.ts')).createStripe,
+  wechatpay: async () => (await import('../infra/payments/wechatpay/index.ts')).createWechatPay,
+  alipay: async () => (await import('../infra/payments/alipay/index.ts')).createAlipay,
+}
 
 /**
  * The configured payment channels by name, for a process with the api or the worker; `resources` ends them. Throws a
@@ -27,7 +37,6 @@ export async function openConfigured(config: Config, channel: PaymentChannelConf
   const { currency, publicUrl = '', timeZone } = config.payments
   const { name, kind, apiUrl } = channel
   const callbackUrl = `${publicUrl}/payments/callbacks/${name}`
-  // Only an installation with channels loads them.
-  const { openChannel } = await import('../infra/payments/open-channel.ts')
-  return openChannel({ name, kind, apiUrl, currency, callbackUrl, secrets }, { clock: systemClock, timeZone })
+  const create = await ADAPTERS[kind]()
+  return create({ name, kind, apiUrl, currency, callbackUrl, secrets }, { clock: systemClock, timeZone })
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { settingsWithSecrets, type Config, type LoadedConfig } from '../config/config.ts'
 import type { ModuleName } from '../config/value-types.ts'
 import type { AuditKeys } from '../domains/audit/index.ts'
@@ -14,12 +15,11 @@ import { explainRefusal } from './database.ts'
 import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
-import { openFilesNotice } from './open-files.ts'
 import { receiverCodes } from './receivers.ts'
-import { ServingRecord } from '../store/work/serving.ts'
+import { ServingRecord } from '../store/work/marks.ts'
 import { VERSION } from './version.ts'
 
-export interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
+interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
   readonly config: Config
   /** The settings in effect, for people. */
   readonly settings: LoadedConfig['settings']
@@ -154,4 +154,23 @@ async function warnOfLostAuditKeys({ config, domains, logger }: Base): Promise<v
 async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promise<void> {
   const admin = await domains.users.users.ensureFirstAdmin()
   if (admin) onFirstAdmin(admin)
+}
+
+// Each connection needs one, and so does each file of the database and each thread that reads it.
+const FEWEST = 1_024
+
+/** What to say of a process that may open few files; Node.js ends the connections beyond them without a word. */
+export function openFilesNotice(limits = readLimits()): string | undefined {
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  if (soft === undefined || Number(soft) >= FEWEST) return undefined
+  return `this process may open ${soft} files, and ends the connections beyond them: allow it ${FEWEST} or more (LimitNOFILE= of the unit, ulimit -n)`
+}
+
+/** Empty where there is no such file, as on systems other than Linux. */
+function readLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    return ''
+  }
 }

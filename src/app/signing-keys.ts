@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { readJwtSecret, readOrCreateJwtSecret } from '../config/secrets.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { AppError } from '../kernel/errors.ts'
-import type { SentenceCause } from '../kernel/faults.ts'
+import { AppError, type SentenceCause } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { DAY, toRfc3339 } from '../kernel/time.ts'
@@ -14,9 +13,10 @@ import {
   recordReplacedKeys,
   recordSigningKeys,
   type ReplacedKeys,
-} from '../store/signing-key-mark.ts'
+  listServing,
+  type ServingProcess,
+} from '../store/work/marks.ts'
 import type { Reads, Store, Tx } from '../store/store.ts'
-import { listServing, type ServingProcess } from '../store/work/serving.ts'
 
 interface KeyConfig extends Pick<Config, 'dataDir'> {
   readonly auth: Pick<Config['auth'], 'jwtSecrets'>

@@ -1,6 +1,5 @@
 import { BlockList, isIPv4 } from 'node:net'
-import { isPrivateHost } from '../kernel/addresses.ts'
-import { parsePostgresUrl } from '../kernel/postgres-url.ts'
+import { isPrivateHost, parsePostgresUrl } from '../kernel/addresses.ts'
 import { Secret } from '../kernel/secret.ts'
 import { parseList, resolvePath, valueType } from './value-types.ts'
 

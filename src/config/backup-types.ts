@@ -1,4 +1,4 @@
-import { isTimeZone } from '../kernel/weekly.ts'
+import { isTimeZone } from '../kernel/time.ts'
 import { linkedTimeZone } from './system-time-zone.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
 

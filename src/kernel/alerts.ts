@@ -1,5 +1,4 @@
-import { AppError } from './errors.ts'
-import { fieldFault } from './faults.ts'
+import { AppError, fieldFault } from './errors.ts'
 import { REDACTED } from './secret.ts'
 
 /** How severe a firing alert is, the most severe first (docs/specification.md, Alerts). */

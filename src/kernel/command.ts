@@ -1,4 +1,4 @@
-import { fieldFault, type ErrorDetail } from './faults.ts'
+import { fieldFault, type ErrorDetail } from './errors.ts'
 /** The types of a command's parameter; an `enum` is a text out of a list. */
 export const PARAMETER_TYPES = ['string', 'integer', 'boolean', 'enum'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../kernel/token-bucket.ts'
+import type { RateLimit } from '../kernel/waiting.ts'
 import type { Tx } from '../store/store.ts'
 
 /** Where a message leads: to the alert in the console, to its runbook, or to what else it is about. */

@@ -1,8 +1,20 @@
-import { sql, type Generated } from 'kysely'
-import { encodeValue } from './statement.ts'
+import { sql, type Generated, type Kysely, type SelectQueryBuilder } from 'kysely'
+import { encodeValue, toSnake, statement, type QueryOf, type Statement } from './statement.ts'
+import type { Capabilities } from './dialects/capabilities.ts'
+import { lockRows } from './locking.ts'
+import {
+  pagesOf,
+  type Conditions,
+  type FilterOf,
+  type ListQuery,
+  type PageOptions,
+  type ReadPage,
+  type SelectedRow,
+} from './pages.ts'
+import type { Queries } from './store.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
-export interface Codec<Value, Stored> {
+interface Codec<Value, Stored> {
   encode(value: Value): Stored
   decode(stored: Stored): Value
 }
@@ -154,7 +166,47 @@ export function defineColumns<D extends Declaration>(declaration: D): Columns<D>
   return new Columns(declaration)
 }
 
-/** The name of a column in the database: `notAfter` → `not_after`. */
-export function toSnake(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+// oxlint-disable-next-line typescript/no-explicit-any -- the columns of any table
+type AnyColumns = Columns<any>
+// oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
+type Lockable<R> = SelectQueryBuilder<any, any, R>
+type DatabaseOf<T> = { [Name in keyof T]: TableOf<T[Name]> }
+type Parameter<P> = <K extends keyof P & string>(name: K) => P[K]
+
+/** The tables of one domain: their names, and queries that are typed by them and see no others. */
+interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
+  readonly names: readonly (keyof T & string)[]
+  /** The query builder for these tables. */
+  db(queries: Queries): Kysely<DatabaseOf<T>>
+  /** A prepared statement on these tables; see {@link statement}. */
+  statement<P extends object, R = never>(
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
+  ): Statement<P, R>
+  /** A query as two prepared statements: as it is, and with its rows locked until the end of the transaction. */
+  lockable<P extends object, R>(
+    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>) => Lockable<R>,
+  ): readonly [find: Statement<P, R>, lock: Statement<P, R>]
+  /** A list of the rows of one of these tables; see {@link pagesOf}. */
+  pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>>(
+    options: PageOptions<keyof C & string, Name, keyof TableOf<T[Name]> & string>,
+    select: (db: Kysely<DatabaseOf<T>>) => Q,
+    conditions: C,
+  ): ReadPage<FilterOf<C>, SelectedRow<Q>>
+}
+
+/** Declares the tables of a domain, each by its name in the database. */
+export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables: T): Schema<T> {
+  return {
+    names: Object.keys(tables),
+    db: ({ db }) => db as never,
+    statement: (build) => statement(build as never),
+    lockable: (build) => [
+      statement(build as never),
+      statement(
+        (db, value, capabilities) =>
+          build(db as never, value).$call(lockRows(capabilities)) as QueryOf<never>,
+      ),
+    ],
+    pages: pagesOf,
+  }
 }

@@ -5,8 +5,7 @@ import { plansOf } from '../../test/support/query-plan.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import { OLDEST_FIRST } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
-import { defineColumns, integer } from './columns.ts'
-import { schemaOf } from './schema.ts'
+import { defineColumns, integer, schemaOf } from './columns.ts'
 
 const START = Date.UTC(2026, 0, 31)
 

@@ -9,7 +9,7 @@ import { AppError } from '../kernel/errors.ts'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
 import { noMetrics, type Metrics } from '../kernel/metrics.ts'
 import { monitorStore } from './monitor.ts'
-import { isCheckDue } from './work/process-mark.ts'
+import { isCheckDue } from './work/marks.ts'
 import type { Store, Tx } from './store.ts'
 import { storeUnavailable } from './unavailable.ts'
 

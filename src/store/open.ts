@@ -1,10 +1,11 @@
-import type { Clock } from '../kernel/clock.ts'
+import { systemClock, type Clock } from '../kernel/clock.ts'
 import { readOnlyError } from '../kernel/errors.ts'
-import type { Logger } from '../kernel/logger.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import { silentLogger, type Logger } from '../kernel/logger.ts'
+import { noMetrics, type Metrics } from '../kernel/metrics.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PostgresOptions } from './dialects/postgres.ts'
 import type { SqliteOptions } from './dialects/sqlite.ts'
+import type { RestoreTarget } from './files/restore-target.ts'
 import { monitorStore, type MonitoredStore } from './monitor.ts'
 import type { Store } from './store.ts'
 import { STORE_LIMITS, type StoreLimits } from './timeout.ts'
@@ -36,6 +37,19 @@ export async function openStore({
   return monitorStore(store, { ...rest, checkMs: parts.limits.checkMs })
 }
 
+/** Runs `use` with the database of that address, for what neither logs nor measures, and closes it. */
+export async function useStore<T>(
+  options: Pick<StoreOptions, 'database' | 'readOnly'>,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({ ...options, clock: systemClock, metrics: noMetrics, logger: silentLogger })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
 /** Loads the module of that engine only. */
 async function openEngine(
   database: DatabaseAddress,
@@ -47,6 +61,16 @@ async function openEngine(
   }
   const { openPostgres } = await import('./dialects/postgres.ts')
   return openPostgres({ ...parts, url: database.url })
+}
+
+/** The restoration of the database at that address. */
+export async function restoreTarget(database: DatabaseAddress): Promise<RestoreTarget> {
+  if (database.kind === 'sqlite') {
+    const { sqliteRestore } = await import('./dialects/sqlite-restore.ts')
+    return sqliteRestore(database.path)
+  }
+  const { postgresRestore } = await import('./dialects/postgres-restore.ts')
+  return postgresRestore(database.url)
 }
 
 /** The same store, with every write refused as `read_only`. */

@@ -5,8 +5,7 @@ import { sql } from 'kysely'
 import { plansOf } from '../../test/support/query-plan.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import type { Page, PageOrder, PagePosition, SortKey } from '../kernel/page.ts'
-import { defineColumns, generated, integer, text, type NewRowOf, type RowOf } from './columns.ts'
-import { schemaOf } from './schema.ts'
+import { defineColumns, generated, integer, text, type NewRowOf, type RowOf, schemaOf } from './columns.ts'
 
 const COLUMNS = defineColumns({ seq: generated(), endsAt: integer().nullable(), name: text() })
 const { db, pages } = schemaOf({ items: COLUMNS })

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import type { PageOrder, SortKey, SortValue } from '../kernel/page.ts'
-import { toSnake } from './columns.ts'
 import type { Capabilities } from './dialects/capabilities.ts'
+import { toSnake } from './statement.ts'
 
 /**
  * Orders the rows of a query, and keeps those after the position `after`. Its values may be placeholders, except null. If

@@ -4,9 +4,8 @@ import { sql } from 'kysely'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import type { PageRequest } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
-import { defineColumns, integer, text } from './columns.ts'
-import { sizeOf } from './row-sizes.ts'
-import { schemaOf } from './schema.ts'
+import { defineColumns, integer, text, schemaOf } from './columns.ts'
+import { sizeOf } from './pages.ts'
 import type { Queries } from './store.ts'
 
 const START = Date.UTC(2026, 0, 31)

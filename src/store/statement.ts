@@ -83,3 +83,8 @@ class Parameter {
 export function encodeValue(value: unknown, encode: (value: unknown) => unknown): unknown {
   return value instanceof Parameter ? value.encoded(encode) : encode(value)
 }
+
+/** The name of a column in the database: `notAfter` → `not_after`. */
+export function toSnake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Compilable } from 'kysely'
 import type { Capabilities } from './dialects/capabilities.ts'
 import type { SnapshotSteps } from '../ports/database-files.ts'
 import type { Database, Statement } from './statement.ts'
+import type { Logger } from '../kernel/logger.ts'
 
 /** Runs queries: outside of transactions, or in one. */
 export interface Queries {
@@ -101,5 +103,42 @@ export function readsAside({ capabilities, read, readAside }: Store): Reads {
       const { text, values } = statement.bind(capabilities.dialect, read.db, parameters)
       return readAside({ compile: () => CompiledQuery.raw(text, [...values]) as never })
     },
+  }
+}
+
+// In rows, as in ReadGate, but a change costs more than a read: after so much work, some milliseconds, a transaction goes on
+// in the next turn of the event loop.
+const TURN_LIMIT = 250
+
+/** Counts the work of one transaction in this turn of the event loop. */
+export class TurnCost {
+  #cost = 0
+
+  /** Adds to it; the promise resolves in the next turn when it is enough for this one. */
+  spend(rows: number): Promise<void> | undefined {
+    this.#cost += rows
+    if (this.#cost < TURN_LIMIT) return undefined
+    this.#cost = 0
+    return nextTurn()
+  }
+}
+
+/** Runs a long computation in the turns of a transaction. Each step yields how much it has done, in rows. */
+export async function inTurns<T>(tx: Pick<Tx, 'spend'>, steps: Generator<number, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await tx.spend(step.value)
+  }
+}
+
+/** Calls the listeners of a commit. One that throws is logged: the commit stands, and the others are called. */
+export function callListeners(listeners: readonly (() => void)[], logger: Logger): void {
+  for (const listener of listeners) {
+    try {
+      listener()
+    } catch (error) {
+      logger.error({ error }, 'a listener of a committed transaction has failed')
+    }
   }
 }

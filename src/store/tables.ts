@@ -1,5 +1,4 @@
-import { defineColumns, integer, text } from './columns.ts'
-import { schemaOf } from './schema.ts'
+import { defineColumns, integer, text, schemaOf } from './columns.ts'
 
 /** An answer that is stored under an `Idempotency-Key`. */
 const idempotencyKeys = defineColumns({

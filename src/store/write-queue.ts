@@ -1,11 +1,11 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Histogram, Metrics } from '../kernel/metrics.ts'
 import { backoffMs } from '../kernel/waiting.ts'
 import { bindTrace } from '../kernel/trace.ts'
-import { callListeners } from './listeners.ts'
-import type { Tx, TransactionCallback, WriteOptions } from './store.ts'
+import { callListeners, type Tx, type TransactionCallback, type WriteOptions } from './store.ts'
 import { ReusableTimeout } from './timeout.ts'
 import { transactionTimeout, WriteLockHeld } from './unavailable.ts'
 
@@ -206,7 +206,7 @@ export class WriteQueue {
       left = this.#withoutTimedOut(left)
       if (left.length === 0) return []
       // Waiting inside the engine would stop the event loop, and with it every client.
-      await delay(backoffMs(LOCK_BACKOFF, attempt))
+      await pause(backoffMs(LOCK_BACKOFF, attempt))
     }
   }
 
@@ -273,12 +273,4 @@ export class WriteQueue {
 
 function toFailure(error: unknown, unavailable: (cause: unknown) => unknown): unknown {
   return error instanceof AppError ? error : unavailable(error)
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

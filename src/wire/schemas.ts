@@ -1,5 +1,5 @@
 import { Type, type TProperties } from 'typebox'
-import type { ErrorValues, FaultCode, SentenceCause } from '../kernel/faults.ts'
+import type { ErrorValues, FaultCode, SentenceCause } from '../kernel/errors.ts'
 
 /** An object on the wire; unknown fields are rejected. */
 export function Fields<P extends TProperties>(

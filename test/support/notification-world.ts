@@ -6,7 +6,7 @@ import { singleRouting, type Routing } from '../../src/domains/alerts/notificati
 import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
 import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
-import type { RobotKind } from '../../src/infra/robots/robot.ts'
+import type { RobotKind } from '../../src/infra/robots/adapter.ts'
 import type { DeclaredAlerts } from '../../src/kernel/alerts.ts'
 import { silentLogger, type Logger } from '../../src/kernel/logger.ts'
 import { noMetrics, type Metrics } from '../../src/kernel/metrics.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { RobotKind } from '../../src/infra/robots/robot.ts'
+import type { RobotKind } from '../../src/infra/robots/adapter.ts'
 
 /** Doubles of the group robots with the documented rules: signature, rate, size, format. */
 export interface RobotDoubles extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { createHttpServer } from '../../src/infra/http/server.ts'
-import { tunnelsPageRoutes } from '../../src/infra/ws/tunnels-page.ts'
+import { tunnelsPageRoutes } from '../../src/infra/http/pages/pages.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'

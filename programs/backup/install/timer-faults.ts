@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { linkedTimeZone } from '../../../src/config/system-time-zone.ts'
-import { sentenceWith } from '../../../src/kernel/faults.ts'
+import { sentenceWith } from '../../../src/kernel/errors.ts'
 import type { InstalledProgram, InstallSettings } from './settings.ts'
 import { authorshipOf } from './unit-text.ts'
 import { unitsFor } from './units.ts'

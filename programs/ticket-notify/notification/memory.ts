@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
-import type { BucketState } from '../../../src/kernel/token-bucket.ts'
+import type { BucketState } from '../../../src/kernel/waiting.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { errorMessage } from '../../../src/kernel/errors.ts'
 import { SECOND } from '../../../src/kernel/time.ts'

@@ -1,4 +1,4 @@
-import { sentenceWith, type ErrorValues } from '../../kernel/faults.ts'
+import { sentenceWith, type ErrorValues } from '../../kernel/errors.ts'
 import { FINDINGS, type FindingCode } from '../doctor/findings.ts'
 
 /** The command that starts the missing message bus, if one of these servers is on this host and without TLS. */

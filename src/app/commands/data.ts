@@ -20,12 +20,12 @@ import type { PagePosition } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/database-files.ts'
-import { hashFile } from '../../store/files/file-hash.ts'
+import { hashFile } from '../../store/files/thread.ts'
 import { executionReasons } from '../../store/migrations/0025-execution-reasons.ts'
-import { requireFormat, restoreTarget } from '../../store/files/restore.ts'
+import { restoreTarget } from '../../store/open.ts'
 import { schemaStatus } from '../../store/migrate.ts'
 import type { Tx } from '../../store/store.ts'
-import { verifySnapshot } from '../../store/files/verify-snapshot.ts'
+import { requireFormat, verifySnapshot } from '../../store/files/snapshot-formats.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
 import { keepAuditSeal, readAuditSeal } from '../../config/secrets.ts'
@@ -253,7 +253,7 @@ export async function restoreBackup(
   const { database } = loaded.config
   const path = resolve(context.cwd, file)
   requireFile(path, loaded)
-  await requireFormat(path, database)
+  await requireFormat(path, database.kind)
   // Its error names the database; a SQLite file may be missing or damaged, and is restored all the same.
   if (database.kind === 'postgres') await withDatabase(loaded, (store) => store.check())
   const target = await restoreTarget(database)

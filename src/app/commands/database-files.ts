@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import type { DatabaseFiles, SnapshotSteps } from '../../ports/database-files.ts'
 import { CAPABILITIES } from '../../store/dialects/capabilities.ts'
-import { hashFile } from '../../store/files/file-hash.ts'
-import { inspectSnapshot, restoredFile } from '../../store/files/inspect-database.ts'
-import { type DatabaseAddress, openStore } from '../../store/open.ts'
+import { hashFile } from '../../store/files/thread.ts'
+import { inspectSnapshot, restoredFile } from '../../store/files/snapshot-formats.ts'
+import { type DatabaseAddress, useStore } from '../../store/open.ts'
 import { createSnapshots } from '../../store/files/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -36,11 +33,5 @@ async function withReadOnlyStore<T>(
 ): Promise<T> {
   if (database.kind === 'sqlite' && !existsSync(database.path))
     throw new AppError('not_found', 'file_not_found', `There is no database ${database.path}.`)
-  const parts = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
-  const store = await openStore({ database, readOnly: true, ...parts })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
+  return useStore({ database, readOnly: true }, use)
 }

@@ -5,7 +5,7 @@ import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
-import { readBusStream } from '../../store/bus-stream-mark.ts'
+import { readBusStream } from '../../store/work/marks.ts'
 import { commandDomains } from './command-domains.ts'
 import {
   commandRecord,

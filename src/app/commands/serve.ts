@@ -11,8 +11,7 @@ import { startPlatform, type Platform } from '../platform.ts'
 import { COMMIT, VERSION } from '../version.ts'
 import { busRemedy } from './bus-hint.ts'
 import { configOf, type CommandContext, type ConfigOptions, stopSignal } from './context.ts'
-import { isJournal } from './journal.ts'
-import { connectServiceManager } from './service-manager.ts'
+import { isJournal, connectServiceManager } from './service-manager.ts'
 import { releaseStartMemory } from './start-memory.ts'
 
 const STOP_LIMIT_MS = 9 * SECOND // docs/specification.md, Limits: a process ends within 10 s

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { fstatSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { silentLogger } from '../../kernel/logger.ts'
-import { connectServiceManager } from './service-manager.ts'
+import { connectServiceManager, isJournal, journalError } from './service-manager.ts'
 
 const SOCKET = { NOTIFY_SOCKET: '/run/systemd/notify' }
 
@@ -78,4 +80,18 @@ test('a report that fails is logged, and stops nothing', async () => {
   const manager = connectServiceManager(SOCKET, logger, () => Promise.reject(new Error('not there')))
   manager.ready()
   assert.deepEqual(await warned.promise, { state: ['READY=1'], error: 'not there' })
+})
+
+test('only the output whose device and inode the variable has is the journal', async () => {
+  await using file = await open(import.meta.filename)
+  const { dev, ino } = fstatSync(file.fd)
+  assert.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino}` }, file.fd), true)
+  assert.equal(isJournal({ JOURNAL_STREAM: `${dev}:${ino}0` }, file.fd), false)
+  assert.equal(isJournal({}, file.fd), false)
+  assert.equal(isJournal({ JOURNAL_STREAM: '' }, 1_000_000), false)
+  assert.equal(isJournal({ JOURNAL_STREAM: '1:1' }, 1_000_000), false)
+})
+
+test('every line of an error has the priority', () => {
+  assert.equal(journalError('one\ntwo\n'), '<3>one\n<3>two\n')
 })

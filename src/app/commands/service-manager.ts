@@ -1,10 +1,12 @@
+import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
+import { fstatSync } from 'node:fs'
 import type { Environment } from '../../config/env.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 
 /** Reports the state of this process to systemd, as units with `Type=notify` require. */
-export interface ServiceManager extends Disposable {
+interface ServiceManager extends Disposable {
   /** All listeners are open. From now on the watchdog is kept from ending this process. */
   ready(): void
   stopping(): void
@@ -55,9 +57,25 @@ export function connectServiceManager(
 }
 
 /** Node.js has no datagram sockets of the family AF_UNIX, so the program of systemd sends them. */
-function systemdNotify(state: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: NOTIFY_LIMIT_MS, killSignal: 'SIGKILL' } as const
-    execFile('systemd-notify', [...state], options, (error) => (error ? reject(error) : resolve()))
-  })
+async function systemdNotify(state: readonly string[]): Promise<void> {
+  await run('systemd-notify', [...state], { timeout: NOTIFY_LIMIT_MS, killSignal: 'SIGKILL' })
+}
+
+const run = promisify(execFile)
+
+/** Whether what is written to this file descriptor goes to the journal of systemd: $JOURNAL_STREAM in systemd.exec(5). */
+export function isJournal({ JOURNAL_STREAM: stream }: Environment, fd: number): boolean {
+  // A child of the service has the variable, too, and an output of its own.
+  if (!stream) return false
+  try {
+    const { dev, ino } = fstatSync(fd)
+    return stream === `${dev}:${ino}`
+  } catch {
+    return false
+  }
+}
+
+/** The lines of an error with its priority in the journal, which journald takes off: sd-daemon(3). */
+export function journalError(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '<3>')
 }

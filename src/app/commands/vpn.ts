@@ -1,13 +1,19 @@
+import { styleText } from 'node:util'
 import { readFileSync, type Stats } from 'node:fs'
 import { resolve } from 'node:path'
-import { createVpnClient, parseGatewayAddress, type VpnEnd } from '../../../programs/vpn-client/index.ts'
+import {
+  createVpnClient,
+  parseGatewayAddress,
+  type VpnEnd,
+  type VpnEvent,
+  type VpnState,
+} from '../../../programs/vpn-client/index.ts'
 import { withFile } from '../../config/private-file.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { type CommandContext, stopSignal } from './context.ts'
-import { jsonLine, textLine } from './vpn-lines.ts'
 
-export interface VpnConnectOptions {
+interface VpnConnectOptions {
   readonly gateway: readonly string[]
   readonly tokenFile: string
   readonly device?: string
@@ -94,4 +100,33 @@ function tokenIn(name: string, file: number, stats: Stats): Secret {
 function exposure(name: string, { mode }: Stats): string | undefined {
   if ((mode & READABLE_BY_OTHERS) === 0) return undefined
   return `${JSON.stringify(name)} can be read by other users; run chmod 600 on it`
+}
+
+const STYLES = {
+  connecting: 'cyan',
+  connected: 'green',
+  disconnected: 'red',
+  expiring: 'yellow',
+} as const satisfies Readonly<Record<VpnState, string>>
+const STATE_WIDTH = 'disconnected'.length
+const ADDRESS_WIDTH = '255.255.255.255'.length
+
+export function jsonLine(event: VpnEvent): string {
+  return `${JSON.stringify(event)}\n`
+}
+
+/** Lines in columns; the column of the gateway is as wide as the longest of these. */
+export function textLine(gateways: readonly string[], colours: boolean): (event: VpnEvent) => string {
+  const gatewayWidth = Math.max(...gateways.map((gateway) => gateway.length))
+  return ({ at, state, gateway, virtual_ip: address = '', reason = '' }) => {
+    const padding = ' '.repeat(STATE_WIDTH - state.length)
+    const shown = colours ? styleText(STYLES[state], state, { validateStream: false }) : state
+    const cells = [at, shown + padding, gateway.padEnd(gatewayWidth), address.padEnd(ADDRESS_WIDTH)]
+    return `${[...cells, oneLine(reason)].join('  ').trimEnd()}\n`
+  }
+}
+
+// The reason may be text of the gateway, which must not control the terminal.
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ')
 }

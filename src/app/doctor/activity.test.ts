@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { doctorWorld } from '../../../test/support/doctor.ts'
 import { startNats } from '../../../test/support/nats.ts'
-import { OUTAGES } from '../../kernel/outages.ts'
+import { OUTAGES } from '../../kernel/logger.ts'
 import { DAY, HOUR, toRfc3339 } from '../../kernel/time.ts'
 import type { DoctorFinding } from './doctor.ts'
 

@@ -8,9 +8,13 @@ import { listUnfinished, type UnfinishedExecution } from '../../domains/commands
 import type { OldestPending } from '../../domains/messages/index.ts'
 import { MAX_WEBHOOKS, type Webhook } from '../../domains/webhooks/index.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { readBusStream, type BusStreamMark } from '../../store/bus-stream-mark.ts'
+import {
+  readBusStream,
+  type BusStreamMark,
+  listServing,
+  type ServingProcess,
+} from '../../store/work/marks.ts'
 import type { Store } from '../../store/store.ts'
-import { listServing, type ServingProcess } from '../../store/work/serving.ts'
 import type { Domains } from '../domains.ts'
 
 /** What the database says of the platform that uses it. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { documentPath } from './document-path.ts'
 import { RESULTS, type CheckResult } from './check.ts'

@@ -1,7 +1,7 @@
 import { Changes } from '../../infra/http/changes.ts'
 import { createClientAddress } from '../../infra/http/client-address.ts'
-import { configRoute } from '../../infra/http/config-route.ts'
-import { consoleRoutes } from '../../infra/http/pages/built-page.ts'
+import { configRoute } from '../../infra/http/operations.ts'
+import { consoleRoutes } from '../../infra/http/pages/pages.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { readTls } from '../../infra/http/tls-certificate.ts'
@@ -15,7 +15,9 @@ import { doctorRoute } from '../doctor/route.ts'
 import { jobsOf, routesOf } from '../domains.ts'
 import { jwtSecrets } from '../signing-keys.ts'
 import { httpOptions, listen, listenFailure, startRunners, type ModuleContext } from './module.ts'
-import { signInAddress } from './sign-in-address.ts'
+import type { ListenAddress } from '../../config/address-types.ts'
+import type { Config } from '../../config/config.ts'
+import { DEFAULT_REDIRECT_URI } from '../../config/schema.ts'
 
 // Deleting in batches lets other writes in between.
 const PRUNE_BATCH = 1_000
@@ -96,4 +98,16 @@ function idempotencyPruneJob(keys: DatabaseIdempotencyKeys): Job {
     everyMs: HOUR,
     run: (signal) => runBatches(signal, async () => (await keys.prune(PRUNE_BATCH)) === PRUNE_BATCH),
   }
+}
+
+/**
+ * Where the api listens besides its own address: where the provider sends browsers back to, when that is the default of the
+ * setting and no listener of this process has it. With any other address the administrator decides what serves it.
+ */
+export function signInAddress({ modules, api, gateway, auth }: Config): ListenAddress | undefined {
+  const { issuer, redirectUri } = auth.oidc
+  if (issuer === undefined || redirectUri !== DEFAULT_REDIRECT_URI) return undefined
+  const { hostname: host, port } = new URL(redirectUri)
+  const listeners = [api.listen, ...(modules.includes('gateway') ? [gateway.listen] : [])]
+  return listeners.some((each) => each.port === Number(port)) ? undefined : { host, port: Number(port) }
 }

@@ -1,4 +1,4 @@
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { counted } from '../../kernel/text.ts'
 import { isDueAt } from '../../kernel/time.ts'
 import {

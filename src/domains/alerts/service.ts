@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { counted } from '../../kernel/text.ts'
 import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
-import { invalidTransition, notFound } from '../../kernel/errors.ts'
+import { invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -147,7 +147,7 @@ export class Alerts implements RecoverableAlerts {
 
   /** Rejects with `alert_not_found`. */
   async get(id: string, queries: Queries = this.#deps.store.read): Promise<AlertView> {
-    return requireAlert(await findAlert(queries, id), id)
+    return requireFound(await findAlert(queries, id), 'alert', id)
   }
 
   /** The alert with that `alarm_id`, whatever its status. */
@@ -175,7 +175,7 @@ export class Alerts implements RecoverableAlerts {
    * `alert_not_found`.
    */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
-    const alert = requireAlert(await lockAlert(tx, id), id)
+    const alert = requireFound(await lockAlert(tx, id), 'alert', id)
     return this.#apply(tx, alert, judgeRecovery(alert, this.#cause(actor)), actor)
   }
 
@@ -185,7 +185,7 @@ export class Alerts implements RecoverableAlerts {
    */
   async acknowledge(tx: Tx, id: string, comment: string | null, actor: string): Promise<Alert> {
     const cause = this.#cause(actor)
-    const alert = requireAlert(await lockAlert(tx, id), id)
+    const alert = requireFound(await lockAlert(tx, id), 'alert', id)
     const until = cause.at + this.#deps.acknowledgeForMs
     const after = await this.#apply(tx, alert, judgeAcknowledgement(alert, { until, comment }, cause), actor)
     if (after !== alert && after.status === 'acknowledged')
@@ -204,7 +204,7 @@ export class Alerts implements RecoverableAlerts {
    * `invalid_transition` when it is not frozen.
    */
   async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
-    const alert = requireAlert(await lockAlert(tx, id), id)
+    const alert = requireFound(await lockAlert(tx, id), 'alert', id)
     if (alert.status !== 'frozen')
       throw invalidTransition(
         `The alert is ${alert.status}; only a frozen one can be unfrozen.`,
@@ -216,7 +216,7 @@ export class Alerts implements RecoverableAlerts {
 
   /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
   async history(id: string, page: PageRequest): Promise<Page<HistoryEntry>> {
-    return requireAlert(await listHistory(this.#deps.store.read, id, page), id)
+    return requireFound(await listHistory(this.#deps.store.read, id, page), 'alert', id)
   }
 
   /** Changes one batch of alerts whose time has come; returns how many were due and how many it has changed. */
@@ -437,9 +437,4 @@ function platformReport({ alarmId, source, title, body, severity, serverAddr }: 
     serverAddr: serverAddr ?? null,
     level: severity,
   }
-}
-
-function requireAlert<T>(alert: T | undefined, id: string): T {
-  if (!alert) throw notFound('alert', id)
-  return alert
 }

@@ -9,9 +9,8 @@ import {
   type PageRequest,
 } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, eachStatus } from '../../store/pages.ts'
+import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
 import { first, type Queries, type Reads, type TouchedRow, type Tx } from '../../store/store.ts'
 import {
   dueAt,

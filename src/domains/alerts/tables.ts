@@ -1,6 +1,5 @@
-import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
+import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { NoteCause } from './judgement.ts'
-import { schemaOf } from '../../store/schema.ts'
 import type { AlertLevel, AlertStatus, AlertWeight, Freeze, Swing } from './model.ts'
 
 export const alerts = defineColumns({

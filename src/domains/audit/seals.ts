@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
-import { SettledNumbers } from '../../store/settled-numbers.ts'
+import { SettledNumbers } from '../../store/numbers.ts'
 import { readsAside, type Reads, type Store } from '../../store/store.ts'
 import {
   formatSeal,

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { sizeOf } from '../../store/pages.ts'
 import { first, type Reads, type Tx } from '../../store/store.ts'
 import type { TrailEntry, SealedRow } from './model.ts'
 import { auditSettings, entries, pages, seals, statement } from './tables.ts'

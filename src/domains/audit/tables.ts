@@ -1,6 +1,5 @@
 import type { AuditActorKind, AuditChanges, AuditOutcome } from '../../kernel/audit.ts'
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 
 export const entries = defineColumns({
   seq: generated(),

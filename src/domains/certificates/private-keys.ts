@@ -1,5 +1,4 @@
-import { AppError } from '../../kernel/errors.ts'
-import { fieldFault } from '../../kernel/faults.ts'
+import { AppError, fieldFault } from '../../kernel/errors.ts'
 import { readElement, TAG } from './x509.ts'
 
 /** Texts that only private keys have, in the formats of common programs. */

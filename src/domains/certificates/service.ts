@@ -1,4 +1,4 @@
-import { notFound } from '../../kernel/errors.ts'
+import { requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
@@ -127,7 +127,7 @@ export class Certificates {
   /** Rejects with `certificate_not_found`. */
   async get(id: string, queries: Queries = this.#deps.store.read): Promise<CertificateView> {
     const certificate = await findCertificate(queries, id)
-    return viewOf(requireCertificate(certificate, id), this.#deps.clock.now())
+    return viewOf(requireFound(certificate, 'certificate', id), this.#deps.clock.now())
   }
 
   async list(
@@ -154,7 +154,7 @@ export class Certificates {
   /** Revokes a certificate; a revoked one is returned unchanged. Rejects with `certificate_not_found`. */
   async revoke(tx: Tx, id: string, reason: string | null, actor: string): Promise<CertificateView> {
     await lockAllReplacements(tx)
-    const known = requireCertificate(await lockCertificate(tx, id), id)
+    const known = requireFound(await lockCertificate(tx, id), 'certificate', id)
     const now = this.#deps.clock.now()
     if (known.revokedAt !== null) return viewOf(known, now)
     const version = known.version + 1
@@ -169,7 +169,7 @@ export class Certificates {
   async remove(tx: Tx, id: string, actor: string): Promise<void> {
     const { alerts } = this.#deps
     await lockAllReplacements(tx)
-    const known = requireCertificate(await lockCertificate(tx, id), id)
+    const known = requireFound(await lockCertificate(tx, id), 'certificate', id)
     await deleteCertificate(tx, id)
     await this.#updateReplacements(tx, known)
     if (known.alertStep !== null) await alerts.raise(tx, endingRecovery(known, 'It was deleted.'))
@@ -196,13 +196,13 @@ export class Certificates {
 
   /** As the transaction has left it: what replaces it may have changed, too. */
   async #reread(tx: Tx, { id }: Certificate): Promise<Certificate> {
-    return requireCertificate(await findCertificate(tx, id), id)
+    return requireFound(await findCertificate(tx, id), 'certificate', id)
   }
 
   /** Updates what replaces what, and recovers the alerts of replaced certificates. */
   async #updateReplacements(tx: Tx, changed: Certificate): Promise<void> {
     for (const { id } of await updateReplacements(tx, changed)) {
-      const certificate = requireCertificate(await lockCertificate(tx, id), id)
+      const certificate = requireFound(await lockCertificate(tx, id), 'certificate', id)
       await this.#recover(tx, certificate, certificate.reportedStep, 'It was replaced.')
     }
   }
@@ -268,11 +268,6 @@ function newCertificate(
     fileSha256: sha256,
     version: 1,
   }
-}
-
-function requireCertificate<T>(certificate: T | undefined, id: string): T {
-  if (!certificate) throw notFound('certificate', id)
-  return certificate
 }
 
 /**

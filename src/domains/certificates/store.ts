@@ -3,8 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
-import type { AnyQuery } from '../../store/pages.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { type AnyQuery, sizeOf } from '../../store/pages.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { LadderStep } from './ladder.ts'
 import {
@@ -15,7 +14,7 @@ import {
   type CertificateStatus,
   type Replaceable,
 } from './model.ts'
-import { certificates, db, pages, statement } from './tables.ts'
+import { certificates, db, lockable, pages, statement } from './tables.ts'
 
 /** A certificate with what the inspections have done. */
 export type InspectedCertificate = RowOf<typeof certificates>
@@ -30,16 +29,8 @@ const insert = statement<NewRowOf<typeof certificates>>((on, value) =>
     .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
 )
 
-const find = statement<{ id: string }, StoredRow>((on, value) =>
+const [find, lock] = lockable<{ id: string }, StoredRow>((on, value) =>
   on.selectFrom('certificates').select(certificates.all).where('id', '=', value('id')),
-)
-
-const lock = statement<{ id: string }, StoredRow>((on, value, capabilities) =>
-  on
-    .selectFrom('certificates')
-    .select(certificates.all)
-    .where('id', '=', value('id'))
-    .$call(lockRows(capabilities)),
 )
 
 const findRegistered = statement<{ fingerprint: string }, StoredRow>((on, value) =>

@@ -1,5 +1,4 @@
-import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { LadderStep } from './ladder.ts'
 import type { CertificateWarning, ChainMember } from './model.ts'
 
@@ -56,7 +55,7 @@ const fileClaims = defineColumns({
 /** One row, which a transaction locks before it changes which certificate replaces which. */
 const certificateLocks = defineColumns({ name: text() })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { db, lockable, names, pages, statement } = schemaOf({
   certificates,
   certificate_names: certificateNames,
   certificate_file_claims: fileClaims,

@@ -1,7 +1,6 @@
 import { createHash, X509Certificate, type KeyObject } from 'node:crypto'
 import { isIP, SocketAddress } from 'node:net'
-import { AppError } from '../../kernel/errors.ts'
-import { fieldFault, type ErrorValues, type FaultCode } from '../../kernel/faults.ts'
+import { AppError, fieldFault, type ErrorValues, type FaultCode } from '../../kernel/errors.ts'
 import type { CertificateFields } from './model.ts'
 
 /** One certificate of a bundle. */

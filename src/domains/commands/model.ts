@@ -57,10 +57,6 @@ export function isFinal(status: ExecutionStatus): boolean {
   return EXECUTION_MOVES[status].length === 0
 }
 
-export function canMoveExecution(from: ExecutionStatus, to: ExecutionStatus): boolean {
-  return EXECUTION_MOVES[from].includes(to)
-}
-
 export const DECISIONS = ['approved', 'rejected'] as const
 export type ApprovalDecision = (typeof DECISIONS)[number]
 

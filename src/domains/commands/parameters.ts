@@ -7,8 +7,7 @@ import {
   type ParameterValue,
   type ProgramCommand,
 } from '../../kernel/command.ts'
-import { validationFailed, type AppError } from '../../kernel/errors.ts'
-import { fieldFault, type ErrorDetail } from '../../kernel/faults.ts'
+import { validationFailed, type AppError, fieldFault, type ErrorDetail } from '../../kernel/errors.ts'
 import { REDACTED } from '../../kernel/secret.ts'
 import { isProgramCommand, type AnyCommand } from './catalogue.ts'
 

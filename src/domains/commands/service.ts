@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from '../../kernel/command.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidField, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
+import {
+  AppError,
+  invalidField,
+  invalidMove,
+  requireMove,
+  notFound,
+  requireVersion,
+} from '../../kernel/errors.ts'
 import type { Identity, Role } from '../../kernel/identity.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -11,7 +18,6 @@ import type { Queries, Store, Tx } from '../../store/store.ts'
 import type { AnyCommand, Catalogue } from './catalogue.ts'
 import type { CommandJournal } from './journal.ts'
 import {
-  canMoveExecution,
   EXECUTION_MOVES,
   newExecution,
   type ApprovalDecision,
@@ -232,7 +238,7 @@ export class Commands {
     if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
       throw forbidden('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
-    if (!canMoveExecution(execution.status, status)) throw refusedMove(execution, status)
+    requireMove('An execution', EXECUTION_MOVES, execution.status, status)
     if (status === 'queued') {
       const ended = await this.#endUnlessAllowed(tx, execution)
       if (ended) {

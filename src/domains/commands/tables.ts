@@ -1,6 +1,5 @@
 import type { Containment, ParameterValue } from '../../kernel/command.ts'
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { ApprovalRecord, ExecutionStatus, StatusReason } from './model.ts'

@@ -1,7 +1,7 @@
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
-import { endCheck, isCheckDue } from '../../store/work/process-mark.ts'
+import { endCheck, isCheckDue } from '../../store/work/marks.ts'
 import { DATA_BACKUP_ALERTS } from './model.ts'
 import type { DataBackupDeps } from './service.ts'
 

@@ -1,5 +1,5 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -158,7 +158,7 @@ export class DataBackups {
 
   /** Rejects with `backup_not_found`. */
   async get(id: string, queries: Queries = this.#options.store.read): Promise<DataBackup> {
-    return requireBackup(await findBackup(queries, id), id)
+    return requireFound(await findBackup(queries, id), 'backup', id)
   }
 
   /** Newest first. */
@@ -190,7 +190,7 @@ export class DataBackups {
 
   /** Deletes a backup; its file goes after the commit. Rejects with `backup_not_found` and `backup_running`. */
   async remove(tx: Tx, id: string, actor: string): Promise<void> {
-    const backup = requireBackup(await lockBackup(tx, id), id)
+    const backup = requireFound(await lockBackup(tx, id), 'backup', id)
     if (backup.status === 'running')
       throw backupRunning('The backup is running; it can be deleted after its end.')
     await this.#delete(tx, backup, actor)
@@ -199,7 +199,8 @@ export class DataBackups {
   /** Deletes the completed backups that {@link pruneBackups} removes. */
   async prune(tx: Tx, keep: number, actor: string): Promise<Pruned<string>> {
     const { removed, kept } = pruneBackups(await lockCompleted(tx), keep)
-    for (const { id } of removed) await this.#delete(tx, requireBackup(await lockBackup(tx, id), id), actor)
+    for (const { id } of removed)
+      await this.#delete(tx, requireFound(await lockBackup(tx, id), 'backup', id), actor)
     return { removed: removed.map(({ id }) => id), kept: kept.map(({ id }) => id) }
   }
 
@@ -298,11 +299,6 @@ async function isInterrupted(queries: Queries): Promise<boolean> {
   const { attempts = 0, leaseHolder = null } = (await findRunningLease(queries)) ?? {}
   // The second attempt only records the end.
   return attempts > 1 || (leaseHolder !== null && isDeadHolder(leaseHolder))
-}
-
-function requireBackup(backup: DataBackup | undefined, id: string): DataBackup {
-  if (!backup) throw notFound('backup', id)
-  return backup
 }
 
 function backupRunning(message: string): AppError {

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { sizeOf } from '../../store/pages.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
 import type { DataBackup } from './model.ts'
-import { dataBackups, pages, statement } from './tables.ts'
+import { lockable, dataBackups, pages, statement } from './tables.ts'
 
 type BackupRow = RowOf<typeof dataBackups>
 /** A backup that a worker makes. */
@@ -35,17 +35,8 @@ const insert = statement<NewRowOf<typeof dataBackups>>((on, value) =>
     .onConflict((conflict) => conflict.column('status').where('status', '=', sql.lit('running')).doNothing()),
 )
 
-const find = statement<{ id: string }, StoredBackup>((on, value) =>
+const [find, lock] = lockable<{ id: string }, StoredBackup>((on, value) =>
   on.selectFrom('data_backups').select(BACKUP).where('id', '=', value('id')).where('deleted_at', 'is', null),
-)
-
-const lock = statement<{ id: string }, StoredBackup>((on, value, capabilities) =>
-  on
-    .selectFrom('data_backups')
-    .select(BACKUP)
-    .where('id', '=', value('id'))
-    .where('deleted_at', 'is', null)
-    .$call(lockRows(capabilities)),
 )
 
 const lockEveryCompleted = statement<object, Pick<DataBackup, 'id' | 'verifiedAt'>>((on, _, capabilities) =>

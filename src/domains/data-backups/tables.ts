@@ -1,5 +1,4 @@
-import { defineColumns, flag, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { BackupStatus } from './model.ts'
 
@@ -30,4 +29,4 @@ export const dataBackups = defineColumns({
   ...WORK_COLUMNS,
 })
 
-export const { names, pages, statement } = schemaOf({ data_backups: dataBackups })
+export const { lockable, names, pages, statement } = schemaOf({ data_backups: dataBackups })

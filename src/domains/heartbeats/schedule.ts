@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { invalidField } from '../../kernel/errors.ts'
-import { isTimeZone } from '../../kernel/weekly.ts'
+import { isTimeZone } from '../../kernel/time.ts'
 
 /** When the next run of a schedule begins, in epoch milliseconds: after `at`, by the clocks of the zone. */
 export function nextRun(schedule: string, timeZone: string, at: number): number {

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, requireFound } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import { TokenBucket } from '../../kernel/token-bucket.ts'
+import { TokenBucket } from '../../kernel/waiting.ts'
 import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
@@ -159,7 +159,7 @@ export class Heartbeats {
 
   /** Rejects with `heartbeat_not_found`. */
   async get(name: string): Promise<AlertHeartbeat> {
-    return requireHeartbeat(await this.find(name), name)
+    return requireFound(await this.find(name), 'heartbeat', name)
   }
 
   /** The pings of a heartbeat, newest first. Rejects with `heartbeat_not_found`. */
@@ -170,7 +170,7 @@ export class Heartbeats {
 
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
   async beat(tx: Tx, name: string, actor: string): Promise<void> {
-    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const known = requireFound(await lockHeartbeat(tx, name), 'heartbeat', name)
     await this.#apply(tx, known, { ...DONE, remoteAddress: null, body: '' }, actor)
   }
 
@@ -208,7 +208,7 @@ export class Heartbeats {
 
   /** Gives a heartbeat another address for its pings; the one before ends. Rejects with `heartbeat_not_found`. */
   async rotate(tx: Tx, name: string, actor: string): Promise<{ heartbeat: AlertHeartbeat; pingUrl: string }> {
-    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const known = requireFound(await lockHeartbeat(tx, name), 'heartbeat', name)
     const token = newPingToken()
     const at = this.#deps.clock.now()
     const changed = { ...known, pingHash: hashPingToken(token), updatedBy: actor, updatedAt: at }
@@ -219,7 +219,7 @@ export class Heartbeats {
 
   /** Deletes a heartbeat and recovers its alert. Rejects with `heartbeat_not_found`. */
   async remove(tx: Tx, name: string, actor: string): Promise<void> {
-    const known = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const known = requireFound(await lockHeartbeat(tx, name), 'heartbeat', name)
     await deleteHeartbeat(tx, name)
     if (known.missedAt !== null) await this.#recover(tx, known, 'The heartbeat was deleted.')
     this.#pingLimits.delete(name)
@@ -287,7 +287,7 @@ export class Heartbeats {
 
   async #miss(tx: Tx, name: string, now: number): Promise<void> {
     if (!(await markMissed(tx, name, now))) return
-    const heartbeat = requireHeartbeat(await lockHeartbeat(tx, name), name)
+    const heartbeat = requireFound(await lockHeartbeat(tx, name), 'heartbeat', name)
     await this.#deps.alerts.raise(tx, missedAlert(heartbeat, missText(heartbeat)))
     await this.#record(tx, 'missed', heartbeat, 'worker')
   }
@@ -318,11 +318,6 @@ function uncountedSince(last: number, { now, monotonic, before }: Check): number
   const difference = now - before.at - (monotonic - before.monotonic)
   const isNew = last === before.at || isFar
   return isNew && Math.abs(difference) >= SECOND ? difference : 0
-}
-
-function requireHeartbeat<H extends AlertHeartbeat>(heartbeat: H | undefined, name: string): H {
-  if (!heartbeat) throw notFound('heartbeat', name)
-  return heartbeat
 }
 
 const MOST_STRAYS = 1_000

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { NEXT_VERSION } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { sizeOf } from '../../store/pages.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { AlertHeartbeat, Ping, StoredHeartbeat } from './model.ts'
-import { db, heartbeatPings, heartbeats, pages, statement } from './tables.ts'
+import { db, lockable, heartbeatPings, heartbeats, pages, statement } from './tables.ts'
 
 const HEARTBEAT = heartbeats.except('seq')
 
@@ -14,14 +14,6 @@ const insert = statement<StoredHeartbeat>((on, value) =>
     .insertInto('heartbeats')
     .values(heartbeats.values(value))
     .onConflict((conflict) => conflict.column('name').doNothing()),
-)
-
-const lock = statement<{ name: string }, StoredHeartbeat>((on, value, capabilities) =>
-  on
-    .selectFrom('heartbeats')
-    .select(HEARTBEAT)
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
 )
 
 const update = statement<StoredHeartbeat>((on, value) =>
@@ -56,7 +48,7 @@ const remove = statement<{ name: string }>((on, value) =>
   on.deleteFrom('heartbeats').where('name', '=', value('name')),
 )
 
-const find = statement<{ name: string }, StoredHeartbeat>((on, value) =>
+const [find, lock] = lockable<{ name: string }, StoredHeartbeat>((on, value) =>
   on.selectFrom('heartbeats').select(HEARTBEAT).where('name', '=', value('name')),
 )
 

@@ -1,5 +1,4 @@
-import { defineColumns, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, text, schemaOf } from '../../store/columns.ts'
 import type { HeartbeatSeverity, PingKind } from './model.ts'
 
 export const heartbeats = defineColumns({
@@ -40,7 +39,7 @@ export const heartbeatPings = defineColumns({
 /** One row: when a worker looked for missed heartbeats the last time. */
 const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { db, lockable, names, pages, statement } = schemaOf({
   heartbeats,
   heartbeat_checks: heartbeatChecks,
   heartbeat_pings: heartbeatPings,

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { chanceOf } from '../../../test/support/random.ts'
 import { planOf } from '../../../test/support/menus.ts'
-import type { FaultCode } from '../../kernel/faults.ts'
+import type { FaultCode } from '../../kernel/errors.ts'
 import { LEVEL_LIMIT, type MenuEdit, type MenuItem, type MenuNode } from './model.ts'
 import type { MenuPlan } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { planOf } from '../../../test/support/menus.ts'
-import type { FaultCode } from '../../kernel/faults.ts'
+import type { FaultCode } from '../../kernel/errors.ts'
 import {
   HIGHEST_POSITION,
   LEVEL_LIMIT,

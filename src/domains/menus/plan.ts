@@ -1,4 +1,4 @@
-import { fieldFault, type ErrorDetail } from '../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail } from '../../kernel/errors.ts'
 import type { PlacedEdit, PlacedItem } from './items.ts'
 import {
   HIGHEST_POSITION,

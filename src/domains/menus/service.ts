@@ -1,11 +1,15 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound, requireVersion, validationFailed } from '../../kernel/errors.ts'
-import type { ErrorDetail } from '../../kernel/faults.ts'
+import {
+  AppError,
+  notFound,
+  requireVersion,
+  validationFailed,
+  type ErrorDetail,
+} from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
-import { inTurns } from '../../store/turns.ts'
+import { type Queries, type Store, type Tx, inTurns } from '../../store/store.ts'
 import {
   menuEventData,
   MENU_EVENTS,

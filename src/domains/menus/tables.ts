@@ -1,5 +1,4 @@
-import { defineColumns, flag, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, flag, integer, text, schemaOf } from '../../store/columns.ts'
 
 export const menus = defineColumns({
   id: text(),

@@ -6,7 +6,7 @@ import { inTransactions, onEveryDialect, testStore } from '../../../test/support
 import { EVENT_HEADERS } from '../../kernel/events.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
-import { readBusStream } from '../../store/bus-stream-mark.ts'
+import { readBusStream } from '../../store/work/marks.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { messagePruneJob } from './index.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'

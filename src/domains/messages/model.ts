@@ -1,7 +1,7 @@
 import type { BusFault } from '../../kernel/bus.ts'
 import { eventSource, type EventAttributes } from '../../kernel/events.ts'
 import type { AlertTable } from '../../kernel/alerts.ts'
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { DAY, toRfc3339 } from '../../kernel/time.ts'
 
 /** `pending`: not yet confirmed by the bus. `dead`: permanently refused by the bus. */

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { Clock } from '../../kernel/clock.ts'
 import { EVENT_HEADERS, eventSource, toCloudEvent } from '../../kernel/events.ts'
-import { invalidTransition, notFound, type AppError } from '../../kernel/errors.ts'
+import { invalidTransition, requireFound, type AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
@@ -18,7 +18,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { readBusStream, recordBusStream } from '../../store/bus-stream-mark.ts'
+import { readBusStream, recordBusStream } from '../../store/work/marks.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,
@@ -122,7 +122,7 @@ export class Messages implements Outbox, DeadLetters {
 
   /** Rejects with `message_not_found`. */
   async get(id: string): Promise<Message> {
-    return requireMessage(await findMessage(this.#deps.store.read, id), id)
+    return requireFound(await findMessage(this.#deps.store.read, id), 'message', id)
   }
 
   /** Newest first. */
@@ -139,7 +139,7 @@ export class Messages implements Outbox, DeadLetters {
   /** Makes a dead message pending again. Rejects with `message_not_found`, or `invalid_transition` if it is not dead. */
   async redrive(tx: Tx, id: string): Promise<Message> {
     const redriven = await this.#redriveOne(tx, id)
-    if (!redriven) throw notDead(requireMessage(await findMessage(tx, id), id))
+    if (!redriven) throw notDead(requireFound(await findMessage(tx, id), 'message', id))
     tx.afterCommit(() => this.#deps.delivery.wake())
     return redriven
   }
@@ -319,11 +319,6 @@ function failureOf({ reason, fault }: UndeliveredMessage): Pick<Message, 'lastEr
 
 function refusalOf({ id, subject, reason }: UndeliveredMessage) {
   return { message_id: id, subject, reason }
-}
-
-function requireMessage(message: Message | undefined, id: string): Message {
-  if (!message) throw notFound('message', id)
-  return message
 }
 
 function notDead({ status }: Message): AppError {

@@ -1,8 +1,7 @@
 import { EVENT_HEADERS } from '../../kernel/events.ts'
 import type { BusFault } from '../../kernel/bus.ts'
-import type { SentenceCause } from '../../kernel/faults.ts'
-import { defineColumns, encoded, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
+import { defineColumns, encoded, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { MessageStatus } from './model.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -4,9 +4,11 @@ import { DAY } from '../../kernel/time.ts'
 /** The states of an order (docs/specification.md, Orders). */
 export const ORDER_STATUSES = ['pending', 'paid', 'shipped', 'completed', 'expired'] as const
 export type OrderStatus = (typeof ORDER_STATUSES)[number]
+/** What an order becomes by a move. */
+export type NextOrderStatus = Exclude<OrderStatus, 'pending'>
 
 /** The allowed moves; an error message names them in this order. */
-export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly NextOrderStatus[]>> = {
   pending: ['paid', 'expired'],
   paid: ['shipped', 'completed'],
   shipped: ['completed'],
@@ -51,10 +53,6 @@ export interface OrderChange {
   readonly actor: string
 }
 
-export function canMove(from: OrderStatus, to: OrderStatus): to is Exclude<OrderStatus, 'pending'> {
-  return ORDER_MOVES[from].includes(to)
-}
-
 /** Whether a pending order has reached its time of expiry. */
 export function isDue({ expiresAt }: Order, at: number): boolean {
   return expiresAt <= at
@@ -67,8 +65,8 @@ const STATUS_TIMES = {
   expired: 'expiredAt',
 } as const satisfies Partial<Record<OrderStatus, keyof Order>>
 
-/** The order after a move that {@link canMove} allows. */
-export function applyMove(order: Order, to: Exclude<OrderStatus, 'pending'>, at: number): Order {
+/** The order after a move that is one of {@link ORDER_MOVES}. */
+export function applyMove(order: Order, to: NextOrderStatus, at: number): Order {
   return { ...order, status: to, updatedAt: at, version: order.version + 1, [STATUS_TIMES[to]]: at }
 }
 

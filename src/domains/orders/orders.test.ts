@@ -54,7 +54,7 @@ onEveryDialect('orders', (dialect) => {
 
   for (const from of ORDER_STATUSES) {
     for (const to of ORDER_STATUSES) {
-      const allowed = ORDER_MOVES[from].includes(to)
+      const allowed = ORDER_MOVES[from].some((next) => next === to)
       const expectation = from === to ? 'changes nothing' : allowed ? 'succeeds' : 'is refused'
       test(`moving an order from ${from} to ${to} ${expectation}`, async () => {
         await using w = await orderWorld(dialect)

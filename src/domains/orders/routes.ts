@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { JsonText } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
+import { bodyWriter, decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
@@ -131,11 +131,7 @@ export function orderRoutes(orders: Orders): Route[] {
 }
 
 function orderAnswer(order: Order): Answer {
-  return ok(orderText(order), entityTag(order.version))
-}
-
-function orderText(order: Order): JsonText {
-  return new JsonText(encodeOrder(order))
+  return ok(textOf(order), entityTag(order.version))
 }
 
 const Status = OneOf(ORDER_STATUSES, 'The status of the order.')
@@ -282,6 +278,7 @@ const decodeNewOrder = decoderOf<NewOrder>(NewOrderBody)
 
 /** The order in responses, pages and events. */
 export const encodeOrder = encoderOf(OrderSchema)
+const textOf = bodyWriter(encodeOrder)
 
 /** The order in the answer to its creation. */
 const encodeCreatedOrder = encoderOf(CreatedOrderSchema, {

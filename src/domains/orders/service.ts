@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, requireMove, requireFound, requireVersion } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -11,7 +11,6 @@ import type { Store, Tx } from '../../store/store.ts'
 import {
   ORDER_ALERTS,
   applyMove,
-  canMove,
   isDue,
   differencesOf,
   newOrder,
@@ -21,6 +20,7 @@ import {
   type NewOrder,
   type Order,
   type OrderChange,
+  type NextOrderStatus,
   type OrderStatus,
   ORDER_EVENTS,
 } from './model.ts'
@@ -92,7 +92,7 @@ export class Orders {
 
   /** Rejects with `order_not_found`. */
   async get(orderId: string): Promise<Order> {
-    return requireOrder(await findOrder(this.#deps.store.read, orderId), orderId)
+    return requireFound(await findOrder(this.#deps.store.read, orderId), 'order', orderId)
   }
 
   /** One page of the orders that match the filter; `sortOf` gives the order of the page. */
@@ -120,10 +120,10 @@ export class Orders {
   ): Promise<Order> {
     // If another move wins the race, this one is checked again against the new status.
     for (;;) {
-      const order = requireOrder(await findOrder(tx, orderId), orderId)
+      const order = requireFound(await findOrder(tx, orderId), 'order', orderId)
       requireVersion(order.version, expectedVersions, 'order')
       if (order.status === to) return order
-      if (!canMove(order.status, to)) throw refusedMove(order, to)
+      requireMove('An order', ORDER_MOVES, order.status, to)
       const next = await this.#move(tx, order, to, actor, this.#deps.clock.now())
       if (next) return next
     }
@@ -204,7 +204,7 @@ export class Orders {
   async #move(
     tx: Tx,
     order: Order,
-    to: Exclude<OrderStatus, 'pending'>,
+    to: NextOrderStatus,
     actor: string,
     at: number,
   ): Promise<Order | undefined> {
@@ -231,7 +231,7 @@ function sumByStatus(rows: readonly { readonly status: OrderStatus | null; reado
 }
 
 async function requireSameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {
-  const order = requireOrder(await findOrder(tx, wanted.orderId), wanted.orderId)
+  const order = requireFound(await findOrder(tx, wanted.orderId), 'order', wanted.orderId)
   const differing = differencesOf(order, wanted)
   if (differing.length === 0) return order
   throw new AppError(
@@ -240,15 +240,6 @@ async function requireSameOrder(tx: Tx, wanted: NewOrder): Promise<Order> {
     `Another order has the order_id ${JSON.stringify(wanted.orderId)}; it differs in ${differing.join(', ')}.`,
     { values: { differing } },
   )
-}
-
-function requireOrder(order: Order | undefined, orderId: string): Order {
-  if (!order) throw notFound('order', orderId)
-  return order
-}
-
-function refusedMove({ status }: Order, to: OrderStatus): AppError {
-  return invalidMove('An order', status, to, ORDER_MOVES[status])
 }
 
 function eventOf(order: Order) {

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { defineColumns, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, text, schemaOf } from '../../store/columns.ts'
 import type { OrderStatus } from './model.ts'
 
 const ORDER = {

@@ -1,8 +1,7 @@
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../store/store.ts'
 import { NO_CHANGES, type ChangeCounts, type OrderCounts, type Step } from './model.ts'
-import { db, orderCounts, statement, steps } from './tables.ts'
+import { db, lockable, orderCounts, statement, steps } from './tables.ts'
 
 /** The counts of the orders, up to one event. */
 export interface StoredCounts extends OrderCounts {
@@ -10,12 +9,8 @@ export interface StoredCounts extends OrderCounts {
   readonly place: number
 }
 
-const readCounts = statement<object, StoredCounts>((on) =>
+const [readCounts, lockCounts] = lockable<object, StoredCounts>((on) =>
   on.selectFrom('overview_orders').select(orderCounts.all).limit(1),
-)
-
-const lockCounts = statement<object, StoredCounts>((on, _value, capabilities) =>
-  on.selectFrom('overview_orders').select(orderCounts.all).limit(1).$call(lockRows(capabilities)),
 )
 
 const updateCounts = statement<StoredCounts>((on, value) =>

@@ -1,5 +1,4 @@
-import { defineColumns, integer } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, integer, schemaOf } from '../../store/columns.ts'
 
 /** What happened in each step of five minutes. */
 export const steps = defineColumns({
@@ -26,4 +25,7 @@ export const orderCounts = defineColumns({
   expired: integer(),
 })
 
-export const { db, names, statement } = schemaOf({ overview_steps: steps, overview_orders: orderCounts })
+export const { db, lockable, names, statement } = schemaOf({
+  overview_steps: steps,
+  overview_orders: orderCounts,
+})

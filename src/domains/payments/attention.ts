@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { formatCents } from '../../kernel/cents.ts'
+import { formatCents } from '../../kernel/text.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'

@@ -1,5 +1,4 @@
-import { defineColumns, flag, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, flag, generated, integer, text, schemaOf } from '../../store/columns.ts'
 import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { Attention, PaymentStatus, RefundStatus } from './model.ts'
 import type { DifferenceKind, ReconciliationStatus, Side } from './reconciliation/model.ts'

@@ -1,5 +1,4 @@
-import { defineColumns, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, integer, text, schemaOf } from '../../store/columns.ts'
 import type { AlertPercent } from './model.ts'
 
 /** A pool that gateways lease from, by its CIDR. */

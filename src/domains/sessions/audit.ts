@@ -1,6 +1,6 @@
 // The audit trail: its entries, and the event of each.
 import { sql } from 'kysely'
-import type { SentenceCause, ErrorValues } from '../../kernel/faults.ts'
+import type { SentenceCause, ErrorValues } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'

@@ -1,4 +1,4 @@
-import type { SentenceCause } from '../../kernel/faults.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 
 export interface Session {

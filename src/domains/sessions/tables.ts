@@ -1,6 +1,5 @@
-import type { SentenceCause } from '../../kernel/faults.ts'
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import type { SentenceCause } from '../../kernel/errors.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { AuditCode, AuditEventName } from './model.ts'
 
 /** One run of a gateway, from its start to its stop. */

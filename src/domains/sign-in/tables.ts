@@ -1,5 +1,4 @@
-import { defineColumns, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, integer, text, schemaOf } from '../../store/columns.ts'
 
 /** A ticket is only stored as a hash: the database does not contain what can be redeemed. */
 export const signInTickets = defineColumns({

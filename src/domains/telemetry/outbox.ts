@@ -14,8 +14,8 @@ import type {
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { BATCH_BYTES, countWithin } from '../../store/row-sizes.ts'
-import { waitForWriters } from '../../store/settled-numbers.ts'
+import { BATCH_BYTES, countWithin } from '../../store/pages.ts'
+import { waitForWriters } from '../../store/numbers.ts'
 import {
   TELEMETRY_ALERTS,
   eventIdOf,

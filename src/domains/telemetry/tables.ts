@@ -1,6 +1,5 @@
 import { JsonText } from '../../kernel/text.ts'
-import { defineColumns, encoded, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, encoded, generated, integer, text, schemaOf } from '../../store/columns.ts'
 
 const jsonText = encoded<JsonText, string>({
   encode: (value) => value.text,

@@ -147,11 +147,7 @@ export function isEmpty(changes: FieldChanges): boolean {
   return Object.keys(changes).length === 0
 }
 
-export function canMoveTicket(from: TicketStatus, to: TicketStatus): boolean {
-  return TICKET_MOVES[from].includes(to)
-}
-
-/** The ticket after an edit whose move, if it has one, {@link canMoveTicket} allows. */
+/** The ticket after an edit whose move, if it has one, is one of {@link TICKET_MOVES}. */
 export function applyEdit<T extends Ticket>(ticket: T, edit: TicketEdit, at: number): T {
   const { title = ticket.title, level = ticket.level, assignee = ticket.assignee, comment } = edit
   return {

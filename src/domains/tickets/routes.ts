@@ -1,6 +1,6 @@
 import { ROLES } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/text.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
+import { bodyWriter } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
@@ -31,6 +31,7 @@ export const TICKET_ERRORS = {
   ticket_not_found: { status: 404, meaning: 'There is no such ticket.' },
 } as const satisfies ErrorCodes
 
+const textOf = bodyWriter(encodeTicketDetails)
 const { ticket_not_found } = TICKET_ERRORS
 const { invalid_transition, precondition_failed } = SHARED_ERRORS
 
@@ -59,7 +60,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       change: async (tx, { body, identity }) => {
         const { ticket, outcome } = await tickets.create(tx, decodeNewTicket(body), identity.id)
         return outcome === 'created'
-          ? created('/tickets', ticket.id, ticketText(ticket), entityTag(ticket.version))
+          ? created('/tickets', ticket.id, textOf(ticket), entityTag(ticket.version))
           : ticketAnswer(ticket)
       },
     }),
@@ -144,7 +145,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       audit: {
         kind: 'ticket',
-        before: async (tx, { params }) => ticketText(await tickets.get(params.id, tx)),
+        before: async (tx, { params }) => textOf(await tickets.get(params.id, tx)),
       },
       change: async (tx, { params, body, identity, headers }) =>
         ticketAnswer(
@@ -161,9 +162,5 @@ export function ticketRoutes(tickets: Tickets): Route[] {
 }
 
 function ticketAnswer(ticket: TicketDetails): Answer {
-  return ok(ticketText(ticket), entityTag(ticket.version))
-}
-
-function ticketText(ticket: TicketDetails): JsonText {
-  return new JsonText(encodeTicketDetails(ticket))
+  return ok(textOf(ticket), entityTag(ticket.version))
 }

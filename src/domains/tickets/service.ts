@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { invalidField, invalidMove, notFound, requireVersion } from '../../kernel/errors.ts'
+import { invalidField, requireMove, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
@@ -10,7 +10,6 @@ import {
   eventData,
   TICKET_EVENTS,
   applyEdit,
-  canMoveTicket,
   changesOf,
   creationChanges,
   isEmpty,
@@ -99,7 +98,7 @@ export class Tickets {
 
   /** Rejects with `ticket_not_found`. */
   async get(id: string, queries: Queries = this.#deps.store.read): Promise<TicketDetails> {
-    return withComments(queries, requireTicket(await findTicket(queries, id), id))
+    return withComments(queries, requireFound(await findTicket(queries, id), 'ticket', id))
   }
 
   /** Newest first. */
@@ -111,14 +110,14 @@ export class Tickets {
   /** Every change, oldest first, starting with the creation. Rejects with `ticket_not_found`. */
   async history(id: string, page: PageRequest): Promise<Page<TicketChange>> {
     const { read } = this.#deps.store
-    requireTicket(await findTicket(read, id), id)
+    requireFound(await findTicket(read, id), 'ticket', id)
     return listTicketChanges(read, id, page)
   }
 
   /** Every comment, newest first. Rejects with `ticket_not_found`. */
   async comments(id: string, page: PageRequest): Promise<Page<Comment>> {
     const { read } = this.#deps.store
-    requireTicket(await findTicket(read, id), id)
+    requireFound(await findTicket(read, id), 'ticket', id)
     return listComments(read, id, page)
   }
 
@@ -134,11 +133,11 @@ export class Tickets {
     actor: string,
     expectedVersions?: readonly number[],
   ): Promise<TicketDetails> {
-    const ticket = requireTicket(await lockTicket(tx, id), id)
+    const ticket = requireFound(await lockTicket(tx, id), 'ticket', id)
     requireVersion(ticket.version, expectedVersions, 'ticket')
     const changes = changesOf(ticket, edit)
     if (isEmpty(changes)) return withComments(tx, ticket)
-    requireMove(ticket, edit)
+    if (changes['status']) requireMove('A ticket', TICKET_MOVES, ticket.status, edit.status ?? ticket.status)
     await this.#requireUser(tx, changes)
     const next = applyEdit(ticket, edit, this.#deps.clock.now())
     await updateTicket(tx, next)
@@ -215,14 +214,4 @@ async function holdKey(tx: Tx, { id, dedupKey, status: before }: Ticket, { statu
   if (dedupKey === null || (before === 'closed') === (status === 'closed')) return
   if (status === 'closed') await releaseDedupKey(tx, dedupKey, id)
   else await takeDedupKey(tx, dedupKey, id)
-}
-
-function requireTicket<T>(ticket: T | undefined, id: string): T {
-  if (!ticket) throw notFound('ticket', id)
-  return ticket
-}
-
-function requireMove({ status: from }: Ticket, { status: to = from }: TicketEdit): void {
-  if (to === from || canMoveTicket(from, to)) return
-  throw invalidMove('A ticket', from, to, TICKET_MOVES[from])
 }

@@ -1,28 +1,18 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, eachStatus } from '../../store/pages.ts'
-import { lockRows } from '../../store/locking.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
-import { db, pages, statement, ticketChanges, tickets } from './tables.ts'
+import { db, lockable, pages, statement, ticketChanges, tickets } from './tables.ts'
 
 /** A ticket with its description, without its comments, which are separate rows. */
 type TicketRow = Omit<TicketDetails, 'comments'>
 
 const insert = statement<TicketRow>((on, value) => on.insertInto('tickets').values(tickets.values(value)))
 
-const find = statement<{ id: string }, TicketRow>((on, value) =>
+const [find, lock] = lockable<{ id: string }, TicketRow>((on, value) =>
   on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', value('id')),
-)
-
-const lock = statement<{ id: string }, TicketRow>((on, value, capabilities) =>
-  on
-    .selectFrom('tickets')
-    .select(tickets.except('seq'))
-    .where('id', '=', value('id'))
-    .$call(lockRows(capabilities)),
 )
 
 const update = statement<Ticket>((on, value) =>

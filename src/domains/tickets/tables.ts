@@ -1,5 +1,4 @@
-import { defineColumns, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
 import type { FieldChanges, TicketLevel, TicketStatus } from './model.ts'
 
 export const tickets = defineColumns({
@@ -40,7 +39,7 @@ const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 /** In which tickets a comment mentions a user; by their numbers, which are the order of the list. */
 const ticketMentions = defineColumns({ userId: text(), ticketSeq: integer() })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { db, lockable, names, pages, statement } = schemaOf({
   tickets,
   ticket_changes: ticketChanges,
   ticket_dedup_keys: ticketDedupKeys,

@@ -1,5 +1,4 @@
-import { invalidField } from '../../kernel/errors.ts'
-import type { ErrorValues, FaultCode } from '../../kernel/faults.ts'
+import { invalidField, type ErrorValues, type FaultCode } from '../../kernel/errors.ts'
 
 // docs/specification.md, Limits
 const MINIMUM = 12

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AuditTrail } from '../../ports/audit.ts'
 import { changesBetween, systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError, notFound } from '../../kernel/errors.ts'
+import { AppError, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Role } from '../../kernel/identity.ts'
 import type { Logger, LogFields } from '../../kernel/logger.ts'
@@ -99,7 +99,7 @@ export class Users {
 
   /** Rejects with `user_not_found`. */
   async get(id: string): Promise<User> {
-    return requireUser(await this.find(id), id)
+    return requireFound(await this.find(id), 'user', id)
   }
 
   /** Also in a transaction. */
@@ -114,7 +114,7 @@ export class Users {
 
   /** Finds a user by name, ignoring case. Rejects with `user_not_found`. */
   async getByName(name: string): Promise<User> {
-    return requireUser(await this.findByName(name), name)
+    return requireFound(await this.findByName(name), 'user', name)
   }
 
   /** Finds a user by name, ignoring case. */
@@ -184,7 +184,7 @@ export class Users {
   ): Promise<{ apiTokens: number }> {
     this.requireOwnUsers()
     const now = this.#deps.clock.now()
-    const account = requireUser(await lockAccount(tx, id), id)
+    const account = requireFound(await lockAccount(tx, id), 'user', id)
     if (verifiedHash && account.passwordHash.reveal() !== verifiedHash.reveal()) throw invalidCredentials()
     const user = revokeTokens(account.user, now)
     await updateAccount(tx, { user, passwordHash: hash })
@@ -197,7 +197,7 @@ export class Users {
   async remove(tx: Tx, id: string, actor: string): Promise<void> {
     this.requireOwnUsers()
     const admins = await lockAdmins(tx)
-    const { user } = requireUser(await lockAccount(tx, id), id)
+    const { user } = requireFound(await lockAccount(tx, id), 'user', id)
     requireAnotherAdmin(admins, user)
     await deleteUser(tx, id)
     await deleteTokensOf(tx, id)
@@ -244,7 +244,7 @@ export class Users {
   async #update(tx: Tx, id: string, actor: string, apply: (user: User, at: number) => User): Promise<User> {
     this.requireOwnUsers()
     const admins = await lockAdmins(tx)
-    const { user, passwordHash } = requireUser(await lockAccount(tx, id), id)
+    const { user, passwordHash } = requireFound(await lockAccount(tx, id), 'user', id)
     const next = apply(user, this.#deps.clock.now())
     if (next === user) return user
     if (!isActiveAdmin(next)) requireAnotherAdmin(admins, user)
@@ -291,11 +291,6 @@ function newUser(name: string, roles: readonly Role[], at: number): User {
     tokenGeneration: FIRST_GENERATION,
     tokensValidFrom: at,
   }
-}
-
-function requireUser<T>(user: T | undefined, idOrName: string): T {
-  if (!user) throw notFound('user', idOrName)
-  return user
 }
 
 /** Rejects a change that would leave no enabled admin. */

@@ -4,7 +4,7 @@ import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows, touchedRow } from '../../store/locking.ts'
 import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
-import { db, pages, statement, users } from './tables.ts'
+import { db, lockable, pages, statement, users } from './tables.ts'
 
 // Without the hash, so that it cannot get into a log or a response.
 const USER = users.pick(
@@ -30,7 +30,7 @@ const insert = statement<NewRowOf<typeof users>>((on, value) =>
     .onConflict((conflict) => conflict.column('name_key').doNothing()),
 )
 
-const find = statement<{ id: string }, StoredUser>((on, value) =>
+const [find, findLocked] = lockable<{ id: string }, StoredUser>((on, value) =>
   on.selectFrom('users').select(USER).where('id', '=', value('id')),
 )
 
@@ -40,10 +40,6 @@ const findShared = statement<{ id: string }, StoredUser>((on, value, capabilitie
     .select(USER)
     .where('id', '=', value('id'))
     .$call(lockRows(capabilities, { share: true })),
-)
-
-const findLocked = statement<{ id: string }, StoredUser>((on, value, capabilities) =>
-  on.selectFrom('users').select(USER).where('id', '=', value('id')).$call(lockRows(capabilities)),
 )
 
 const findByName = statement<{ nameKey: string }, StoredAccount>((on, value) =>

@@ -1,7 +1,6 @@
 import { knownRoles, type Role } from '../../kernel/identity.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { defineColumns, encoded, flag, generated, integer, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import { defineColumns, encoded, flag, generated, integer, text, schemaOf } from '../../store/columns.ts'
 
 /** Comma separated, in the order of ROLES. */
 const roles = encoded<readonly Role[], string>({
@@ -75,7 +74,7 @@ export const apiTokens = defineColumns({
 /** Tokens of logins that their owners have ended, until they expire. */
 export const endedTokens = defineColumns({ tokenId: text(), endedAt: integer(), expiresAt: integer() })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { db, lockable, names, pages, statement } = schemaOf({
   users,
   user_changes: userChanges,
   user_revisions: userRevisions,

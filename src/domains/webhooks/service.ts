@@ -1,7 +1,7 @@
 import { systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { AppError, notFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, notFound, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -140,7 +140,7 @@ export class Webhooks {
 
   /** Rejects with `webhook_not_found`. */
   async get(id: string, queries: Queries = this.#deps.store.read): Promise<Webhook> {
-    return requireWebhook(await findWebhook(queries, id), id)
+    return requireFound(await findWebhook(queries, id), 'webhook', id)
   }
 
   /** Where the log ends for a webhook that is created or enabled now. */
@@ -159,7 +159,7 @@ export class Webhooks {
     actor: string,
     { versions, place }: { readonly versions: readonly number[] | undefined; readonly place: number },
   ): Promise<Webhook> {
-    const known = requireWebhook(await lockWebhook(tx, id), id)
+    const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     requireVersion(known.version, versions, 'webhook')
     if (!isChange(known, edit)) return known
     const webhook = { ...this.#changed(known, actor), ...edit }
@@ -179,7 +179,7 @@ export class Webhooks {
 
   /** Deletes it with its deliveries. Rejects with `webhook_not_found` and `precondition_failed`. */
   async remove(tx: Tx, id: string, actor: string, versions: readonly number[] | undefined): Promise<void> {
-    const known = requireWebhook(await lockWebhook(tx, id), id)
+    const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     requireVersion(known.version, versions, 'webhook')
     await deleteWebhook(tx, id)
     await this.#recoverAlert(tx, known, 'The webhook was deleted.')
@@ -193,7 +193,7 @@ export class Webhooks {
     actor: string,
     versions: readonly number[] | undefined,
   ): Promise<StoredWebhook> {
-    const known = requireWebhook(await lockWebhook(tx, id), id)
+    const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     requireVersion(known.version, versions, 'webhook')
     const webhook = {
       ...this.#changed(known, actor),
@@ -208,7 +208,7 @@ export class Webhooks {
 
   /** Sends an event that only says that it is a test. Rejects with `webhook_not_found` and `webhook_disabled`. */
   async test(tx: Tx, id: string, actor: string): Promise<WebhookDelivery> {
-    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const known = requireEnabled(requireFound(await lockWebhook(tx, id), 'webhook', id))
     const now = this.#deps.clock.now()
     const { eventId, body, thing } = testEvent(id, newId(), now)
     const event = { eventId, thing, type: TEST_TYPE, place: null, payload: body }
@@ -235,7 +235,7 @@ export class Webhooks {
    * Rejects with `webhook_not_found`, `delivery_not_found` and `webhook_disabled`.
    */
   async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<WebhookDelivery> {
-    const known = requireEnabled(requireWebhook(await lockWebhook(tx, id), id))
+    const known = requireEnabled(requireFound(await lockWebhook(tx, id), 'webhook', id))
     const delivery = await findDelivery(tx, id, deliveryId)
     if (!delivery) throw notFound('delivery', deliveryId)
     const now = this.#deps.clock.now()
@@ -270,7 +270,7 @@ export class Webhooks {
     { since, place }: { readonly since: number; readonly place: number },
     actor: string,
   ): Promise<Webhook> {
-    const known = requireWebhook(await lockWebhook(tx, id), id)
+    const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     const webhook = {
       ...(known.enabled ? known : { ...this.#changed(known, actor), ...HEALTHY, enabled: true }),
       place: Math.min(place, known.place),
@@ -373,11 +373,6 @@ function isChange(known: StoredWebhook, edit: Partial<WebhookSettings>): boolean
   return Object.entries(edit).some(
     ([name, value]) => JSON.stringify(known[name as keyof WebhookSettings]) !== JSON.stringify(value),
   )
-}
-
-function requireWebhook(webhook: StoredWebhook | undefined, id: string): StoredWebhook {
-  if (!webhook) throw notFound('webhook', id)
-  return webhook
 }
 
 function requireEnabled(webhook: StoredWebhook): StoredWebhook {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { lockRows } from '../../store/locking.ts'
-import { sizeOf } from '../../store/row-sizes.ts'
+import { sizeOf } from '../../store/pages.ts'
 import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
 import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
 import type { RowOf } from '../../store/columns.ts'

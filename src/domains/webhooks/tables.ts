@@ -1,6 +1,14 @@
 import { Secret } from '../../kernel/secret.ts'
-import { defineColumns, encoded, flag, generated, integer, json, text } from '../../store/columns.ts'
-import { schemaOf } from '../../store/schema.ts'
+import {
+  defineColumns,
+  encoded,
+  flag,
+  generated,
+  integer,
+  json,
+  text,
+  schemaOf,
+} from '../../store/columns.ts'
 import { WORK_COLUMNS } from '../../store/work/work-queue.ts'
 import type { DeliveryFault, DeliveryStatus, DisabledReason } from './model.ts'
 

@@ -1,7 +1,6 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outages.ts'
+import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'

@@ -1,8 +1,7 @@
 import type { Bus, BusState, PublishResult } from '../../kernel/bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { InterruptibleSleep } from '../../kernel/waiting.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outages.ts'
+import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { isRecording, receivedTrace, recordSpan } from '../../kernel/trace.ts'
 import type {

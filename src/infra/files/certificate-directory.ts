@@ -56,24 +56,16 @@ export class CertificateDirectory implements CertificateFiles {
 }
 
 async function writeNewFile(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    // The umask may have taken permissions of the owner.
-    await file.chmod(0o600)
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'wx', 0o600)
+  // The umask may have taken permissions of the owner.
+  await file.chmod(0o600)
+  await file.writeFile(text)
+  await file.sync()
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
+  await using directory = await open(path, 'r')
+  await directory.sync()
 }
 
 /** Undefined when the file or the directory does not exist. */

@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox'
 import { endOfTurn } from '../../kernel/waiting.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import { hasRole, type Identity, type TokenPurpose } from '../../kernel/identity.ts'
-import { JsonText } from '../../kernel/text.ts'
 import { newTrace, runInTrace, type Trace } from '../../kernel/trace.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
 import { CSV } from '../../wire/csv.ts'
@@ -30,14 +29,12 @@ import type { AuditTrail } from '../../ports/audit.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { csvListOf, wantsCsv, type CsvList } from './csv-response.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
-import { compressedFor, isCompressible, varyBy } from './compression.ts'
-import { sendConstant } from './constant-response.ts'
+import { compressedFor, isCompressible, varyBy, sendAnswer, sendConstant } from './response.ts'
 import { sendFile } from './file-response.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
 import { unauthenticated, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
-import type { LongResponses } from './long-responses.ts'
-import { sendStream } from './stream-response.ts'
+import { type LongResponses, sendStream } from './stream-response.ts'
 import { refuseFields } from './validation.ts'
 
 declare module 'fastify' {
@@ -81,7 +78,7 @@ export function addRoute(app: FastifyInstance, route: Route, options: RouteOptio
     onRequest: admission(route, options),
     config: { isProbe: route.isProbe === true },
     ...(route.isBodyOptional && { preValidation: completeBody }),
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       if (route.takesRawBody) request.body ??= Buffer.alloc(0)
       else if (!body) refuseFields(request.body)
       // The body has come in the context of its connection.
@@ -183,14 +180,16 @@ type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 function responder(route: Answered, options: RouteOptions): Respond {
   const answer = answerer(route, options)
   const list = csvListOf(route)
+  const [hasTags, mayCompress] = [isConditional(route), isCompressible(route)]
   return async (request, reply) => {
     if (list) varyBy(reply, 'accept')
     if (list && wantsCsv(request.headers)) return sendCsv(request, reply, list, options)
     const given = await answer(request)
     if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
     if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    if (isConditional(route) && isKnownTo(request, given)) return sendNotModified(reply, given)
-    return sendAnswer(reply, isCompressible(route) ? await compressedFor(request, reply, given) : given)
+    if (hasTags && isKnownTo(request, given)) return sendNotModified(reply, given)
+    const sent = mayCompress ? compressedFor(request, reply, given) : given
+    return sendAnswer(reply, sent instanceof Promise ? await sent : sent)
   }
 }
 
@@ -289,20 +288,4 @@ function routeRequest(
     remoteAddress: clientAddress(request.raw),
     requestId: request.id,
   }
-}
-
-export const JSON_TYPE = 'application/json; charset=utf-8'
-
-export function sendAnswer(reply: FastifyReply, { status, body, headers }: Answer): FastifyReply {
-  reply.code(status)
-  if (headers) reply.headers(headers)
-  return body instanceof JsonText ? reply.type(JSON_TYPE).send(toBytes(body)) : reply.send(body)
-}
-
-// Node.js encodes a text of this length on the stack, and writes it together with the headers.
-const SHORT_TEXT = 16_384
-
-/** A socket would encode a long text more slowly. */
-function toBytes({ text }: JsonText): string | Buffer {
-  return text.length < SHORT_TEXT ? text : Buffer.from(text)
 }

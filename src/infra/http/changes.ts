@@ -4,7 +4,7 @@ import type { IdempotencyKeys, KeyedRequest } from '../../ports/idempotency-keys
 import type { Store, TouchedRow, Tx, WriteOptions } from '../../store/store.ts'
 import type { Answer } from '../../wire/route.ts'
 import { errorAnswer } from './errors.ts'
-import { malformed } from './framing.ts'
+import { malformed } from './request.ts'
 
 /** The two steps of an operation that changes something; `prepare` runs before the transaction. */
 export interface Change<T> {

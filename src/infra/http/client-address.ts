@@ -28,6 +28,8 @@ export function createClientAddress({
   return (request) => {
     const peer = peerAddress(request)
     const { headers } = request
+    // Nobody names another one, as in most requests.
+    if (headers.forwarded === undefined && headers['x-forwarded-for'] === undefined) return peer
     if (signature?.verify(request)) return singleAddress(headers) ?? peer
     if (isProxy(peer)) return addressFromProxy(headers, isProxy) ?? peer
     return (isTrustedPeer(peer) ? singleAddress(headers) : undefined) ?? peer

@@ -47,7 +47,7 @@ export class ServerDrain {
    * Accepts the connections that the kernel has queued, stops listening, and resolves when every accepted request is
    * answered and every connection is closed. Pass `close` if a framework has to close the server.
    */
-  async close(close: () => Promise<unknown> = () => closed(this.#server)): Promise<void> {
+  async close(close: () => Promise<unknown> = () => this.#server[Symbol.asyncDispose]()): Promise<void> {
     this.#isDraining = true
     await this.#acceptQueued()
     const limit = setTimeout(() => void this.#destroySilent(), this.#firstRequestMs)
@@ -83,10 +83,4 @@ export class ServerDrain {
     await nextTurn()
     for (const socket of this.#silent) socket.destroy()
   }
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.close((error) => (error ? reject(error) : resolve()))
-  })
 }

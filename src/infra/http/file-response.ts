@@ -5,7 +5,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { FileContent } from '../../wire/file-content.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
 import { errorAnswer } from './errors.ts'
-import type { LongResponses } from './long-responses.ts'
+import type { LongResponses } from './stream-response.ts'
 
 const CHUNK_BYTES = 262_144
 

@@ -6,8 +6,8 @@ import { decodeIdentityToken, TOKEN_HEADER } from '../../kernel/identity-signatu
 import type { Authenticator } from '../../ports/authentication.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { type ClientAddress, type Network, peerAddress, peerCheck } from './client-address.ts'
-import { isForwardingHeader } from './api-client/forwarding-headers.ts'
-import { countHeader, malformed } from './framing.ts'
+import { isForwardingHeader } from './api-client/headers-for-api.ts'
+import { countHeader, malformed } from './request.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 
 export interface IdentifyOptions {

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { AppError, validationFailed } from '../../kernel/errors.ts'
-import { fieldFault } from '../../kernel/faults.ts'
+import { AppError, validationFailed, fieldFault } from '../../kernel/errors.ts'
 import { countMembers, pathAt, scanJson, type JsonScan } from './json-scan.ts'
 
 // Deeper than any thing of the platform; more than many readers of JSON on the bus take.

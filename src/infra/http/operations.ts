@@ -3,8 +3,12 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Bus } from '../../kernel/bus.ts'
 import type { Mirror, MirrorHealth } from '../../ports/user-source.ts'
 import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, route, type Route, type Answer } from '../../wire/route.ts'
 import { sharedWork } from './shared-work.ts'
+import type { Lifecycle } from '../../kernel/process.ts'
+import { describeSettings } from '../../config/describe.ts'
+import type { LoadedConfig } from '../../config/config.ts'
+import { SETTING_TABLE } from '../../config/schema.ts'
 
 export interface OperationsOptions {
   readonly version: string
@@ -137,4 +141,106 @@ function mirrorBody({ ageSeconds, reason }: MirrorHealth) {
 function checkBus({ state, problem }: OperationsOptions['bus']): 'ok' | 'degraded' | 'offline' {
   if (state !== 'connected') return 'offline'
   return problem === undefined ? 'ok' : 'degraded'
+}
+
+interface ProbesOptions {
+  readonly lifecycle: Pick<Lifecycle, 'phase'>
+  /** Rejects if the database cannot be used. */
+  readonly checkStore: () => Promise<void>
+}
+
+const LiveSchema = Fields({ status: OneOf(['live']) }, { $id: 'Live' })
+
+const ReadySchema = Fields(
+  {
+    status: OneOf(
+      ['ready', 'starting', 'draining', 'failing'],
+      '`draining`: the process stops; `failing`: it cannot use the database.',
+    ),
+  },
+  { $id: 'Ready' },
+)
+
+const COMMON = { method: 'GET', tag: 'Operations', access: 'public', isProbe: true } as const
+
+/** What supervisors and load balancers ask a process (docs/specification.md, Health). */
+export function probeRoutes(options: ProbesOptions): Route[] {
+  return [
+    route({
+      ...COMMON,
+      path: '/health/live',
+      operation: 'getLive',
+      summary: 'Whether the process answers',
+      description: 'Uses neither the database nor the bus. Restart a process that does not answer.',
+      answers: { 200: { description: 'The process answers.', schema: LiveSchema } },
+      read: () => ok({ status: 'live' }),
+    }),
+    route({
+      ...COMMON,
+      path: '/health/ready',
+      operation: 'getReady',
+      summary: 'Whether the process takes requests',
+      description: 'For load balancers. The bus does not count: events wait for it.',
+      answers: {
+        200: { description: 'Send requests.', schema: ReadySchema },
+        503: { description: 'Send no requests now.', schema: ReadySchema },
+      },
+      read: () => readiness(options),
+    }),
+  ]
+}
+
+async function readiness({ lifecycle, checkStore }: ProbesOptions): Promise<Answer> {
+  if (lifecycle.phase !== 'running') return { status: 503, body: { status: lifecycle.phase } }
+  return checkStore().then(
+    () => ok({ status: 'ready' }),
+    () => ({ status: 503, body: { status: 'failing' } }),
+  )
+}
+
+const ConfigSchema = Fields(
+  {
+    file: Nullable<string>({
+      type: 'string',
+      description: 'The absolute path of the configuration file; null without one.',
+      examples: ['/etc/platform/platform.toml'],
+    }),
+    items: Type.Array(
+      Fields({
+        key: Type.String({ examples: ['auth.token_ttl'] }),
+        value: Type.String({ description: 'Secrets are `**redacted**`.', examples: ['15m'] }),
+        source: Type.String({
+          description: 'Where the value comes from.',
+          examples: ['default', 'environment TOKEN_TTL'],
+        }),
+        description: Nullable<string>({
+          type: 'string',
+          description: 'What the setting is for; null for a command or a template of the configuration.',
+          examples: ['How long a token of a sign-in is valid.'],
+        }),
+      }),
+    ),
+  },
+  { $id: 'Config' },
+)
+
+/** The settings of this process, as `platform config` prints them (docs/specification.md, Configuration). */
+export function configRoute({ settings, file }: Pick<LoadedConfig, 'settings' | 'file'>): Route {
+  const items = describeSettings(settings).map(({ key, text: value, source }) => ({
+    key,
+    value,
+    source,
+    description: SETTING_TABLE[key]?.description ?? null,
+  }))
+  return route({
+    method: 'GET',
+    path: '/config',
+    operation: 'getConfig',
+    tag: 'Operations',
+    summary: 'The settings in effect',
+    description: 'Of the process that answers, as `platform config` prints them; secrets are masked.',
+    access: ['admin'],
+    answers: { 200: { description: 'Every setting.', schema: ConfigSchema } },
+    read: () => ok({ file: file ?? null, items }),
+  })
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { recordSpan } from '../../kernel/trace.ts'
+import { isRecording, recordSpan } from '../../kernel/trace.ts'
 import type { ConnectionLimits } from '../connections/connection-limits.ts'
 import { peerAddress, type ClientAddress } from './client-address.ts'
 import { pathOf } from './request.ts'
@@ -36,7 +36,7 @@ export function recordRequests(app: FastifyInstance, options: RecordOptions): vo
     if (!config.isProbe)
       // How long a client stays says nothing about the speed of the server.
       measure(request.method, route ?? 'none', status, isStream ? undefined : duration / 1_000)
-    if (!config.isProbe && request.trace)
+    if (isRecording() && !config.isProbe && request.trace)
       recordSpan({
         name: `${request.method} ${route ?? 'none'}`,
         kind: 'server',

@@ -1,5 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
+import { validationFailed, type AppError, fieldFault } from '../../kernel/errors.ts'
 
 // The separators and dots of a path as they are, or percent-encoded once or more often: a server behind a server may
 // decode each time.
@@ -32,3 +34,77 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 export function requestIdOf({ 'x-request-id': given }: IncomingHttpHeaders): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
 }
+
+/** Connections that have to be closed, because it is not certain where the next request on them begins. */
+const faulty = new WeakSet<Socket>()
+
+/**
+ * Finds what a proxy and this server could interpret differently in a request that Node.js accepts: a repeated `Host` or
+ * other header with one value, a request target that is not a path, and a transfer coding that would stay in the body (RFC 9112, sections 3.2, 6.1 and
+ * 11.2). Every further request on the connection is refused too, and the caller has to close the connection.
+ */
+export function framingFault(request: IncomingMessage): AppError | undefined {
+  const { socket } = request
+  const fault = faulty.has(socket) ? afterFault() : findFault(request)
+  if (fault) faulty.add(socket)
+  return fault
+}
+
+function findFault(request: IncomingMessage): AppError | undefined {
+  if (request.url?.charCodeAt(0) !== SLASH_CODE) {
+    return malformed('the request target', 'must be a path that begins with "/"')
+  }
+  const repeated = repeatedHeader(request)
+  if (repeated !== undefined) return malformed(repeated, 'must occur once')
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    return malformed('Host', 'must occur once')
+  const coding = request.headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return malformed('Transfer-Encoding', 'must be chunked')
+  }
+  return undefined
+}
+
+/**
+ * Headers with one value, which Node.js would take from the first line, or join. If-Match and If-None-Match are lists, so
+ * several lines are one list (RFC 9110, section 5.3).
+ */
+const SINGLE_HEADERS = [
+  'Host',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Range',
+  'Last-Event-ID',
+  'Origin',
+  'Range',
+  'Sec-WebSocket-Key',
+  'Sec-WebSocket-Version',
+]
+
+function repeatedHeader(request: IncomingMessage): string | undefined {
+  // Mostly each line is a header of its own.
+  if (request.rawHeaders.length === 2 * Object.keys(request.headers).length) return undefined
+  return SINGLE_HEADERS.find((name) => countHeader(request, name.toLowerCase()) > 1)
+}
+
+function afterFault(): AppError {
+  return malformed('the connection', 'is closed after a request that was not well framed')
+}
+
+/** How often the request has a header; `request.headers` joins repetitions or drops them. */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index] as string
+    if (raw.length === name.length && raw.toLowerCase() === name) count++
+  }
+  return count
+}
+
+/** The error for an invalid part of a request; `path` names the part. */
+export function malformed(path: string, message: string): AppError {
+  return validationFailed([fieldFault(path, 'invalid', { reason: message })])
+}
+
+const SLASH_CODE = 47

@@ -20,28 +20,31 @@ import type { DocumentFacts } from '../../wire/domain.ts'
 import { COMMON_ERRORS } from '../../wire/error-codes.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
-import { addRoute, JSON_TYPE, sendAnswer } from './add-route.ts'
+import { addRoute } from './add-route.ts'
 import type { ApiConnection } from './api-client/api-connection.ts'
-import { answerBrokenRequests, answerStrayRequests } from './broken-requests.ts'
+import {
+  answerBrokenRequests,
+  answerStrayRequests,
+  asksForWebSocket,
+  handOverUpgrades,
+  type UpgradeOptions,
+} from './raw-requests.ts'
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
-import { memoryOf } from './constant-response.ts'
+import { JSON_TYPE, memoryOf, sendAnswer } from './response.ts'
 import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
-import { docsRoutes } from './pages/docs-page.ts'
-import { errorsPage } from './pages/errors-page.ts'
+import { docsRoutes, errorsPage } from './pages/pages.ts'
 import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
 import { ClientLeft, errorAnswer, toAppError } from './errors.ts'
-import { framingFault } from './framing.ts'
+import { framingFault, pathOf, requestIdOf } from './request.ts'
 import type { Identify } from './identity.ts'
 import { acceptBytes, acceptJsonOnly } from './json-body.ts'
-import { LongResponses } from './long-responses.ts'
+import { LongResponses } from './stream-response.ts'
 import { limitRate } from './rate-limit.ts'
-import { pathOf, requestIdOf } from './request.ts'
 import { type CountClientFault, createFaultCounter, recordRequests } from './request-log.ts'
 import type { TlsContext } from './tls-certificate.ts'
 import { type MethodsAt, methodTable, refuseShadowed, refuseUnmatched } from './unmatched.ts'
-import { asksForWebSocket, handOverUpgrades, type UpgradeOptions } from './upgrades.ts'
 import { compileValidator } from './validation.ts'
 
 export interface HttpServerOptions {

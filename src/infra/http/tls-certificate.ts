@@ -1,6 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import {
+  createSecureContext,
+  type SecureContextOptions,
+  getCACertificates,
+  setDefaultCACertificates,
+} from 'node:tls'
 import { errorCode, unusableFile, withFile } from '../../config/private-file.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
@@ -9,7 +14,7 @@ import { DAY, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { shellWord } from '../../kernel/text.ts'
 
 /** The settings `<module>.tls`: both files, or neither. */
-export interface TlsFiles {
+interface TlsFiles {
   readonly certFile?: string | undefined
   readonly keyFile?: string | undefined
 }
@@ -93,7 +98,7 @@ function expectThat(path: string, key: string, expected: string, check: () => vo
   }
 }
 
-export interface TlsCertificateOptions {
+interface TlsCertificateOptions {
   /** Such as `api.tls`. */
   readonly setting: string
   readonly files: TlsFiles
@@ -154,5 +159,38 @@ export class TlsCertificate implements Disposable {
     const fields = { setting, ends_at: toRfc3339(end) }
     if (end > clock.now()) logger.warn(fields, 'the certificate of this listener ends soon: replace it')
     else logger.error(fields, 'the certificate of this listener has ended, clients refuse it: replace it')
+  }
+}
+
+interface TrustedCertificates {
+  readonly apiCaFile?: string | undefined
+  readonly apiUrl?: string | undefined
+  readonly mirrorFrom?: string | undefined
+}
+
+/**
+ * Makes this process trust the certificates of the system and of the file besides those of Node.js, if it calls an api over
+ * https. For the whole process: the
+ * client of the api and the mirror have no certificates of their own.
+ */
+export function trustCertificates({ apiCaFile, apiUrl, mirrorFrom }: TrustedCertificates): void {
+  const isSecure = [apiUrl, mirrorFrom].some((url) => url?.startsWith('https:'))
+  if (!isSecure && apiCaFile === undefined) return
+  const given = apiCaFile === undefined ? [] : [readCertificates(apiCaFile)]
+  setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system'), ...given])
+}
+
+function readCertificates(path: string): string {
+  try {
+    const pem = readFileSync(path, 'utf8')
+    new X509Certificate(pem)
+    return pem
+  } catch (error) {
+    throw unusableFile(
+      path,
+      'gateway.api_ca_file',
+      'certificates in PEM',
+      errorCode(error) ?? 'something else',
+    )
   }
 }

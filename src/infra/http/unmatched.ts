@@ -65,15 +65,16 @@ export function refuseUnmatched(
   countRefusal: CountRefusal,
   allowedAt: MethodsAt,
 ): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
     const path = pathOf(request)
     const allowed = allowedAt(path)
     const fault =
       allowed.length > 0
         ? methodNotAllowed(request, reply, allowed)
         : new AppError('not_found', 'route_not_found', `There is no path ${JSON.stringify(path)}.`)
-    throw await countRefusal(request, fault)
+    const refuse = async () => done(await countRefusal(request, fault))
+    void refuse()
   })
 }
 

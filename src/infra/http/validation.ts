@@ -1,8 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
-import { validationFailed } from '../../kernel/errors.ts'
-import { fieldFault, type ErrorDetail, type FaultCode } from '../../kernel/faults.ts'
+import { validationFailed, fieldFault, type ErrorDetail, type FaultCode } from '../../kernel/errors.ts'
 import type { PatternFault } from '../../wire/schemas.ts'
 import { schemaErrors, type SchemaError } from './schema-errors.ts'
 

@@ -1,10 +1,10 @@
+import { styleText } from 'node:util'
 import { pino } from 'pino'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { currentTrace } from '../../kernel/trace.ts'
 import { standardOutput, standardOutputHasColours, type LogDestination } from './output.ts'
-import { prettyLine } from './pretty.ts'
 import { redactFields } from './redact.ts'
 import { scrubText } from './scrub.ts'
 
@@ -112,4 +112,55 @@ function printable(fields: LogFields): Record<string, unknown> {
     delete redacted[name]
   }
   return redacted
+}
+
+const STYLES: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+  debug: 'gray',
+  name: 'cyan',
+}
+const BARE_VALUE = /^[\w.:/@+*-]+$/
+
+/** A JSON line as a person reads it: time (UTC), level, message, fields; an error's stack on the lines below. */
+export function prettyLine(line: string, colours: boolean): string {
+  const { ts, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const paint = (text: string, style: string): string =>
+    colours ? styleText(STYLES[style] ?? 'reset', text, { validateStream: false }) : text
+  const shown = Object.entries(fields).map(
+    ([name, value]) => `${paint(oneLine(name), 'name')}=${prettyValue(withoutStack(value))}`,
+  )
+  const head = [
+    String(ts).slice(11),
+    paint(String(level).toUpperCase().padEnd(5), String(level)),
+    oneLine(String(message)),
+  ]
+  return `${[...head, ...shown].join(' ')}\n${stackLines(fields)}`
+}
+
+function prettyValue(value: unknown): string {
+  return typeof value === 'string' && BARE_VALUE.test(value) ? value : JSON.stringify(value)
+}
+
+function stackOf(value: unknown): string | undefined {
+  const stack: unknown =
+    typeof value === 'object' && value !== null && 'stack' in value ? value.stack : undefined
+  return typeof stack === 'string' ? stack : undefined
+}
+
+function withoutStack(value: unknown): unknown {
+  return stackOf(value) === undefined ? value : { ...(value as object), stack: undefined }
+}
+
+// Indented and marked, so that a message with line feeds in it cannot pass for a line of its own.
+function stackLines(fields: Readonly<Record<string, unknown>>): string {
+  return Object.values(fields)
+    .flatMap((value) => stackOf(value)?.split('\n') ?? [])
+    .map((each) => `    | ${oneLine(each)}\n`)
+    .join('')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1))
 }

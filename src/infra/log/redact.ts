@@ -1,6 +1,5 @@
 import { REDACTED } from '../../kernel/secret.ts'
-import { scrubText } from './scrub.ts'
-import { isSecretName } from './secret-names.ts'
+import { scrubText, isSecretName } from './scrub.ts'
 
 const UNREADABLE = '[unreadable]'
 const TOO_MUCH = '[too much]'

@@ -4,8 +4,7 @@ import type {
   NotificationChannel,
   SendOutcome,
 } from '../../ports/notification-channel.ts'
-import type { Mailer, Rejection } from './mail.ts'
-import { SmtpMailer, type MailerOptions } from './smtp-mailer.ts'
+import { type Mailer, type Rejection, SmtpMailer, type MailerOptions } from './smtp-mailer.ts'
 
 const MAX_BYTES = 262_144
 

@@ -1,9 +1,55 @@
 import { createHash } from 'node:crypto'
+import { BlockList, isIP } from 'node:net'
 import type { NodemailerError } from 'nodemailer'
 import { escapeHtml } from '../../kernel/text.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
-import type { Mail, Mailer, MailOutcome, Rejection } from './mail.ts'
-import { parseSmtpUrl } from './smtp-url.ts'
+import { AppError } from '../../kernel/errors.ts'
+
+/** One mail of plain text; its HTML form is made from it. */
+interface Mail {
+  readonly subject: string
+  readonly text: string
+  /** The same for each attempt to send one mail. The Message-ID is made of it, so that mailboxes drop repetitions. */
+  readonly key: string
+  /** What it is about: the mails about one thing are shown as one conversation. */
+  readonly threads?: readonly string[]
+  /** Some of the recipients of the mailer; all of them if it is left out. */
+  readonly recipients?: readonly string[]
+}
+
+/** A recipient for whom the server has not taken a mail, with its answer. */
+export interface Rejection {
+  readonly recipient: string
+  readonly answer: string
+}
+
+/**
+ * `sent`: the server took the mail for all recipients except `refused` (for good) and `deferred` (for now).
+ * `retryable`: the same mail may succeed later; otherwise a setting must be changed first.
+ * `reason` contains no password.
+ */
+type MailOutcome =
+  | {
+      readonly outcome: 'sent'
+      readonly refused: readonly Rejection[]
+      readonly deferred: readonly Rejection[]
+    }
+  | {
+      readonly outcome: 'failed'
+      readonly reason: string
+      readonly retryable: boolean
+      /** Whether the server refuses this mail, for all its recipients or its content. */
+      readonly isRefused?: boolean
+      /** Whether the server takes this mail later, for all its recipients or by its content. */
+      readonly isDeferred?: boolean
+      /** Whether the server may have taken it. */
+      readonly isUncertain?: boolean
+    }
+
+/** Sends mail. `send` never throws; each call opens and closes a connection. */
+export interface Mailer {
+  send(mail: Mail, signal?: AbortSignal): Promise<MailOutcome>
+}
 
 const SEND_TIMEOUT_MS = 10_000
 // A line of a header has at most 998 characters (RFC 5322, section 2.1.1), and nobody follows more.
@@ -182,4 +228,53 @@ function decode(text: string): string {
   } catch {
     return text
   }
+}
+
+/** The parameters that an address may have; all others of nodemailer are refused: some print or redirect the mail. */
+const PARAMETERS = [
+  'requireTLS',
+  'authMethod',
+  'name',
+  'tls.rejectUnauthorized',
+  'tls.servername',
+  'tls.minVersion',
+]
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/**
+ * The address of a mail server, for nodemailer. A password needs TLS, except to a loopback address. What is refused
+ * is refused with an AppError that does not repeat the address.
+ */
+export function parseSmtpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '')
+    throw refusal("The mail server's address must be an smtp or smtps URL.")
+  if ([...url.searchParams.keys()].some((name) => !PARAMETERS.includes(name)))
+    throw refusal(`The mail server's address may have no parameters but ${PARAMETERS.join(', ')}.`)
+  if (url.protocol === 'smtp:' && url.password !== '' && !isLoopback(url.hostname)) requireTls(url)
+  return url
+}
+
+function requireTls(url: URL): void {
+  if (url.searchParams.getAll('requireTLS').some((value) => value !== 'true'))
+    throw refusal(
+      "The mail server's address has a password, which needs TLS except to a loopback address: leave requireTLS out.",
+    )
+  // Without it an attacker who removes STARTTLS from the server's answer would get the password.
+  url.searchParams.set('requireTLS', 'true')
+}
+
+/** `localhost` names a loopback address by RFC 6761, section 6.3. */
+function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  return (
+    host === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4'))
+  )
+}
+
+function refusal(message: string): AppError {
+  return new AppError('invalid', 'validation_failed', message)
 }

@@ -1,13 +1,21 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Metric, OpenMetricsContentType } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type Metric,
+  type OpenMetricsContentType,
+} from 'prom-client'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Labels, MetricOptions, Metrics } from '../../kernel/metrics.ts'
-import { ScrapeHook } from './scrape-hook.ts'
+import { errorMessage } from '../../kernel/errors.ts'
+import { SECOND } from '../../kernel/time.ts'
 
 const PREFIX = 'platform_'
 
-export interface MetricsRegistry {
+interface MetricsRegistry {
   readonly metrics: Metrics
   /** All metrics of the process, as OpenMetrics when the `Accept` header names it, else as Prometheus text 0.0.4. */
   expose(accept?: string): Promise<{ readonly contentType: string; readonly body: string }>
@@ -15,7 +23,7 @@ export interface MetricsRegistry {
   close(): void
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   /** Logs the hooks that fail. */
   readonly logger: Logger
   readonly clock?: Clock
@@ -137,4 +145,56 @@ function asOpenMetrics(registry: Registry): Registry<OpenMetricsContentType> {
     views.registerMetric(Object.create(registry.getSingleMetric(name) ?? null) as Metric)
   }
   return views
+}
+
+// A database that hangs must not hold up the metrics that show it.
+const TIMEOUT_MS = 2 * SECOND
+
+interface ScrapeHookOptions {
+  readonly collect: () => void | Promise<void>
+  /** Cleared when `collect` fails. */
+  readonly gauges: readonly { clear(): void }[]
+  /** A result, also a failure, is kept so long; 0 runs `collect` at each scrape. */
+  readonly keepMs: number
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Updates metrics at a scrape. */
+class ScrapeHook {
+  readonly #options: ScrapeHookOptions
+  #lastRun: Promise<void> | undefined
+  #startedAt = 0
+
+  constructor(options: ScrapeHookOptions) {
+    this.#options = options
+  }
+
+  /** Never rejects. */
+  run(): Promise<void> {
+    const { clock, keepMs } = this.#options
+    const now = clock.monotonic()
+    if (this.#lastRun && now - this.#startedAt < keepMs) return this.#lastRun
+    this.#startedAt = now
+    this.#lastRun = this.#collect()
+    return this.#lastRun
+  }
+
+  async #collect(): Promise<void> {
+    const { collect, gauges, logger } = this.#options
+    const timeout = Promise.withResolvers<never>()
+    const timer = setTimeout(() => timeout.reject(lateError()), TIMEOUT_MS).unref()
+    try {
+      await Promise.race([Promise.try(collect), timeout.promise])
+    } catch (error) {
+      for (const gauge of gauges) gauge.clear()
+      logger.warn({ error: errorMessage(error) }, 'a metric could not be updated')
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function lateError(): Error {
+  return new Error(`A hook took longer than ${TIMEOUT_MS} ms.`)
 }

@@ -1,10 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Agent, request, type Dispatcher } from 'undici'
+import { type Dispatcher, Agent, request } from 'undici'
+import { type ChannelSettings, ChannelError } from '../../ports/payments.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { ChannelError, type ChannelSettings } from '../../ports/payments.ts'
-import type { ChannelDeps } from './settings.ts'
 
-export interface ProviderRequest {
+export interface ChannelDeps {
+  readonly clock: Clock
+  /** Whose days a bill is of, where the provider has no days of its own: Stripe. UTC by default. */
+  readonly timeZone?: string
+  /** Replaces the connections of the channel; the caller closes it. */
+  readonly dispatcher?: Dispatcher
+}
+
+/** The value of a variable of the secrets file. The configuration has checked that each is there. */
+export function secretOf({ name, secrets }: ChannelSettings, variable: string): string {
+  const value = secrets[variable]
+  if (value === undefined || value === '')
+    throw new Error(`payments.channels.${name}: expected ${variable} in its secrets file, found none`)
+  return value
+}
+
+interface ProviderRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>

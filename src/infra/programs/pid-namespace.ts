@@ -1,8 +1,34 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND } from '../../kernel/time.ts'
-import { environmentOf, type ProcessTree, type Started } from './process-tree.ts'
+
+/** A started program with everything that it starts. */
+export interface ProcessTree {
+  /** Its first process, with pipes for its output. */
+  readonly main: ChildProcess
+  /** Sends SIGTERM to every process. */
+  terminate(): Promise<void>
+  /** Whether no process is left. */
+  isEmpty(): Promise<boolean>
+  /** Kills every process; resolves when none is left. May be called twice. */
+  destroy(): Promise<void>
+}
+
+/** What is started. */
+export interface Started {
+  readonly executionId: string
+  readonly run: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** The environment variable that marks the processes of an execution. */
+export const EXECUTION_VARIABLE = 'PLATFORM_EXECUTION_ID'
+
+/** The whole environment of a program. */
+export function environmentOf({ executionId, environment }: Started): Record<string, string> {
+  return { ...environment, [EXECUTION_VARIABLE]: executionId }
+}
 
 /** How a namespace is made (unshare(1)) and entered (nsenter(1)). */
 export interface NamespaceOptions {

@@ -6,8 +6,16 @@ import type { Containment } from '../../kernel/command.ts'
 import { fieldsFromState, hasEnded } from '../../kernel/process.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { Program, ProgramEnd, Programs } from '../../ports/programs.ts'
-import { NAMESPACE_OPTIONS, startInNamespace, ended, type NamespaceOptions } from './pid-namespace.ts'
-import { environmentOf, EXECUTION_VARIABLE, type ProcessTree, type Started } from './process-tree.ts'
+import {
+  NAMESPACE_OPTIONS,
+  startInNamespace,
+  ended,
+  type NamespaceOptions,
+  environmentOf,
+  EXECUTION_VARIABLE,
+  type ProcessTree,
+  type Started,
+} from './pid-namespace.ts'
 
 // A process that has left the tree may hold the pipe open; nothing else writes into it then.
 const PIPE_MS = SECOND / 2

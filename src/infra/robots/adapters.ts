@@ -11,10 +11,13 @@ import {
   type RobotTarget,
   type RobotReply,
   type Verdict,
+  quote,
+  statusVerdict,
+  jsonFields,
+  type RobotKind,
+  type RobotMessage,
 } from './adapter.ts'
 import { feishu } from './feishu.ts'
-import { quote, statusVerdict, jsonFields } from './replies.ts'
-import type { RobotKind, RobotMessage } from './robot.ts'
 
 // Too many messages silence a robot for ten minutes.
 // Unknown tokens, and robots or groups that are gone.

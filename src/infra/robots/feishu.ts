@@ -9,9 +9,11 @@ import {
   type RobotAdapter,
   type RobotReply,
   type Verdict,
+  jsonFields,
+  quote,
+  statusVerdict,
+  type RobotMessage,
 } from './adapter.ts'
-import { jsonFields, quote, statusVerdict } from './replies.ts'
-import type { RobotMessage } from './robot.ts'
 
 const LIMITED_CODES = [11232, 99991400]
 // A wrong token, signature or time, and a forbidden address of the sender.

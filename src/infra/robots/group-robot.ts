@@ -1,11 +1,10 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 import { systemClock } from '../../kernel/clock.ts'
-import { type BucketState, TokenBucket } from '../../kernel/token-bucket.ts'
+import { type BucketState, TokenBucket } from '../../kernel/waiting.ts'
 import type { SendOutcome } from '../../ports/notification-channel.ts'
-import type { RobotAdapter } from './adapter.ts'
+import type { RobotAdapter, Robot, RobotKind, RobotMessage, RobotOutcome } from './adapter.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'
 import { RobotWebhook, type WebhookOptions } from './robot-webhook.ts'
-import type { Robot, RobotKind, RobotMessage, RobotOutcome } from './robot.ts'
 
 // Longer than the longest regular wait for a token; a message that had to wait longer fails and is sent later.
 const MAX_WAIT_MS = 15_000

@@ -3,10 +3,16 @@ import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
 import type { NotificationChannel, SendOutcome } from '../../ports/notification-channel.ts'
-import type { RobotAdapter, RobotReply, RobotRequest } from './adapter.ts'
+import {
+  type RobotAdapter,
+  type RobotReply,
+  type RobotRequest,
+  isPage,
+  quote,
+  type RobotKind,
+  type RobotMessage,
+} from './adapter.ts'
 import { ROBOT_ADAPTERS } from './adapters.ts'
-import { isPage, quote } from './replies.ts'
-import type { RobotKind, RobotMessage } from './robot.ts'
 
 const SEND_TIMEOUT_MS = 10_000
 

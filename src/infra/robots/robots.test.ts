@@ -16,8 +16,8 @@ import { ROBOT_ADAPTERS, dingtalk } from './adapters.ts'
 import { GroupRobot, type RobotOptions } from './group-robot.ts'
 import { feishu } from './feishu.ts'
 import { redact, RobotWebhook } from './robot-webhook.ts'
-import type { RobotKind, RobotMessage } from './robot.ts'
-import { TokenBucket, type BucketState } from '../../kernel/token-bucket.ts'
+import type { RobotKind, RobotMessage } from './adapter.ts'
+import { TokenBucket, type BucketState } from '../../kernel/waiting.ts'
 
 const MESSAGE: RobotMessage = {
   title: '[CRITICAL] New ticket: disk full',

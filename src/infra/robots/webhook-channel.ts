@@ -4,8 +4,7 @@ import type { Secret } from '../../kernel/secret.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { ChannelMessage, NotificationChannel, SendOutcome } from '../../ports/notification-channel.ts'
-import { SENT, type RobotAdapter } from './adapter.ts'
-import { statusVerdict } from './replies.ts'
+import { SENT, type RobotAdapter, statusVerdict } from './adapter.ts'
 import { RobotWebhook } from './robot-webhook.ts'
 
 export interface WebhookChannelOptions {

@@ -4,8 +4,7 @@ import { systemClock, type Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import type { WebhookCall, WebhookCaller, WebhookFailure, WebhookReply } from '../../ports/webhook-caller.ts'
-import type { AddressRules } from './address-rules.ts'
-import { createHostResolver, type Resolve, type ResolvedAddress } from './resolve-host.ts'
+import { type AddressRules, createHostResolver, type Resolve, type ResolvedAddress } from './addresses.ts'
 
 // docs/specification.md, Webhooks
 const TIMEOUT_MS = 15 * SECOND

@@ -7,8 +7,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { eventually } from '../../../test/support/eventually.ts'
 import { HOUR } from '../../kernel/time.ts'
-import { AddressRules } from './address-rules.ts'
-import type { Resolve } from './resolve-host.ts'
+import { AddressRules, type Resolve } from './addresses.ts'
 import { HttpWebhookCaller } from './webhook-caller.ts'
 
 const cidr = (text: string) => {

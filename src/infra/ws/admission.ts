@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError, readOnlyError } from '../../kernel/errors.ts'
 import type { Identity } from '../../kernel/identity.ts'
@@ -7,9 +8,7 @@ import type { Authenticator, TokenHolder } from '../../ports/authentication.ts'
 import type { Refusal, RegisteredSession, SessionRegistry } from '../../ports/session-registry.ts'
 import { peerAddress, type ClientAddress } from '../http/client-address.ts'
 import { toAppError } from '../http/errors.ts'
-import type { UpgradeRequest } from '../http/upgrades.ts'
-import { Coalescer } from './coalesce.ts'
-import { ConnectionRate } from './connection-rate.ts'
+import type { UpgradeRequest } from '../http/raw-requests.ts'
 import {
   deviceOf,
   findDevice,
@@ -19,8 +18,11 @@ import {
   tokenOf,
 } from './handshake.ts'
 import type { SessionFields, SessionTelemetry } from './telemetry.ts'
+import { clientNetwork } from '../../kernel/addresses.ts'
+import { SECOND } from '../../kernel/time.ts'
+import { TokenBucket, type RateLimit } from '../../kernel/waiting.ts'
 
-export interface AdmissionDeps {
+interface AdmissionDeps {
   readonly registry: Pick<SessionRegistry, 'register' | 'recordRefusal'>
   readonly authenticator: Pick<Authenticator, 'holder'>
   readonly clientAddress?: ClientAddress
@@ -166,4 +168,85 @@ export function stopping(): AppError {
 function tooManyConnections(retryAfterSeconds: number): AppError {
   const message = 'Too many connections from this address.'
   return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds })
+}
+
+interface CoalescerOptions {
+  /** A group continues when no call has joined it for this time, in milliseconds. */
+  readonly pauseMs: number
+  /** How many pauses a group waits at most. */
+  readonly maxPauses: number
+}
+
+/**
+ * Lets calls that arrive within a few milliseconds continue in the same turn of the event loop. Node.js accepts one
+ * connection in each turn: without this, a thousand sessions that connect at once would need a thousand transactions, each
+ * with its own write to disk.
+ */
+export class Coalescer {
+  readonly #pauseMs: number
+  readonly #maxPauses: number
+  #joined = 0
+  #group: Promise<void> | undefined
+
+  constructor({ pauseMs, maxPauses }: CoalescerOptions) {
+    this.#pauseMs = pauseMs
+    this.#maxPauses = maxPauses
+  }
+
+  /** Resolves together with the calls that arrive meanwhile. */
+  join(): Promise<void> {
+    this.#joined++
+    this.#group ??= this.#gather()
+    return this.#group
+  }
+
+  async #gather(): Promise<void> {
+    for (let seen = 0, pauses = 0; seen < this.#joined && pauses < this.#maxPauses; pauses++) {
+      seen = this.#joined
+      await sleep(this.#pauseMs)
+    }
+    this.#joined = 0
+    this.#group = undefined
+  }
+}
+
+interface ConnectionRateOptions {
+  readonly clock: Clock
+  readonly perSecond: number
+  /** How many may connect at once. */
+  readonly burst: number
+  /** How many networks are remembered at most. */
+  readonly maxNetworks?: number
+}
+
+const MAX_NETWORKS = 50_000
+
+/** A token bucket for each network of a client (see {@link clientNetwork}), in the memory of this process. */
+export class ConnectionRate {
+  readonly #clock: Clock
+  readonly #limit: RateLimit
+  readonly #maxNetworks: number
+  readonly #buckets = new Map<string, TokenBucket>()
+
+  constructor({ clock, perSecond, burst, maxNetworks = MAX_NETWORKS }: ConnectionRateOptions) {
+    this.#clock = clock
+    this.#limit = { burst, everyMs: SECOND / perSecond }
+    this.#maxNetworks = maxNetworks
+  }
+
+  /** Counts a connection; undefined when it is allowed, otherwise the seconds until the next one is. */
+  take(address: string): number | undefined {
+    const network = clientNetwork(address)
+    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.#limit, this.#clock.monotonic)
+    this.#store(network, bucket)
+    const waitMs = bucket.take()
+    return waitMs === 0 ? undefined : waitMs / SECOND
+  }
+
+  // The bucket that was used longest ago is the fullest: dropping it gives an attacker the least.
+  #store(network: string, bucket: TokenBucket): void {
+    this.#buckets.delete(network)
+    if (this.#buckets.size >= this.#maxNetworks) this.#buckets.delete(this.#buckets.keys().next().value ?? '')
+    this.#buckets.set(network, bucket)
+  }
 }

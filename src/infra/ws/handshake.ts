@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import type { TokenHolder } from '../../ports/authentication.ts'
-import { malformed } from '../http/framing.ts'
+import { malformed } from '../http/request.ts'
 import { bearerToken, unauthenticated } from '../http/identity.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 

@@ -6,8 +6,7 @@ import {
   type SessionNews,
   type SessionRegistry,
 } from '../../ports/session-registry.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outages.ts'
+import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 
 export interface RegistrySyncDeps {

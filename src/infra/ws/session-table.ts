@@ -13,7 +13,7 @@ import {
 } from '../../ports/session-registry.ts'
 import type { ApiConnection } from '../http/api-client/api-connection.ts'
 import type { Admitted } from './admission.ts'
-import { CLOSE } from './close-codes.ts'
+import { CLOSE } from './frames.ts'
 import { HeartbeatScheduler } from './heartbeat-scheduler.ts'
 import { Budget } from './budget.ts'
 import { RegistrySync } from './registry-sync.ts'

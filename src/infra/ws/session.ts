@@ -14,8 +14,9 @@ import { MINUTE, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import type { Authenticator, TokenHolder } from '../../ports/authentication.ts'
 import type { ApiConnection } from '../http/api-client/api-connection.ts'
 import { type Budget, SessionOutput } from './budget.ts'
-import { CLOSE, closeCodeOf } from './close-codes.ts'
 import {
+  CLOSE,
+  closeCodeOf,
   type ClientFrame,
   heartbeatText,
   readClientFrame,

@@ -1,21 +1,19 @@
 import { existsSync } from 'node:fs'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
 import { migrateForCopy, schemaStatus } from '../migrate.ts'
-import { openStore, type DatabaseAddress } from '../open.ts'
+import { useStore, type DatabaseAddress } from '../open.ts'
 import {
   keyOf,
   type CopiedTable,
   type CopyProgress,
   type CopyTarget,
   type RawDatabase,
+  RowSetHash,
 } from './raw-database.ts'
 import { isDeadHolder } from '../work/holder.ts'
-import { holderOf } from '../work/serving.ts'
-import { RowSetHash } from './row-set-hash.ts'
+import { holderOf } from '../work/marks.ts'
 
 /** What the copy tells while it works; the rows are those of the table until now. */
 export type CopyObserver = (step: 'copying' | 'indexing' | 'comparing', table: string, rows?: number) => void
@@ -129,8 +127,7 @@ async function requireUnserved(source: RawDatabase): Promise<void> {
 
 /** Whether there was a schema before; then it is current already, or `target_not_empty`. */
 async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
-  const store = await openStore({ database: address, ...SILENT })
-  try {
+  return useStore({ database: address }, async (store) => {
     await store.check()
     const { applied, pending } = await schemaStatus(store, { allowsCopy: true })
     if (applied.length > 0 && pending.length > 0) throw targetNotEmpty('it has the schema of another release')
@@ -138,25 +135,18 @@ async function prepareSchema(address: DatabaseAddress): Promise<boolean> {
     await requireNoTables(address)
     await migrateForCopy(store, systemClock)
     return false
-  } finally {
-    await store.close()
-  }
+  })
 }
-
-const SILENT = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
 
 async function requireComparable(address: DatabaseAddress): Promise<void> {
   if (address.kind === 'sqlite' && !existsSync(address.path))
     throw new AppError('unavailable', 'target_missing', `There is no database at ${address.path}.`)
-  const store = await openStore({ database: address, readOnly: true, ...SILENT })
-  try {
+  await useStore({ database: address, readOnly: true }, async (store) => {
     await store.check()
     const { pending } = await schemaStatus(store)
     if (pending.length === 0) return
-  } finally {
-    await store.close()
-  }
-  throw new AppError('conflict', 'schema_outdated', 'The target does not have the schema of this release.')
+    throw new AppError('conflict', 'schema_outdated', 'The target does not have the schema of this release.')
+  })
 }
 
 /** Without the schema of the platform a table is one of another program. */

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { parsePostgresUrl } from '../../kernel/postgres-url.ts'
+import { parsePostgresUrl } from '../../kernel/addresses.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import {
   copiedTable,

@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { QueryResult } from 'pg'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Histogram, Metrics } from '../../kernel/metrics.ts'
 import { SECOND } from '../../kernel/time.ts'
-import { callListeners } from '../listeners.ts'
+import { callListeners, type TouchedRow, type TransactionCallback, type Tx } from '../store.ts'
 import { touchedName } from '../locking.ts'
-import type { TouchedRow, TransactionCallback, Tx } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { isRetryable } from './postgres-errors.ts'
@@ -130,7 +130,7 @@ export class WriteGroups {
   async #gather(): Promise<void> {
     for (let turn = 0, seen = 0; turn < BURST_TURNS && seen < this.#waiting.length; turn++) {
       seen = this.#waiting.length
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
 

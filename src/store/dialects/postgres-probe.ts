@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg'
 import { errorMessage } from '../../kernel/errors.ts'
-import { parsePostgresUrl, type ServerRole } from '../../kernel/postgres-url.ts'
+import { parsePostgresUrl, type ServerRole } from '../../kernel/addresses.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { serverName, TrackedSockets } from './postgres-server.ts'

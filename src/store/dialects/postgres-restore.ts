@@ -8,9 +8,8 @@ import type { Secret } from '../../kernel/secret.ts'
 import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
 import { STORE_LIMITS } from '../timeout.ts'
-import { KEPT_ASIDE, runPostgresProgram } from './postgres-dump.ts'
-import { findNewestPostgresProgram } from './postgres-programs.ts'
-import { listArchive } from './postgres-verify.ts'
+import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
+import { listArchive } from './postgres-archive.ts'
 import { openPostgres } from './postgres.ts'
 
 /**

@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { types, type CustomTypesConfig, type PoolConfig } from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Histogram, Metrics } from '../../kernel/metrics.ts'
-import { parsePostgresUrl, type PostgresUrl } from '../../kernel/postgres-url.ts'
+import { parsePostgresUrl, type PostgresUrl } from '../../kernel/addresses.ts'
 import { backoffMs } from '../../kernel/waiting.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { MINUTE, SECOND } from '../../kernel/time.ts'
@@ -12,7 +13,7 @@ import type { Queries, Store, TransactionCallback, WriteOptions } from '../store
 import type { StoreLimits } from '../timeout.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { CAPABILITIES } from './capabilities.ts'
-import { dumpPostgres } from './postgres-dump.ts'
+import { dumpPostgres } from './postgres-programs.ts'
 import { isRetryable } from './postgres-errors.ts'
 import { TimeoutPool } from './postgres-pool.ts'
 import { WriteGroups } from './postgres-groups.ts'
@@ -160,7 +161,7 @@ async function withRetries<T>(run: () => Promise<T>): Promise<T> {
       if (!isRetryable(error)) throw error
       if (attempt >= RETRY_LIMIT) throw storeUnavailable(error)
     }
-    await new Promise((resolve) => setTimeout(resolve, backoffMs(RETRY_BACKOFF, attempt)))
+    await pause(backoffMs(RETRY_BACKOFF, attempt))
   }
 }
 

@@ -18,16 +18,12 @@ if (inBackground) lowerThreadPriority()
 
 function answer({ text, values }: Query) {
   // Waiting inside the engine stops only this thread.
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
-  try {
-    return database
-      .prepare(text)
-      .all(...values)
-      .map((row) => ({ ...row }))
-  } finally {
-    // Before the answer: after it the store may close, and the last connection to close removes the write-ahead log.
-    database.close()
-  }
+  // Closed before the answer is sent: after it the store may close, and the last connection to close removes the write-ahead log.
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  return database
+    .prepare(text)
+    .all(...values)
+    .map((row) => ({ ...row }))
 }
 
 // A query that fails ends the thread: so its error reaches the caller with all its members.

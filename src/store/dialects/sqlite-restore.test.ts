@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { temporaryDirectory } from '../../../test/support/platform.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
-import { hashFile } from '../files/file-hash.ts'
+import { hashFile } from '../files/thread.ts'
 import type { Tx } from '../store.ts'
 import { sqliteRestore } from './sqlite-restore.ts'
 

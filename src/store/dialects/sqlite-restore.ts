@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
-import { hashFile } from '../files/file-hash.ts'
+import { hashFile } from '../files/thread.ts'
 import {
   databaseInUse,
   type Restored,
@@ -99,12 +99,8 @@ async function copySnapshot(
   await rm(copy, { force: true })
   await copyFile(path, copy, constants.COPYFILE_EXCL)
   await chmod(copy, OWNER_ONLY)
-  const file = await open(copy, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(copy, 'r+')
+  await file.sync()
   if ((await hashFile(copy)) === sha256) return
   throw new AppError('unavailable', 'copy_failed', `The copy ${copy} differs from ${path}; check the disk.`)
 }

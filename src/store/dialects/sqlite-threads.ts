@@ -1,9 +1,104 @@
+import type { Worker } from 'node:worker_threads'
 import type { CompiledQuery } from 'kysely'
+import { SECOND } from '../../kernel/time.ts'
+import { startThread, resultOf } from '../files/thread.ts'
+import { storeUnavailable } from '../unavailable.ts'
 import type { DatabaseContents } from '../../ports/database-files.ts'
-import { resultOf, startThread } from '../files/thread.ts'
-import { ReaderThread } from './reader-thread.ts'
 
-export interface ReadOptions {
+interface WaitingQuery {
+  readonly query: CompiledQuery
+  readonly resolve: (rows: unknown[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+// The statistics of all domains are read together: one thread serves all of them.
+const IDLE_MS = SECOND
+
+/**
+ * Runs queries on a SQLite file one after another, each on a connection of its own. Its thread starts with the first
+ * query and ends after the last one: a thread that waits would keep several megabytes.
+ */
+export class ReaderThread {
+  readonly #path: string
+  readonly #inBackground: boolean
+  readonly #waiting: WaitingQuery[] = []
+  #worker: Worker | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(path: string, { inBackground = false }: { readonly inBackground?: boolean } = {}) {
+    this.#path = path
+    this.#inBackground = inBackground
+  }
+
+  /** Rejects with `store_unavailable`; also when the signal aborts, once the query that runs has ended. */
+  async read<R>(query: CompiledQuery<R>, signal?: AbortSignal): Promise<R[]> {
+    const rows = this.#answer(query)
+    const abort = () => this.end()
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return (await rows) as R[]
+    } catch (error) {
+      throw storeUnavailable(error)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Ends the thread; a later query starts another one. The queries that have no answer reject once it has ended. */
+  end(): void {
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    if (this.#waiting.length === 0) this.#worker = undefined
+    void worker?.terminate()
+  }
+
+  #answer(query: CompiledQuery): Promise<unknown[]> {
+    clearTimeout(this.#idle)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
+    this.#waiting.push({ query, resolve, reject })
+    if (this.#worker) this.#send(this.#worker, query)
+    else this.#start()
+    return promise
+  }
+
+  #start(): void {
+    const worker = startThread(import.meta.url, 'sqlite-reader', {
+      path: this.#path,
+      inBackground: this.#inBackground,
+    })
+    this.#worker = worker
+    let failure: Error | undefined
+    worker.on('message', (rows: unknown[]) => {
+      this.#waiting.shift()?.resolve(rows)
+      if (this.#waiting.length > 0) return
+      worker.unref()
+      this.#idle = setTimeout(() => this.end(), IDLE_MS).unref()
+    })
+    worker.once('error', (error: Error) => (failure = error))
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#onExit(failure)
+    })
+    for (const { query } of this.#waiting) this.#send(worker, query)
+  }
+
+  #send(worker: Worker, { sql, parameters }: CompiledQuery): void {
+    // The process must not end before the answer.
+    worker.ref()
+    worker.postMessage({ text: sql, values: parameters })
+  }
+
+  /** A failed query ends the thread; those behind it go to another one. */
+  #onExit(failure: Error | undefined): void {
+    this.#worker = undefined
+    const unanswered = this.#waiting.splice(0, failure ? 1 : this.#waiting.length)
+    const error = failure ?? new Error('a thread of the database ended without an answer')
+    for (const { reject } of unanswered) reject(error)
+    if (this.#waiting.length > 0) this.#start()
+  }
+}
+
+interface ReadOptions {
   /** Lets requests go before the query. */
   readonly inBackground?: boolean
   readonly signal?: AbortSignal | undefined

@@ -1,6 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { statSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { storeUnavailable } from '../unavailable.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -8,18 +10,50 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { writeSnapshot } from '../files/snapshot.ts'
 import type { Store } from '../store.ts'
 import type { StoreLimits } from '../timeout.ts'
-import { storeUnavailable } from '../unavailable.ts'
 import { WriteQueue, type GroupConnection } from '../write-queue.ts'
 import { CAPABILITIES } from './capabilities.ts'
 import { createCheckpointer, type Checkpointer } from './sqlite-checkpointer.ts'
-import { SqliteConnection, SqliteQueries, SqliteTransaction } from './sqlite-connection.ts'
-import { isBusy } from './sqlite-errors.ts'
-import { explainSqliteFailure } from './sqlite-failure.ts'
-import { SqliteFile } from './sqlite-file.ts'
+import { SqliteConnection, SqliteQueries, SqliteTransaction, ReadGate } from './sqlite-connection.ts'
+import { isBusy, explainSqliteFailure } from './sqlite-errors.ts'
 import { SqliteStatements } from './sqlite-statements.ts'
-import { ReaderThread } from './reader-thread.ts'
-import { copyInThread } from './sqlite-threads.ts'
-import { ReadGate } from './read-gate.ts'
+import { ReaderThread, copyInThread } from './sqlite-threads.ts'
+
+/**
+ * The file at the path of a database, as it was when the database was opened. An open file that is replaced or removed
+ * goes on taking writes, which nothing reads afterwards.
+ */
+class SqliteFile {
+  readonly #path: string
+  readonly #identity: string
+
+  constructor(path: string) {
+    this.#path = path
+    this.#identity = identityOf(path)
+  }
+
+  /** Throws `store_unavailable` when another file, or none, is at the path. */
+  requireUnchanged(): void {
+    const reason = this.#difference()
+    if (reason === undefined) return
+    throw storeUnavailable(
+      new Error(`${this.#path} ${reason} while it was open; put the file back, or restart the platform`),
+      'The database file was replaced or removed while it was open; nothing was changed.',
+    )
+  }
+
+  #difference(): string | undefined {
+    try {
+      return identityOf(this.#path) === this.#identity ? undefined : 'was replaced by another file'
+    } catch (error) {
+      return `cannot be found (${error instanceof Error ? error.message : String(error)})`
+    }
+  }
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev}/${ino}`
+}
 
 const PRAGMAS = ['foreign_keys = on', 'trusted_schema = off', 'temp_store = memory']
 const WRITER_PRAGMAS = [
@@ -139,7 +173,7 @@ async function connectTwice(path: string, readOnly: boolean, file: SqliteFile): 
     } catch (error) {
       if (!isBusy(error) || attempt >= OPEN_ATTEMPTS) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS))
+    await pause(OPEN_PAUSE_MS)
   }
 }
 

@@ -1,9 +1,6 @@
 import { CompiledQuery } from 'kysely'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
-import { openStore, type DatabaseAddress } from '../open.ts'
+import { useStore, type DatabaseAddress } from '../open.ts'
 import { snapshotDamaged } from './restore-target.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { isDamaged } from '../dialects/sqlite-errors.ts'
@@ -20,14 +17,10 @@ const QUICK_CHECK: CompiledQuery<Finding> = CompiledQuery.raw('pragma quick_chec
  */
 export async function quickCheck(database: DatabaseAddress, signal?: AbortSignal): Promise<string> {
   if (database.kind === 'sqlite') return checkFile(database.path, signal)
-  const options = { clock: systemClock, metrics: noMetrics, logger: silentLogger, readOnly: true }
-  const store = await openStore({ database, ...options })
-  try {
+  return useStore({ database, readOnly: true }, async (store) => {
     await store.check()
     return 'PostgreSQL answers'
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** What is wrong with the pages of a database; undefined if nothing is. Rejects if it cannot be read. */
@@ -58,4 +51,23 @@ async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
   const result = rows[0]?.quick_check.split('\n').at(-1)
   if (result === 'ok') return 'quick_check: ok'
   throw snapshotDamaged(path, `quick_check: ${result}`)
+}
+
+/** Rows that refer to rows of another table which are gone. */
+interface LostRows {
+  /** Where the rows are gone. */
+  readonly lostFrom: string
+  /** Where the rows are that refer to them. */
+  readonly table: string
+  readonly rows: number
+}
+
+const FOREIGN_KEY_CHECK: CompiledQuery<LostRows> = CompiledQuery.raw(
+  'select parent as "lostFrom", "table", count(*) as rows from pragma_foreign_key_check group by 1, 2 order by 1, 2',
+)
+
+/** What another program has deleted from a SQLite file: the platform deletes no row that another one refers to. */
+export async function findLostRows(path: string, signal: AbortSignal): Promise<LostRows[]> {
+  const { readInThread } = await import('../dialects/sqlite-threads.ts')
+  return readInThread(path, FOREIGN_KEY_CHECK, { inBackground: true, signal })
 }

@@ -6,9 +6,9 @@ import { newId } from '../../kernel/ids.ts'
 import type { Snapshots, SnapshotSteps } from '../../ports/database-files.ts'
 import { storeUnavailable } from '../unavailable.ts'
 import { sql } from 'kysely'
-import { hashFile } from './file-hash.ts'
+import { hashFile } from './thread.ts'
 import type { Store } from '../store.ts'
-import { verifySnapshot } from './verify-snapshot.ts'
+import { verifySnapshot } from './snapshot-formats.ts'
 
 /**
  * Writes a file as a whole or not at all: under a temporary name beside it, which `write` gets as an empty file, then
@@ -59,24 +59,16 @@ async function flushWhile(path: string, write: () => Promise<void>): Promise<voi
 }
 
 async function flushUntil(path: string, signal: AbortSignal): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    while (!signal.aborted) {
-      await pause(FLUSH_EVERY_MS, undefined, { signal }).catch(() => undefined)
-      await file.datasync()
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  while (!signal.aborted) {
+    await pause(FLUSH_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await file.datasync()
   }
 }
 
 async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  await file.sync()
 }
 
 function snapshotFailed(cause: unknown): AppError {

@@ -1,6 +1,5 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../kernel/outages.ts'
+import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../kernel/metrics.ts'
 import { type Backoff, backoffMs } from '../../kernel/waiting.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND } from '../../kernel/time.ts'

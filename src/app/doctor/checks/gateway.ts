@@ -1,7 +1,7 @@
 import type { Config } from '../../../config/config.ts'
 import type { ApiAnswer } from '../../../infra/http/api-client/answer-reader.ts'
 import { ApiConnection } from '../../../infra/http/api-client/api-connection.ts'
-import { trustCertificates } from '../../../infra/http/trusted-certificates.ts'
+import { trustCertificates } from '../../../infra/http/tls-certificate.ts'
 import { IdentitySignature } from '../../../infra/tokens/identity-signature.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'

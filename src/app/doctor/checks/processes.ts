@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
-import type { ServingProcess } from '../../../store/work/serving.ts'
+import type { ServingProcess } from '../../../store/work/marks.ts'
 import { fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 import { findRecordedListener } from './network.ts'
 

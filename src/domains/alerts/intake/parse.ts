@@ -1,4 +1,4 @@
-import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../../kernel/faults.ts'
+import { fieldFault, type ErrorDetail, type ErrorValues, type FaultCode } from '../../../kernel/errors.ts'
 import { parseRfc3339 } from '../../../kernel/time.ts'
 import { sortedLabels } from './labels.ts'
 import type { PrometheusAlert } from './report.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { counted } from '../../../kernel/text.ts'
-import type { BucketState } from '../../../kernel/token-bucket.ts'
+import type { BucketState } from '../../../kernel/waiting.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'

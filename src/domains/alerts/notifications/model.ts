@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SentenceCause } from '../../../kernel/faults.ts'
+import type { SentenceCause } from '../../../kernel/errors.ts'
 import type { AlertOccasion } from '../occasion.ts'
 import type { Alert, AlertWeight } from '../model.ts'
 

@@ -1,4 +1,4 @@
-import { weeklySpans, type WeeklyHours } from '../../../kernel/weekly.ts'
+import { weeklySpans, type WeeklyHours } from '../../../kernel/time.ts'
 import { matchesFields, type Matchers } from '../silences/model.ts'
 import type { Alert, AlertView, AlertWeight } from '../model.ts'
 

@@ -1,6 +1,12 @@
 import type { AlertTable } from '../../../kernel/alerts.ts'
-import { CLOCK_DIFFERENCE_MS, DAY, SECOND } from '../../../kernel/time.ts'
-import { weeklySpans, type TimeSpan, type WeeklyHours } from '../../../kernel/weekly.ts'
+import {
+  CLOCK_DIFFERENCE_MS,
+  DAY,
+  SECOND,
+  weeklySpans,
+  type TimeSpan,
+  type WeeklyHours,
+} from '../../../kernel/time.ts'
 import { labelsOf, matchesLabels, type LabelMatcher } from '../labels.ts'
 import type { AlertView } from '../model.ts'
 

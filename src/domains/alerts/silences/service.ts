@@ -1,12 +1,11 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { declaredAlarmId } from '../../../kernel/alerts.ts'
-import { invalidField, notFound } from '../../../kernel/errors.ts'
+import { invalidField, requireFound } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
-import { DAY, MINUTE, toRfc3339 } from '../../../kernel/time.ts'
-import type { TimeSpan } from '../../../kernel/weekly.ts'
+import { DAY, MINUTE, toRfc3339, type TimeSpan } from '../../../kernel/time.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
@@ -127,7 +126,7 @@ export class Silences {
 
   /** Rejects with `silence_not_found`. */
   async get(id: string, queries: Queries = this.#deps.store.read): Promise<SilenceView> {
-    const silence = requireSilence(await findSilence(queries, id), id)
+    const silence = requireFound(await findSilence(queries, id), 'silence', id)
     return viewOf(silence, this.#deps.clock.now())
   }
 
@@ -158,7 +157,7 @@ export class Silences {
   /** Ends a silence now; one that has ended stays as it is. Rejects with `silence_not_found`. */
   async end(tx: Tx, id: string, actor: string): Promise<void> {
     const now = this.#deps.clock.now()
-    const silence = requireSilence(await lockSilence(tx, id), id)
+    const silence = requireFound(await lockSilence(tx, id), 'silence', id)
     if (stateOf(silence, now) === 'ended') return
     await endSilence(tx, id, now, actor)
     const ended = { ...silence, endsAt: now, endedBy: actor, version: silence.version + 1 }
@@ -250,11 +249,6 @@ export class Silences {
 
 function viewOf(silence: Silence, now: number): SilenceView {
   return { ...silence, state: stateOf(silence, now) }
-}
-
-function requireSilence<T>(silence: T | undefined, id: string): T {
-  if (!silence) throw notFound('silence', id)
-  return silence
 }
 
 /** From its start to its end, which one that repeats may leave out. */

@@ -1,12 +1,10 @@
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf } from '../../../store/columns.ts'
-import { lockRows } from '../../../store/locking.ts'
-import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
-import { sizeOf } from '../../../store/row-sizes.ts'
+import { CLOCK_DIFFERENCE_MS, type TimeSpan } from '../../../kernel/time.ts'
+import { sizeOf } from '../../../store/pages.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
-import type { TimeSpan } from '../../../kernel/weekly.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
-import { db, pages, silences, statement } from './tables.ts'
+import { db, lockable, pages, silences, statement } from './tables.ts'
 
 const SILENCE = silences.except('seq', 'dueAt')
 
@@ -22,12 +20,8 @@ const insert = statement<NewRowOf<typeof silences>>((on, value) =>
   on.insertInto('alert_silences').values(silences.values(value)),
 )
 
-const byId = statement<{ id: string }, StoredSilence>((on, value) =>
+const [byId, lock] = lockable<{ id: string }, StoredSilence>((on, value) =>
   on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')),
-)
-
-const lock = statement<{ id: string }, StoredSilence>((on, value, capabilities) =>
-  on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')).$call(lockRows(capabilities)),
 )
 
 const active = statement<{ now: number }, StoredSilence>((on, value) =>

@@ -1,6 +1,5 @@
-import { defineColumns, generated, integer, json, text } from '../../../store/columns.ts'
-import { schemaOf } from '../../../store/schema.ts'
-import type { WeeklyHours } from '../../../kernel/weekly.ts'
+import { defineColumns, generated, integer, json, text, schemaOf } from '../../../store/columns.ts'
+import type { WeeklyHours } from '../../../kernel/time.ts'
 import type { LabelMatcher } from '../labels.ts'
 import type { Matchers } from './model.ts'
 
@@ -25,4 +24,4 @@ export const silences = defineColumns({
   version: integer(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ alert_silences: silences })
+export const { db, lockable, names, pages, statement } = schemaOf({ alert_silences: silences })

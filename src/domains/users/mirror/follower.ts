@@ -1,8 +1,7 @@
 import type { WaitingClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../kernel/logger.ts'
+import { type Logger, OUTAGES, OutageLength } from '../../../kernel/logger.ts'
 import type { Counter, Gauge, Metrics } from '../../../kernel/metrics.ts'
-import { OUTAGES, OutageLength } from '../../../kernel/outages.ts'
 import { backoffMs } from '../../../kernel/waiting.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
 import type {

@@ -1,9 +1,8 @@
 import type { Secret } from '../../../kernel/secret.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
-import { lockRows } from '../../../store/locking.ts'
 import { first, type Queries, type Tx } from '../../../store/store.ts'
 import { nameKey, type User } from '../model.ts'
-import { db, statement, userMirrors, users } from '../tables.ts'
+import { db, lockable, statement, userMirrors, users } from '../tables.ts'
 import type { MirrorState } from './model.ts'
 
 const STATE = userMirrors.pick('source', 'revision', 'confirmedAt', 'pool')
@@ -11,12 +10,8 @@ const STATE = userMirrors.pick('source', 'revision', 'confirmedAt', 'pool')
 const PRIMARY = { name: 'primary' }
 const UNKNOWN: MirrorState = { source: null, revision: null, confirmedAt: null, pool: null }
 
-const read = statement<{ name: string }, MirrorState>((on, value) =>
+const [read, lock] = lockable<{ name: string }, MirrorState>((on, value) =>
   on.selectFrom('user_mirrors').select(STATE).where('name', '=', value('name')),
-)
-
-const lock = statement<{ name: string }, MirrorState>((on, value, capabilities) =>
-  on.selectFrom('user_mirrors').select(STATE).where('name', '=', value('name')).$call(lockRows(capabilities)),
 )
 
 const update = statement<MirrorState & { name: string }>((on, value) =>

@@ -3,13 +3,11 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import { systemClock, type Clock } from '../../../kernel/clock.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import { createOutage, type Outage } from '../../../kernel/outages.ts'
+import { type Logger, createOutage, type Outage } from '../../../kernel/logger.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import type { IdentitySignature } from '../../tokens/identity-signature.ts'
 import { AnswerReader, type ApiAnswer, type ReserveAnswer } from './answer-reader.ts'
-import { lettersOf } from './forwarding-headers.ts'
-import { headersForApi, type Sender } from './headers-for-api.ts'
+import { lettersOf, headersForApi, type Sender } from './headers-for-api.ts'
 
 export interface ApiConnectionOptions {
   /** `http://…` or `https://…`, without a slash at its end. */

@@ -1,10 +1,15 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../../kernel/clock.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { formatBeijingTime } from '../beijing-time.ts'
-import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { isUnclear, ProviderConnection, unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../fields.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  unusableAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
+import { HOUR } from '../../../kernel/time.ts'
 
 const SUCCESS = '10000'
 /** The gateway, or what stands behind it, does not work at the moment. */
@@ -133,4 +138,21 @@ function resultText(text: string, member: string): string | undefined {
   const start = text.indexOf('{', text.indexOf(`"${member}"`))
   const end = text.lastIndexOf('}', text.lastIndexOf('"sign"'))
   return start >= 0 && end > start ? text.slice(start, end + 1) : undefined
+}
+
+// China has had no summer time since 1991.
+const OFFSET_MS = 8 * HOUR
+
+/** The local time of Beijing: `2026-01-31 10:00:00`. */
+export function formatBeijingTime(epochMilliseconds: number): string {
+  return new Date(epochMilliseconds + OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+const LOCAL = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?:\.\d+)?$/
+
+/** Epoch milliseconds of a local time of Beijing; undefined for another text. */
+export function parseBeijingTime(text: unknown): number | undefined {
+  const [, date, time] = (typeof text === 'string' && LOCAL.exec(text)) || []
+  const at = Date.parse(`${date}T${time}+08:00`)
+  return Number.isNaN(at) ? undefined : at
 }

@@ -1,4 +1,5 @@
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
+import { formatCents } from '../../../kernel/text.ts'
 import {
   BadSignature,
   ChannelError,
@@ -12,13 +13,20 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { formatBeijingTime, parseBeijingTime } from '../beijing-time.ts'
-import { formatCents, parseCents } from '../../../kernel/cents.ts'
-import { parseMembers, textOf, type Members } from '../json.ts'
-import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
-import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
-import { AlipayApi } from './api.ts'
+import { formatBeijingTime, parseBeijingTime, AlipayApi } from './api.ts'
+import { parseCents } from '../bills.ts'
+import {
+  parseMembers,
+  textOf,
+  type Members,
+  cutToBytes,
+  markOf,
+  orderOfMark,
+  toNumber,
+  NO_PAYMENT,
+  NO_REFUND,
+} from '../fields.ts'
+import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { readBill, rowsOfZipOrDetail } from './bill.ts'
 
 const DEFAULT_API_URL = 'https://openapi.alipay.com/gateway.do'
@@ -96,16 +104,6 @@ function toOpened(name: string, answer: Members, parameters: string): OpenedPaym
   if (url === undefined || expiresAt === undefined) throw unusableAnswer(name, 'qr_code')
   return { providerId: undefined, action: { type: 'qr_code', url, expiresAt } }
 }
-
-const NO_PAYMENT: ProviderPayment = {
-  status: 'unknown',
-  providerId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  paidAt: undefined,
-  reason: undefined,
-}
-const NO_REFUND: ProviderRefund = { status: 'unknown', providerId: undefined, reason: undefined }
 
 async function queryPayment(api: AlipayApi, { number }: PaymentReference): Promise<ProviderPayment> {
   const trade = await api.find('alipay.trade.query', JSON.stringify({ out_trade_no: number }), NOT_THERE)

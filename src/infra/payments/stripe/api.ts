@@ -1,7 +1,22 @@
-import { ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { isUnclear, ProviderConnection, unusableAnswer, type ProviderAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  ChannelError,
+  type ChannelSettings,
+  type ProviderPayment,
+  type ProviderRefund,
+  BadSignature,
+} from '../../../ports/payments.ts'
+import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members, integerOf } from '../fields.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  unusableAnswer,
+  type ProviderAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
+import { SECOND } from '../../../kernel/time.ts'
 
 /** The code of an error that Stripe repeats for its idempotency key: it is the outcome, and stays so. */
 export const REPLAYED = 'replayed'
@@ -81,4 +96,80 @@ export class StripeApi {
       { code: isReplayed ? REPLAYED : own },
     )
   }
+}
+
+/** The state of a Checkout Session, also of one whose intent is expanded. */
+export function toPayment(session: Members): ProviderPayment {
+  const intent = objectMembers(session['payment_intent'])
+  const status = statusOf(session, intent)
+  const chargedAt = integerOf(objectMembers(intent['latest_charge'])['created'])
+  const isPaid = status === 'paid'
+  return {
+    status,
+    providerId: textOf(session['id']),
+    amountCents: isPaid ? integerOf(session['amount_total']) : undefined,
+    currency: isPaid ? textOf(session['currency'])?.toUpperCase() : undefined,
+    paidAt: isPaid && chargedAt !== undefined ? chargedAt * SECOND : undefined,
+    reason: status === 'failed' ? codeOf(objectMembers(intent['last_payment_error'])['code']) : undefined,
+  }
+}
+
+// States of an intent whose session is complete: nothing more comes.
+const ENDED_WITHOUT_MONEY: readonly unknown[] = ['requires_payment_method', 'canceled']
+
+function statusOf(session: Members, intent: Members): ProviderPayment['status'] {
+  if (session['payment_status'] === 'paid') return 'paid'
+  if (session['status'] === 'expired') return 'closed'
+  const isComplete = session['status'] === 'complete'
+  return isComplete && ENDED_WITHOUT_MONEY.includes(intent['status']) ? 'failed' : 'open'
+}
+
+const REFUND_STATUSES: Readonly<Record<string, RefundState['status']>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'failed',
+}
+
+type RefundState = ProviderRefund & { readonly status: Exclude<ProviderRefund['status'], 'unknown'> }
+
+/** The state of a refund. One that waits for the payer is pending. */
+export function toRefund(refund: Members): RefundState {
+  const status = REFUND_STATUSES[textOf(refund['status']) ?? ''] ?? 'pending'
+  return { status, providerId: textOf(refund['id']), reason: codeOf(refund['failure_reason']) }
+}
+
+// https://docs.stripe.com/webhooks#verify-manually
+const MAXIMUM_AGE_MS = 300 * SECOND
+const HEADER = 'stripe-signature'
+
+/**
+ * Checks the signature of a callback: one of its signatures is of one of the secrets.
+ *
+ * @throws BadSignature
+ */
+export function verifySignature(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  { secrets, now }: { readonly secrets: readonly string[]; readonly now: number },
+): void {
+  const header = headers[HEADER]
+  const { time, signatures } = parseHeader(typeof header === 'string' ? header : '')
+  if (time === undefined || signatures.length === 0)
+    throw new BadSignature(`${HEADER} is missing or malformed`)
+  const expected = secrets.map((secret) =>
+    createHmac('sha256', secret).update(`${time}.`).update(body).digest(),
+  )
+  if (!signatures.some((given) => expected.some((each) => timingSafeEqual(each, given))))
+    throw new BadSignature(`${HEADER} is not of a secret in STRIPE_WEBHOOK_SECRET`)
+  if (now - Number(time) * SECOND > MAXIMUM_AGE_MS)
+    throw new BadSignature(`${HEADER} is older than ${MAXIMUM_AGE_MS / SECOND} s`)
+}
+
+function parseHeader(header: string): { time: string | undefined; signatures: readonly Buffer[] } {
+  const parts = header.split(',').map((part) => part.trim())
+  const time = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2)
+  const signatures = parts
+    .filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
+    .map((part) => Buffer.from(part.slice(3), 'hex'))
+  return { time, signatures }
 }

@@ -1,12 +1,9 @@
 import { SECOND } from '../../../kernel/time.ts'
 import { ChannelError, type BillRow } from '../../../ports/payments.ts'
-import { amountFault, parseCents } from '../../../kernel/cents.ts'
-import { integerOf, objectMembers, textOf, type Members } from '../json.ts'
-import { linesOfFile } from '../lines.ts'
-import { toNumber } from '../marks.ts'
+import { amountFault, parseCents, linesOfFile } from '../bills.ts'
+import { integerOf, objectMembers, textOf, type Members, toNumber } from '../fields.ts'
 import { unusableAnswer } from '../provider-connection.ts'
-import type { StripeApi } from './api.ts'
-import { toRefund } from './states.ts'
+import { type StripeApi, toRefund } from './api.ts'
 
 // The types of balance transactions. https://docs.stripe.com/reports/balance-transaction-types
 const TYPES: Readonly<Record<string, BillRow['type']>> = {

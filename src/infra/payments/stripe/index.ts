@@ -12,14 +12,18 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { toNumber } from '../marks.ts'
-import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
-import { REPLAYED, StripeApi } from './api.ts'
+import {
+  integerOf,
+  objectMembers,
+  parseMembers,
+  textOf,
+  type Members,
+  toNumber,
+  NO_PAYMENT,
+} from '../fields.ts'
+import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import { REPLAYED, StripeApi, verifySignature, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
-import { verifySignature } from './signature.ts'
-import { NO_PAYMENT, toPayment, toRefund } from './states.ts'
 
 const DEFAULT_API_URL = 'https://api.stripe.com'
 const SESSIONS = '/v1/checkout/sessions'

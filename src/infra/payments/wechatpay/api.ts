@@ -1,11 +1,24 @@
-import { createPrivateKey, createPublicKey, randomBytes, sign, verify, type KeyObject } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  sign,
+  verify,
+  type KeyObject,
+  createDecipheriv,
+} from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../../kernel/clock.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { codeOf, parseMembers, type Members } from '../json.ts'
-import { isUnclear, ProviderConnection, type ProviderAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
+import { codeOf, parseMembers, type Members, textOf } from '../fields.ts'
+import {
+  isUnclear,
+  ProviderConnection,
+  type ProviderAnswer,
+  secretOf,
+  type ChannelDeps,
+} from '../provider-connection.ts'
 
 const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
 const MAXIMUM_AGE_MS = 300 * SECOND
@@ -145,5 +158,33 @@ export class WechatPayApi {
         cause: error,
       })
     }
+  }
+}
+
+const ALGORITHM = 'AEAD_AES_256_GCM'
+const TAG_BYTES = 16
+
+/**
+ * The text in the resource of a callback: AES-256-GCM with the APIv3 key; the tag is the end of the ciphertext.
+ *
+ * @throws BadSignature
+ */
+export function decryptResource(resource: Members, key: string): string {
+  if (resource['algorithm'] !== ALGORITHM) throw new BadSignature(`expected a resource of ${ALGORITHM}`)
+  const sealed = Buffer.from(textOf(resource['ciphertext']) ?? '', 'base64')
+  try {
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      Buffer.from(key),
+      Buffer.from(textOf(resource['nonce']) ?? ''),
+      {
+        authTagLength: TAG_BYTES,
+      },
+    )
+    decipher.setAAD(Buffer.from(textOf(resource['associated_data']) ?? ''))
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+    return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8')
+  } catch (error) {
+    throw new BadSignature('the resource cannot be decrypted: check WECHATPAY_APIV3_KEY', { cause: error })
   }
 }

@@ -10,13 +10,23 @@ import {
   type ProviderRefund,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import { codeOf, integerOf, objectMembers, parseMembers, textOf, type Members } from '../json.ts'
-import { cutToBytes, markOf, orderOfMark, toNumber } from '../marks.ts'
-import { unusableAnswer } from '../provider-connection.ts'
-import { secretOf, type ChannelDeps } from '../settings.ts'
-import { WechatPayApi } from './api.ts'
+import {
+  codeOf,
+  integerOf,
+  objectMembers,
+  parseMembers,
+  textOf,
+  type Members,
+  cutToBytes,
+  markOf,
+  orderOfMark,
+  toNumber,
+  NO_PAYMENT,
+  NO_REFUND,
+} from '../fields.ts'
+import { unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
+import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
-import { decryptResource } from './cipher.ts'
 
 const DEFAULT_API_URL = 'https://api.mch.weixin.qq.com'
 const ORDERS = '/v3/pay/transactions/out-trade-no'
@@ -99,16 +109,6 @@ function toOpened(name: string, answer: Members, parameters: string): OpenedPaym
   if (url === undefined || expiresAt === undefined) throw unusableAnswer(name, 'code_url')
   return { providerId: undefined, action: { type: 'qr_code', url, expiresAt } }
 }
-
-const NO_PAYMENT: ProviderPayment = {
-  status: 'unknown',
-  providerId: undefined,
-  amountCents: undefined,
-  currency: undefined,
-  paidAt: undefined,
-  reason: undefined,
-}
-const NO_REFUND: ProviderRefund = { status: 'unknown', providerId: undefined, reason: undefined }
 
 /** `REFUND`: the money has come, and some of it has gone back. */
 const STATES: Readonly<Record<string, ProviderPayment['status']>> = {

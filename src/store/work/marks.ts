@@ -1,0 +1,220 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Job } from '../../kernel/job.ts'
+import { MINUTE } from '../../kernel/time.ts'
+import { type Reads, type Store, type Queries, type Tx, first } from '../store.ts'
+import { statement } from '../tables.ts'
+import { isDeadHolder, newHolder, hasEndedHere } from './holder.ts'
+
+// Rows of the table of leases that nobody takes, by their names; the column of the holder has what they say.
+
+interface Mark {
+  readonly name: string
+  readonly holder: string
+  readonly expires_at: number
+}
+
+const NEVER = Number.MAX_SAFE_INTEGER
+
+const list = statement<{ pattern: string }, Mark>((db, value) =>
+  db
+    .selectFrom('leases')
+    .select(['name', 'holder', 'expires_at'])
+    .where('name', 'like', value('pattern'))
+    .orderBy('name'),
+)
+
+const read = statement<{ name: string }, { holder: string }>((db, value) =>
+  db.selectFrom('leases').select('holder').where('name', '=', value('name')),
+)
+
+const save = statement<{ name: string; holder: string; expires: number }>((db, value) =>
+  db
+    .insertInto('leases')
+    .values({ name: value('name'), holder: value('holder'), expires_at: value('expires') })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ holder: value('holder'), expires_at: value('expires') }),
+    ),
+)
+
+const remove = statement<{ name: string }>((db, value) =>
+  db.deleteFrom('leases').where('name', '=', value('name')),
+)
+
+const SERVING = 'serving:'
+const SAID_EVERY_MS = MINUTE
+const GONE_AFTER_MS = 3 * MINUTE
+
+const prune = statement<{ pattern: string; before: number }>((db, value) =>
+  db.deleteFrom('leases').where('name', 'like', value('pattern')).where('expires_at', '<', value('before')),
+)
+
+/** What a process that serves a database says of itself. It has no secret. */
+export interface ServingProcess {
+  readonly host: string
+  readonly processId: number
+  readonly version: string
+  readonly modules: readonly string[]
+  readonly startedAt: number
+  readonly dataDir: string
+  /** Without credentials. */
+  readonly bus: string
+  /** A code of the address and secrets of each receiver of notifications. */
+  readonly receivers: Readonly<Record<string, string>>
+}
+
+/** Says each minute that a process serves the database. */
+export class ServingRecord {
+  readonly #name = `${SERVING}${newHolder()}`
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #facts: ServingProcess
+  readonly job: Job = { name: 'serving-record', everyMs: SAID_EVERY_MS, run: () => this.#save() }
+
+  constructor(store: Store, clock: Clock, facts: ServingProcess) {
+    this.#store = store
+    this.#clock = clock
+    this.#facts = facts
+  }
+
+  async #save(): Promise<void> {
+    const now = this.#clock.now()
+    await this.#store.write(async (tx) => {
+      await tx.change(prune, { pattern: `${SERVING}%`, before: now })
+      await tx.change(save, {
+        name: this.#name,
+        holder: JSON.stringify(this.#facts),
+        expires: now + GONE_AFTER_MS,
+      })
+    })
+  }
+
+  /** The process stops in order. */
+  async remove(): Promise<void> {
+    await this.#store.write((tx) => tx.change(remove, { name: this.#name }))
+  }
+}
+
+/** Who holds a lease: the record of a process has its holder in its name. */
+export function holderOf({ name, holder }: { readonly name: string; readonly holder: string }): string {
+  return name.startsWith(SERVING) ? name.slice(SERVING.length) : holder
+}
+
+/** The processes that serve the database now, as far as they have said so within three minutes and have not ended. */
+export async function listServing(reads: Reads, now: number): Promise<ServingProcess[]> {
+  const rows = await reads.run(list, { pattern: `${SERVING}%` })
+  return rows
+    .filter(({ name, holder, expires_at }) => {
+      // A clock that was ahead and set back has left a time that no process says now.
+      const leftMs = expires_at - now
+      return (
+        leftMs > 0 && leftMs <= GONE_AFTER_MS + SAID_EVERY_MS && !isDeadHolder(holderOf({ name, holder }))
+      )
+    })
+    .map(({ holder }) => JSON.parse(holder) as ServingProcess)
+}
+
+const PROCESS = 'process:'
+const CHECK = 'integrity-check'
+// So that they count nowhere as held.
+const AT_ONCE = 0
+
+/** A process that serves a SQLite file, from its start to its orderly stop. */
+interface ProcessMark {
+  /** Whether a process before it has not stopped in order; then {@link isCheckDue}. */
+  readonly isAfterCrash: boolean
+  /** Says that the process stops in order. */
+  remove(): Promise<void>
+}
+
+/**
+ * Records that this process serves the file, and that its pages are to be checked if another one has not stopped in order.
+ * `hadLog`: whether there was a write-ahead log before it was opened, which the last process to stop removes.
+ */
+export async function markProcess(store: Store, hadLog: boolean): Promise<ProcessMark> {
+  const holder = newHolder()
+  const name = `${PROCESS}${holder}`
+  const isAfterCrash = await store.write(async (tx) => {
+    const rows = await tx.run(list, { pattern: `${PROCESS}%` })
+    const ended = rows.filter((row) => hasEndedHere(row.holder))
+    for (const row of ended) await tx.change(remove, { name: row.name })
+    await tx.change(save, { name, holder, expires: AT_ONCE })
+    const isFirst = ended.length === rows.length
+    if (ended.length === 0 && !(isFirst && hadLog)) return false
+    await requestCheck(tx)
+    return true
+  })
+  return {
+    isAfterCrash,
+    remove: () => store.write(async (tx) => void (await tx.change(remove, { name }))),
+  }
+}
+
+/** Has the pages of the file checked by the worker. May be repeated. */
+export async function requestCheck(tx: Tx): Promise<void> {
+  await tx.change(save, { name: CHECK, holder: 'due', expires: AT_ONCE })
+}
+
+/** Whether no check has found the file sound since {@link requestCheck}. */
+export async function isCheckDue(reads: Reads): Promise<boolean> {
+  return (await reads.run(list, { pattern: CHECK })).length > 0
+}
+
+/** A check has found the file sound. */
+export async function endCheck(tx: Pick<Queries, 'change'>): Promise<void> {
+  await tx.change(remove, { name: CHECK })
+}
+
+// Which stream of the bus has confirmed the messages.
+const STREAM = 'bus-stream'
+
+/** The stream to which messages are delivered. Times are epoch milliseconds. */
+export interface BusStreamMark {
+  /** When the bus made it. */
+  readonly madeAt: number
+  /** When the bus confirmed messages that a stream before it had and this one lacks, until somebody sends them again. */
+  readonly lost?: { readonly since: number; readonly until: number } | undefined
+}
+
+/** Undefined before messages were delivered to a stream. The schema must be current. */
+export async function readBusStream(reads: Reads): Promise<BusStreamMark | undefined> {
+  const row = await first(reads, read, { name: STREAM })
+  return row && (JSON.parse(row.holder) as BusStreamMark)
+}
+
+/** May be repeated. */
+export async function recordBusStream(tx: Tx, mark: BusStreamMark): Promise<void> {
+  await tx.change(save, { name: STREAM, holder: JSON.stringify(mark), expires: NEVER })
+}
+
+// With which keys the database is served, and which were replaced.
+const SERVED = 'signing-key'
+const REPLACED = 'signing-key-replaced'
+
+/** What {@link recordSigningKeys} was given last; undefined before. The schema must be current. */
+export async function readSigningKeys(reads: Reads): Promise<string | undefined> {
+  return (await first(reads, read, { name: SERVED }))?.holder
+}
+
+/** Records with which signing keys a platform serves this database. May be repeated. */
+export async function recordSigningKeys(tx: Tx, names: string): Promise<void> {
+  await tx.change(save, { name: SERVED, holder: names, expires: NEVER })
+}
+
+/** Keys that no key of now has followed: what they have signed is refused. */
+export interface ReplacedKeys {
+  readonly names: readonly string[]
+  /** When the last token of them ends. */
+  readonly until: number
+}
+
+/** What {@link recordReplacedKeys} was given last. The schema must be current. */
+export async function readReplacedKeys(reads: Reads): Promise<ReplacedKeys | undefined> {
+  const row = await first(reads, read, { name: REPLACED })
+  return row && (JSON.parse(row.holder) as ReplacedKeys)
+}
+
+/** Undefined removes the record. */
+export async function recordReplacedKeys(tx: Tx, keys: ReplacedKeys | undefined): Promise<void> {
+  if (keys) await tx.change(save, { name: REPLACED, holder: JSON.stringify(keys), expires: NEVER })
+  else await tx.change(remove, { name: REPLACED })
+}
