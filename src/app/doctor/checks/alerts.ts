@@ -5,7 +5,7 @@ import { DECLARED_ALERTS } from '../../domains.ts'
 import { fine, firstFindings, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 /** Another check has a finding for each of these alerts. */
-const FOUND_ELSEWHERE =
+export const FOUND_ELSEWHERE =
   /^(?:bus\.emptied|data\.damaged|message\.dead:.*|payment\.channel_failing:.*|receiver\.failing:.*)$/
 
 /** The alerts of the platform and its programs that need a person, and that nobody has acknowledged. */
@@ -29,7 +29,10 @@ function findingOf(
   if (alarmId === null || !source.startsWith('platform.') || FOUND_ELSEWHERE.test(alarmId)) return []
   const own = declared.find(alarmId)
   if (own?.repeatEveryMs === undefined) return []
+  const remedyCode = declared.idOf(alarmId) ?? alarmId
   const text = [title, body].filter((each) => each !== '').join(': ')
-  const values = { since: toRfc3339(firstAt), text: text.replaceAll('\n', ' '), remedy: own.whatToDo }
-  return [warning(alarmId, 'alert_open', values)]
+  const values = { since: toRfc3339(firstAt), text: text.replaceAll('\n', ' ') }
+  // It is written for docs/reference.
+  const remedy = own.whatToDo.replaceAll('`', '')
+  return [warning(alarmId, 'alert_open', { ...values, remedy, remedyCode })]
 }

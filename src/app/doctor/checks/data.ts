@@ -18,7 +18,7 @@ import { PrimaryUsers } from '../../../infra/mirror/primary.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR, WEEKDAYS, weeklySpans } from '../../../kernel/time.ts'
-import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
+import { postgresRemedy, postgresRemedyCode } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { findLostRows, quickCheck } from '../../../store/files/quick-check.ts'
@@ -95,14 +95,15 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
 async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> {
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
-    if (role === 'unreachable')
-      return warning(name, 'server_unreachable', {
-        reason: String(reason),
-        remedy: postgresRemedy(new Error(reason)),
-      })
+    if (role === 'unreachable') return unreachable(name, new Error(reason))
     if (role === 'former primary') return fault(name, 'server_former_primary')
     return fine(name, role)
   })
+}
+
+function unreachable(name: string, cause: Error): CheckFinding {
+  const [remedy, remedyCode] = [postgresRemedy(cause), postgresRemedyCode(cause)]
+  return warning(name, 'server_unreachable', { reason: cause.message, remedy, remedyCode })
 }
 
 function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
@@ -298,8 +299,8 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
 }
 
-function timerFinding({ name, calendar, expected, remedy }: TimerFault): CheckFinding {
-  return warning(name, 'night_timer_elsewhere', { calendar, expected, remedy })
+function timerFinding({ name, ...values }: TimerFault): CheckFinding {
+  return warning(name, 'night_timer_elsewhere', values)
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
@@ -363,7 +364,7 @@ async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
-  const values = { reason: answer.reason, remedy: recognitionRemedy(answer) }
+  const values = { reason: answer.reason, remedy: recognitionRemedy(answer), remedyCode: answer.outcome }
   return answer.outcome === 'refused'
     ? fault(subject, 'night_refused', values)
     : warning(subject, 'night_unheard', values)
