@@ -50,6 +50,7 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
     event.preventDefault()
     event.stopPropagation()
   }
+  useLateNames(names, () => document.activeElement === field() && look())
   const shown = completion.value
   useActiveChoice(field, shown && `${id}-${shown.chosen}`, id)
   return (
@@ -86,6 +87,11 @@ function placeBelowText(list: HTMLElement | null): void {
   if (!list || !frame || !text) return
   list.style.top = `${text.getBoundingClientRect().bottom - frame.getBoundingClientRect().top}px`
   list.scrollIntoView({ block: 'nearest' })
+}
+
+/** The names may be read only after the first letters are typed. */
+function useLateNames(names: readonly string[], look: () => void): void {
+  useEffect(() => look(), [names.join('\n')])
 }
 
 /** Tells assistive technology which name is chosen while the focus stays in the text. */

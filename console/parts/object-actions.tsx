@@ -20,7 +20,10 @@ export interface ObjectAction {
 export interface ObjectActionsProps {
   /** The state of the object. */
   readonly status?: StatusBadgeProps
-  /** What the user may do; false stands for what the roles or the state do not allow. */
+  /**
+   * What the user may do; false stands for what the roles or the state do not allow. The place of an action is the digit of its
+   * key, so that a key does the same in every state.
+   */
   readonly actions: readonly (ObjectAction | false)[]
   /** Another bar of the same object has the keys of the digits. */
   readonly hasNoKeys?: boolean
@@ -33,27 +36,31 @@ const MOST_KEYS = 9
 
 /** The state of an object, and the buttons of what can be done with it, one at a time. */
 export function ObjectActions({ status, actions, hasNoKeys = false, children }: ObjectActionsProps) {
-  const all = actions.filter((action) => action !== false)
+  const all = actions
+    .map(
+      (action, at) => action && { ...action, key: hasNoKeys || at >= MOST_KEYS ? undefined : String(at + 1) },
+    )
+    .filter((action) => action !== false)
   // What cannot be taken back is never the first button under a hand.
   const allowed = [...all.filter((each) => !each.isDestructive), ...all.filter((each) => each.isDestructive)]
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   const bar = useRef<HTMLDivElement>(null)
   useActions(() =>
-    allowed.slice(0, hasNoKeys ? 0 : MOST_KEYS).map(({ title }, at) => ({
-      title: partWords().toButton(title),
-      keys: String(at + 1),
-      isKeyOnly: true,
-      run: () => bar.current?.querySelectorAll<HTMLElement>(':scope > button')[at]?.focus(),
-    })),
+    all.flatMap(({ title, key }) => {
+      if (key === undefined) return []
+      const run = () => bar.current?.querySelector<HTMLElement>(`[aria-keyshortcuts="${key}"]`)?.focus()
+      return [{ title: partWords().toButton(title), keys: key, isKeyOnly: true, run }]
+    }),
   )
   return (
     <div class="actions object-actions" ref={bar}>
       {status && <StatusBadge {...status} />}
-      {allowed.map(({ title, runningTitle, isDestructive, isDisabled = false, run }) => (
+      {allowed.map(({ title, key, runningTitle, isDestructive, isDisabled = false, run }) => (
         <button
           key={title}
           class={isDestructive ? 'button button-danger' : 'button'}
           type="button"
+          aria-keyshortcuts={key}
           aria-disabled={isDisabled || isLocked}
           aria-busy={running === title}
           onClick={() => isDisabled || start(title, run)}

@@ -14,8 +14,8 @@ export const partWords = defineWords({
     save: 'Save',
     saving: 'Saving …',
     all: 'All',
-    textOf: { whole: 'Exact, then Enter', part: 'A part, then Enter', beginning: 'Beginning, then Enter' },
-    exactId: 'Id, then Enter',
+    textOf: { whole: 'The whole text', part: 'A part of the text', beginning: 'How it begins' },
+    exactId: 'The id',
     emptyPeriod: 'The period ends before it begins.',
     /** Below a list in which no item matches. */
     matchHints: {
@@ -43,6 +43,12 @@ export const partWords = defineWords({
     paletteTitle: 'Go to or do',
     paletteHint: 'Type a page or an action',
     keysTitle: 'Keyboard',
+    keyGroups: {
+      page: 'On this page',
+      everywhere: 'Everywhere',
+      pages: 'Go to a page',
+      newItems: 'Create something',
+    },
     toButton: (title: string) => `To the button “${title}”`,
     enterKey: 'Open the row or the link that has the focus',
     sendKey: 'Send the form',
@@ -74,8 +80,8 @@ export const partWords = defineWords({
     save: '保存',
     saving: '正在保存……',
     all: '全部',
-    textOf: { whole: '完整内容，按回车', part: '部分内容，按回车', beginning: '开头部分，按回车' },
-    exactId: '标识，按回车',
+    textOf: { whole: '完整内容', part: '部分内容', beginning: '开头部分' },
+    exactId: '标识',
     emptyPeriod: '时间段的结束早于开始。',
     matchHints: {
       whole: '文本按完整内容比较，区分大小写。',
@@ -102,6 +108,7 @@ export const partWords = defineWords({
     paletteTitle: '跳转或执行',
     paletteHint: '输入页面或操作',
     keysTitle: '键盘快捷键',
+    keyGroups: { page: '此页面', everywhere: '所有页面', pages: '前往页面', newItems: '新建' },
     toButton: (title) => `转到“${title}”按钮`,
     enterKey: '打开当前行或链接',
     sendKey: '提交表单',

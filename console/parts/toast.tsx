@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
+import { visibleText } from './visible-text.ts'
 
 interface Toast {
   readonly id: number
@@ -59,7 +60,7 @@ function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toas
   return (
     <div class={`toast toast-${tone}`}>
       <Icon name={tone} />
-      <span class="toast-text">{text}</span>
+      <span class="toast-text">{visibleText(text)}</span>
       {action && (
         <button
           class="button button-quiet"

@@ -11,7 +11,8 @@ const FAULTS_TEXT = `Each of the \`details\` has the \`path\` of a field, a \`co
 names, and the sentence.`
 
 const FINDINGS_TEXT = `A warning or an error of \`platform doctor --json\` and of \`GET /doctor\` has a \`cause\`: a \`code\`
-of these, and the \`values\` that its sentences name.`
+of these, and the \`values\` that its sentences name. Where the remedy is one of several, \`remedyCode\` says which: of an
+alert its \`alarm_id\`, as [the list](alerts.md) has it.`
 
 export function errorsPage(): string {
   return page(

@@ -74,7 +74,13 @@ export async function openBase(
   exposeProcess(metrics, config)
   exposeDisk(metrics, config)
   const hadLog = hasLog(config.database)
-  const database = await openCurrentDatabase({ config, logger, metrics, readOnly: config.readOnly })
+  const database = await openCurrentDatabase({
+    config,
+    configFile,
+    logger,
+    metrics,
+    readOnly: config.readOnly,
+  })
   resources.defer(() => database.close())
   await markProcessOf({ config, logger }, { database, hadLog }, resources)
   const store = config.readOnly ? readOnly(database) : database
@@ -198,19 +204,21 @@ function busHealth(bus: Bus, deliveries: readonly LateDelivery[]): Pick<Bus, 'st
 
 const STREAM_EVERY_MS = 30 * SECOND
 
-/** Finds a stream that was made anew, as by a bus that has lost its files. */
+/** Finds a stream that was made anew, as by a bus that has lost its files, and a bus that stores nothing. */
 function busStreamJob(
-  bus: Pick<Bus, 'streamMadeAt'>,
+  bus: Pick<Bus, 'streamMadeAt' | 'unstoredSince'>,
   { dispatcher }: LateDelivery,
-  messages: Pick<Messages, 'noteStream'>,
+  messages: Pick<Messages, 'noteStream' | 'noteUnstored'>,
 ): Job {
   return {
     name: 'bus-stream',
     everyMs: STREAM_EVERY_MS,
     async run() {
-      const madeAt = bus.streamMadeAt
       // With two processes that have a bus each, the one that delivers knows where the messages go.
-      if (madeAt !== undefined && dispatcher?.isDelivering === true) await messages.noteStream(madeAt)
+      if (dispatcher?.isDelivering !== true) return
+      const { streamMadeAt, unstoredSince } = bus
+      if (unstoredSince !== undefined) await messages.noteUnstored(unstoredSince)
+      if (streamMadeAt !== undefined) await messages.noteStream(streamMadeAt)
     },
   }
 }

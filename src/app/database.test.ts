@@ -24,7 +24,7 @@ test('a database that does not answer is named with the reason', async (t) => {
   const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
   await assert.rejects(openDatabase({ config, logger: silentLogger, metrics: noMetrics }), {
     code: 'store_unavailable',
-    message: `The database postgres://127.0.0.1:${port}/shop cannot be used: The database has not answered within 2000 ms; try again. Start its server, or correct database.url (DATABASE_URL).`,
+    message: `The database postgres://127.0.0.1:${port}/shop cannot be used: The database has not answered within 2000 ms; try again. Start its server; if it runs, look at the name service of this host and at the firewall between them; or correct database.url (DATABASE_URL).`,
   })
 })
 

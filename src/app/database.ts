@@ -14,11 +14,13 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { TransactionTimedOut } from '../store/unavailable.ts'
 import { restoreRemedy } from './backup-files.ts'
-import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from './lost-database.ts'
+import { leftFileNotice, loneKeyNotice, requireNoLostDatabase, requireNoLostSchema } from './lost-database.ts'
 import { migrateDatabaseFile, wayBack } from './migration-backup.ts'
 
 export interface DatabaseParts {
   readonly config: Config
+  /** For the commands of errors: with another one they would use another database. */
+  readonly configFile?: string | undefined
   readonly logger: Logger
   readonly metrics: Metrics
   /** Opens the database without writing to it, not even to recover the log of a crashed process. */
@@ -32,28 +34,30 @@ export interface DatabaseParts {
  * `store_unavailable`, whose message names the database.
  */
 export async function openDatabase(parts: DatabaseParts): Promise<MonitoredStore> {
-  const { config, logger, metrics, readOnly = false } = parts
+  const { config, configFile, logger, metrics, readOnly = false } = parts
   const { database } = config
+  const places = { ...config, configFile }
   requireFile(parts)
   const options = { database, readOnly, clock: systemClock, metrics, logger }
   const store = await openStore(options).catch((error: unknown) => {
-    throw explainRefusal(config, error)
+    throw explainRefusal(places, error)
   })
   try {
     await store.check()
     return store
   } catch (error) {
     await store.close()
-    throw unusableDatabase(config, error)
+    throw unusableDatabase(places, error)
   }
 }
 
 /** Opens the configured database with the current schema: a read-only program requires it, others migrate to it. */
 export async function openCurrentDatabase(parts: DatabaseParts): Promise<MonitoredStore> {
-  const { config, logger, mustExist } = parts
+  const { config, configFile, logger, mustExist } = parts
+  const places = { ...config, configFile }
   if (mustExist === undefined && !config.readOnly) {
-    requireNoLostDatabase(config)
-    const notice = loneKeyNotice(config)
+    requireNoLostDatabase(places)
+    const notice = loneKeyNotice(places)
     if (notice !== undefined) logger.warn({}, notice)
   }
   const store = await openDatabase(
@@ -65,6 +69,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Monitor
     if (config.readOnly) {
       await requireCurrentSchema(store)
     } else {
+      if (mustExist === undefined) await requireNoLostSchema(store, places)
       await reportLeftFile(store, parts)
       const { steps, backup } = await migrateDatabaseFile(store, { config, clock: systemClock })
       // One text: in a list the name after `…-api-tokens` would be taken for a token.
@@ -75,7 +80,7 @@ export async function openCurrentDatabase(parts: DatabaseParts): Promise<Monitor
     return store
   } catch (error) {
     await store.close()
-    throw explainRefusal(config, error)
+    throw explainRefusal(places, error)
   }
 }
 

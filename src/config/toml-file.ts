@@ -59,9 +59,9 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
   }
 }
 
-/** Whether nothing is in the file, not even a comment. */
+/** Whether nothing is in the file, not even a comment. A pipe has nothing left after it was read once. */
 export function isEmptyFile(path: string): boolean {
-  return readFileSync(path, 'utf8').trim() === ''
+  return statSync(path).isFile() && readFileSync(path, 'utf8').trim() === ''
 }
 
 /** The owner stays, since only the administrator may be meant to change the file. */

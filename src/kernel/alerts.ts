@@ -32,19 +32,23 @@ export function declaredAlarmId<T extends AlertTable>(_table: T, alert: keyof T 
 /** Finds the declaration of an alert by its `alarm_id`. */
 export class DeclaredAlerts {
   readonly #table: AlertTable
-  readonly #prefixes: readonly (readonly [prefix: string, alert: DeclaredAlert])[]
+  readonly #prefixes: readonly string[]
 
   constructor(table: AlertTable) {
     this.#table = table
-    this.#prefixes = Object.entries(table).flatMap(([id, alert]) =>
-      id.endsWith('*') ? [[id.slice(0, -1), alert]] : [],
-    )
+    this.#prefixes = Object.keys(table).flatMap((id) => (id.endsWith('*') ? [id.slice(0, -1)] : []))
   }
 
   find(alarmId: string): DeclaredAlert | undefined {
-    return Object.hasOwn(this.#table, alarmId)
-      ? this.#table[alarmId]
-      : this.#prefixes.find(([prefix]) => alarmId.startsWith(prefix))?.[1]
+    const id = this.idOf(alarmId)
+    return id === undefined ? undefined : this.#table[id]
+  }
+
+  /** The `alarm_id` of the table that stands for this one, such as `message.dead:*`. */
+  idOf(alarmId: string): string | undefined {
+    if (Object.hasOwn(this.#table, alarmId)) return alarmId
+    const prefix = this.#prefixes.find((each) => alarmId.startsWith(each))
+    return prefix === undefined ? undefined : `${prefix}*`
   }
 }
 

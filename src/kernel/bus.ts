@@ -48,6 +48,8 @@ export interface Bus {
   readonly problem: string | undefined
   /** When the server made the stream that the platform has created, in epoch milliseconds; undefined without one. */
   readonly streamMadeAt?: number | undefined
+  /** Since when the connected server has no JetStream, in epoch milliseconds; undefined with one, and while nobody knows. */
+  readonly unstoredSince?: number | undefined
   publish(messages: readonly BusMessage[]): Promise<PublishResult[]>
   /** Calls `listener` after each change of state; the returned function removes it. */
   onState(listener: (state: BusState) => void): () => void

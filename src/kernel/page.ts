@@ -108,6 +108,18 @@ export function pageOfNamed<T, Name extends string>(
   return { items: page, next: isMore ? { list, order: order.name, values: [nameOf(end)] } : null }
 }
 
+/** All items of a list that is read page by page. */
+export async function readPages<T>(readPage: (after: PagePosition | null) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = []
+  let after: PagePosition | null = null
+  do {
+    const page: Page<T> = await readPage(after)
+    items.push(...page.items)
+    after = page.next
+  } while (after)
+  return items
+}
+
 /** The same page with each item converted. */
 export function mapPage<T, U>({ items, next }: Page<T>, convert: (item: T) => U): Page<U> {
   return { items: items.map(convert), next }

@@ -87,6 +87,7 @@ describe('a failed start', { concurrency: 4 }, () => {
     const [notice] = first.logs().filter(({ level }) => level === 'warn')
     assert.match(notice?.message ?? '', /jwt-secret is there, and no database.*data restore FILE/)
     rmSync(database)
+    rmSync(join(dataDir, 'audit-seal'), { force: true })
     const migrated = await run(['db', 'migrate'])
     assert.match(`${migrated.code} ${migrated.stderr}`, /^0 platform: .*jwt-secret is there, and no database/)
   })

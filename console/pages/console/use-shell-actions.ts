@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../../i18n/language.ts'
 import { useActions, type Action } from '../../parts/actions/actions.ts'
-import { newItemAddress } from '../../parts/list/new-item.tsx'
+import { newItemAddress, openNewItem } from '../../parts/list/new-item.tsx'
 import type { ConsolePage } from './pages.ts'
 import { chooseLanguage, chooseTheme, theme, THEMES, type Theme } from '../../parts/preferences.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
@@ -56,17 +56,15 @@ export function useShellActions(pages: readonly ConsolePage[], overlay: Signal<O
   })
 }
 
-/** The open page has its own action; its key is the first one of these. */
+/** What is new on the open page stands beside its list. */
 function newItemActions(
   pages: readonly ConsolePage[],
   path: string,
   route: (address: string) => void,
 ): readonly Action[] {
-  const hasOwn = pages.some((page) => page.newItem && isPathOf(page.name, path))
-  return pages.flatMap((page) => {
-    const { newItem, key } = page
-    if (!newItem || isPathOf(page.name, path) || !session.may(newItem)) return []
-    const run = () => route(newItemAddress(pathOf(page.name)))
-    return [{ title: newItemTitle(page.name), ...(!hasOwn && { keys: `n ${key}` }), run }]
+  return pages.flatMap(({ name, newItem, key }) => {
+    if (!newItem || !session.may(newItem)) return []
+    const run = isPathOf(name, path) ? openNewItem : () => route(newItemAddress(pathOf(name)))
+    return [{ title: newItemTitle(name), keys: `n ${key}`, run }]
   })
 }

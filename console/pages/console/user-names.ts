@@ -2,16 +2,23 @@ import { computed, signal, type ReadonlySignal, type Signal } from '@preact/sign
 import { defineWords } from '../../i18n/language.ts'
 import { call, session } from './platform.ts'
 
-const words = defineWords({ en: { you: 'you' }, zh: { you: '您' } })
+const words = defineWords({
+  en: { you: 'you', channel: (name: string) => `the channel ${name}` },
+  zh: { you: '您', channel: (name) => `支付渠道 ${name}` },
+})
 
 // Users have ids of this form; the id of another caller, such as a local tool, is its name.
 const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 const names = new Map<string, Signal<string>>()
 
-/** The user who is signed in, the name of another user, or the begin of an id that has no name. */
+// Who moves the order of a payment.
+const CHANNEL = 'payment:'
+
+/** The user who is signed in, the name of another user or of a payment channel, or the begin of an id that has no name. */
 export function userLabel(id: string): string {
   if (id === session.bearer.value?.id) return words().you
+  if (id.startsWith(CHANNEL)) return words().channel(id.slice(CHANNEL.length))
   if (!USER_ID.test(id)) return id
   return (names.get(id) ?? askName(id)).value
 }

@@ -13,37 +13,74 @@ export function Keys({ keys }: { readonly keys: string }) {
   )
 }
 
+type KeyGroup = 'page' | 'everywhere' | 'pages' | 'newItems'
+
+const GROUPS: readonly KeyGroup[] = ['page', 'everywhere', 'pages', 'newItems']
+const EVERYWHERE = ['Enter', 'Ctrl-Enter', 'Escape', 'Ctrl-k', '?']
+
+function groupOf(keys: string): KeyGroup {
+  if (EVERYWHERE.includes(keys)) return 'everywhere'
+  if (keys.startsWith('g ')) return 'pages'
+  return keys.startsWith('n ') ? 'newItems' : 'page'
+}
+
+/** The titles of everything that can be done now, by the keys. */
+function titlesByKeys(): ReadonlyMap<string, string> {
+  const words = partWords()
+  const always = { Enter: words.enterKey, 'Ctrl-Enter': words.sendKey, Escape: words.escapeKey }
+  const titles = new Map(Object.entries<string>(always))
+  // The first action that has the keys gets them.
+  for (const { keys, title } of availableActions())
+    if (keys !== undefined && !titles.has(keys)) titles.set(keys, title)
+  return titles
+}
+
 /** The keys of everything that can be done now. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   const words = partWords()
-  const everywhere = { Enter: words.enterKey, 'Ctrl-Enter': words.sendKey, Escape: words.escapeKey }
-  const withKeys = new Map<string | undefined, string>(Object.entries(everywhere))
-  // The first action that has the keys gets them.
-  for (const { keys, title } of availableActions()) if (!withKeys.has(keys)) withKeys.set(keys, title)
+  const shown = Map.groupBy(titlesByKeys(), ([keys]) => groupOf(keys))
   return (
     <Modal label={words.keysTitle} onClose={onClose}>
       {/* The button at the end would scroll to the end. */}
       <h2 class="modal-title" tabIndex={-1} autofocus>
         {words.keysTitle}
       </h2>
-      <dl class="key-list">
-        {[...withKeys].map(
-          ([keys, title]) =>
-            keys && (
-              <div key={keys}>
-                <dt>
-                  <Keys keys={keys} />
-                </dt>
-                <dd>{title}</dd>
-              </div>
+      <div class="key-groups">
+        {GROUPS.map(
+          (group) =>
+            shown.has(group) && (
+              <KeyList key={group} title={words.keyGroups[group]} titles={shown.get(group) ?? []} />
             ),
         )}
-      </dl>
+      </div>
       <div class="actions actions-end">
         <button class="button" type="button" onClick={onClose}>
           {words.close}
         </button>
       </div>
     </Modal>
+  )
+}
+
+interface KeyListProps {
+  readonly title: string
+  readonly titles: readonly (readonly [keys: string, title: string])[]
+}
+
+function KeyList({ title, titles }: KeyListProps) {
+  return (
+    <section>
+      <h3 class="key-title">{title}</h3>
+      <dl class="key-list">
+        {titles.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <Keys keys={keys} />
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   )
 }

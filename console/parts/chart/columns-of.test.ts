@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { columnsOf, scaleOf } from './columns-of.ts'
+import { columnsOf, lonePlaces, scaleOf } from './columns-of.ts'
 
 test('neighbouring values are added until they fit', () => {
   assert.deepEqual(columnsOf([1, 2, 3, 4, 5], 3), [3, 7, 5])
@@ -10,6 +10,12 @@ test('neighbouring values are added until they fit', () => {
 
 test('a column without a known value is a gap, and an unknown value beside a known one counts nothing', () => {
   assert.deepEqual(columnsOf([null, null, null, 4], 2), [null, 4])
+})
+
+test('a value without a neighbour needs a dot, because no line shows it', () => {
+  assert.deepEqual(lonePlaces([5]), [0])
+  assert.deepEqual(lonePlaces([null, 5, null, 1, 2, null, 0]), [1, 6])
+  assert.deepEqual(lonePlaces([1, 2]), [])
 })
 
 test('an axis ends at or above the largest value, in a few round steps', () => {

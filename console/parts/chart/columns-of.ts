@@ -14,6 +14,12 @@ export function sumOf(values: readonly ColumnValue[]): ColumnValue {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
+/** Where a value is known, and none beside it: no line shows it. */
+export function lonePlaces(values: readonly ColumnValue[]): readonly number[] {
+  const isKnown = (place: number) => (values[place] ?? null) !== null
+  return [...values.keys()].filter((place) => isKnown(place) && !isKnown(place - 1) && !isKnown(place + 1))
+}
+
 /** The axis of a chart: its end, and the values that are named, from 0 on. */
 export interface Scale {
   readonly most: number

@@ -1,5 +1,5 @@
 import { localNumber, localTick } from '../../i18n/local.ts'
-import { scaleOf, type ColumnValue } from './columns-of.ts'
+import { lonePlaces, scaleOf, type ColumnValue } from './columns-of.ts'
 
 export interface ChartSeries {
   readonly name: string
@@ -68,6 +68,9 @@ export function TimeChart({ label, series, times, current, onCurrent }: TimeChar
           {series.map(({ name, values }, index) => (
             <path key={name} class={`time-chart-course course-${index}`} d={pathOf(values, most)} />
           ))}
+          {series.map(({ name, values }, index) => (
+            <path key={name} class={`time-chart-point course-${index}`} d={pointsOf(values, most)} />
+          ))}
           {current !== null && <path class="time-chart-current" d={`M${shown} 0V${HEIGHT}`} />}
         </svg>
       </div>
@@ -99,14 +102,21 @@ function heightOf(value: number, most: number): number {
   return HEIGHT - (value / most) * HEIGHT
 }
 
-/** A line through the known values, interrupted where one is not known; a single value is a short line. */
+/** A line through the known values, interrupted where one is not known. */
 function pathOf(values: readonly ColumnValue[], most: number): string {
   return values
     .map((value, index) => {
       if (value === null) return ''
       const isFirst = (values[index - 1] ?? null) === null
-      return `${isFirst ? 'M' : 'L'}${index} ${heightOf(value, most)}${isFirst ? 'h0.01' : ''}`
+      return `${isFirst ? 'M' : 'L'}${index} ${heightOf(value, most)}`
     })
+    .join('')
+}
+
+/** A dot for each value without a neighbour: a line as long as it is wide. */
+function pointsOf(values: readonly ColumnValue[], most: number): string {
+  return lonePlaces(values)
+    .map((index) => `M${index} ${heightOf(values[index] ?? 0, most)}h0.001`)
     .join('')
 }
 

@@ -35,12 +35,14 @@ export interface FilterBarProps {
   readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string
+  /** The search of the list; without it that of its filter. */
+  readonly findBox?: ComponentChildren
   /** What else the bar has, at its end. */
   readonly children?: ComponentChildren
 }
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
-export function FilterBar({ path, filters, query, words: own, labelOf, children }: FilterBarProps) {
+export function FilterBar({ path, filters, query, words: own, labelOf, findBox, children }: FilterBarProps) {
   const { route, url } = useLocation()
   const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
@@ -66,6 +68,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, children 
   }
   return (
     <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
+      {findBox}
       {search && (
         <FindBox
           label={own.find ?? titleOf(search)}

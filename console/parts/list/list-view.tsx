@@ -55,6 +55,8 @@ export interface ListViewProps<Item> {
   /** Why a query can find nothing, if that is known. */
   readonly noMatchReason?: (query: ListQuery) => string | undefined
   readonly icon: IconName
+  /** The search of the list, where it has no filter for texts. */
+  readonly findBox?: ComponentChildren
   /** The key of the item that is shown beside the list. */
   readonly id?: string | undefined
   /** What can be done with several items; false if the user must not do any of it. */
@@ -87,7 +89,14 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const menu = { path, query, columns, shown: shownColumns(columns, path, query, undefined) }
   return (
     <>
-      <FilterBar path={path} filters={filters} query={query} words={words} labelOf={labelOf}>
+      <FilterBar
+        path={path}
+        filters={filters}
+        query={query}
+        words={words}
+        labelOf={labelOf}
+        findBox={props.findBox}
+      >
         <ViewsMenu {...menu} />
         {columns.length > 1 && <ColumnsMenu {...menu} />}
         {source.csv?.(query) && <ExportButton source={source} query={query} />}

@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useLayoutEffect } from 'preact/hooks'
-import { useActions } from '../actions/actions.ts'
 import { Icon } from '../icon.tsx'
 import { addressOf } from './list-query.ts'
 
@@ -26,12 +25,22 @@ export function newItemAddress(path: string): string {
   return addressOf(path, { [NEW]: '' })
 }
 
-/** The button, the key `n` and the dialog for a new item; nothing of it if the user must not create one. */
+let openForm: (() => void) | undefined
+
+/** Opens the form of the list that is drawn now. */
+export function openNewItem(): void {
+  openForm?.()
+}
+
+/** The button and the dialog for a new item; nothing of it if the user must not create one. */
 export function useNewItem(newItem: NewItem | false, open: (id: string) => void) {
   const isCreating = useSignal(false)
   const create = () => (isCreating.value = true)
   const onClose = () => (isCreating.value = false)
-  useActions(() => (newItem ? [{ title: newItem.title, keys: 'n', run: create }] : []))
+  useLayoutEffect(() => {
+    openForm = newItem === false ? undefined : create
+    return () => (openForm = undefined)
+  }, [newItem === false])
   const { path, query, route } = useLocation()
   const { [NEW]: begins, ...others } = query
   useLayoutEffect(() => {

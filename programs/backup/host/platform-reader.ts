@@ -42,10 +42,10 @@ export function createPlatformReader(clock: WaitingClock, sign: SignCall = (call
 /** Whether the platform knows who calls: it takes alerts, tickets and heartbeats from nobody else. */
 export type Recognition =
   | { readonly outcome: 'recognised' }
-  | { readonly outcome: keyof typeof REMEDIES; readonly reason: string }
+  | { readonly outcome: keyof typeof RECOGNITION_REMEDIES; readonly reason: string }
 
 /** What helps when the routine is not recognised. */
-const REMEDIES = {
+export const RECOGNITION_REMEDIES = {
   refused:
     'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time',
   failing: 'the platform at this address fails: "platform doctor" says why',
@@ -54,7 +54,7 @@ const REMEDIES = {
 
 /** What to do, without a full stop. */
 export function recognitionRemedy({ outcome }: Exclude<Recognition, { outcome: 'recognised' }>): string {
-  return REMEDIES[outcome]
+  return RECOGNITION_REMEDIES[outcome]
 }
 
 /** Never rejects. */

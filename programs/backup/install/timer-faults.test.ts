@@ -52,10 +52,14 @@ test('a drop-in and a timer of a person may choose the times, in the zone of the
     [['*-*-* 02:30'], `the file was changed by hand; run as root: rm ${path} && platform backup install`],
   ])
   mkdirSync(join(directory.path, `${TIMER}.d`))
-  writeFileSync(dropIn, '[Timer]\nOnCalendar=\nOnCalendar=*-*-* 02:30 UTC\n')
-  assert.deepEqual(faults('Asia/Shanghai'), [
-    [['*-*-* 02:30 UTC'], `correct OnCalendar in ${dropIn}, then run as root: systemctl daemon-reload`],
-  ])
+  for (const sign of ['=', ' = '])
+    for (const indent of ['', '  ']) {
+      const line = `${indent}OnCalendar${sign}`
+      writeFileSync(dropIn, `[Timer]\n${line}\n${line}*-*-* 02:30 UTC\n`)
+      assert.deepEqual(faults('Asia/Shanghai'), [
+        [['*-*-* 02:30 UTC'], `correct OnCalendar in ${dropIn}, then run as root: systemctl daemon-reload`],
+      ])
+    }
   writeFileSync(dropIn, '[Timer]\nOnCalendar=\nOnCalendar=*-*-* 02:30 PRC\n')
   assert.deepEqual(faults('Etc/UTC'), [], 'another name of the zone')
 })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { linkedTimeZone } from '../../../src/config/system-time-zone.ts'
+import { sentenceWith } from '../../../src/kernel/errors.ts'
 import type { InstalledProgram, InstallSettings } from './settings.ts'
 import { authorshipOf } from './unit-text.ts'
 import { unitsFor } from './units.ts'
@@ -14,7 +15,18 @@ export interface TimerFault {
   readonly expected: readonly string[]
   /** What to do; without a full stop. */
   readonly remedy: string
+  /** Which remedy that is. */
+  readonly remedyCode: keyof typeof TIMER_REMEDIES
+  /** The files of the timer that the remedy names. */
+  readonly files: readonly string[]
 }
+
+/** What to do about a timer, by its code. */
+export const TIMER_REMEDIES = {
+  own: 'run as root: platform backup install',
+  drop_in: 'correct OnCalendar in {files}, then run as root: systemctl daemon-reload',
+  changed: 'the file was changed by hand; run as root: rm {files} && platform backup install',
+} as const
 
 /**
  * The installed timers in another zone than the configuration, and those of a former configuration. A person may choose other
@@ -35,18 +47,20 @@ export function timerFaults(
     const isOwn = authorshipOf(own) === 'unchanged' && dropIns.length === 0
     const isElsewhere = calendar.some((line) => !isSameZone(zoneOf(line, localZone), settings.timeZone))
     if (!isElsewhere && !(isOwn && calendar.join() !== expected.join())) return []
-    return [{ name, calendar, expected, remedy: remedyOf(path, isOwn, dropIns) }]
+    return [{ name, calendar, expected, ...remedyOf(path, isOwn, dropIns) }]
   })
 }
 
 /** The calendar of a timer names no program. */
 const NO_PROGRAM: InstalledProgram = { command: [], configFile: undefined, workingDirectory: '/' }
 
-function remedyOf(path: string, isOwn: boolean, dropIns: readonly string[]): string {
-  if (isOwn) return 'run as root: platform backup install'
-  if (dropIns.length > 0)
-    return `correct OnCalendar in ${dropIns.join(', ')}, then run as root: systemctl daemon-reload`
-  return `the file was changed by hand; run as root: rm ${path} && platform backup install`
+function remedyOf(path: string, isOwn: boolean, dropIns: readonly string[]) {
+  if (isOwn) return remedyFor('own', [])
+  return dropIns.length > 0 ? remedyFor('drop_in', dropIns) : remedyFor('changed', [path])
+}
+
+function remedyFor(remedyCode: keyof typeof TIMER_REMEDIES, files: readonly string[]) {
+  return { remedy: sentenceWith(TIMER_REMEDIES[remedyCode], { files }), remedyCode, files }
 }
 
 function dropInsOf(path: string): string[] {
@@ -56,9 +70,10 @@ function dropInsOf(path: string): string[] {
   return names.toSorted().map((name) => join(directory, name))
 }
 
-/** An empty value removes all before it (systemd.timer(5), OnCalendar=). */
+/** An empty value removes all before it (systemd.timer(5), OnCalendar=); spaces around `=` do not count (systemd.syntax(7)). */
 function calendarIn(texts: readonly string[]): string[] {
-  const values = [...texts.join('\n').matchAll(/^OnCalendar=(.*)$/gm)].map(([, value = '']) => value.trim())
+  const lines = texts.join('\n').matchAll(/^[ \t]*OnCalendar[ \t]*=(.*)$/gm)
+  const values = [...lines].map(([, value = '']) => value.trim())
   return values.slice(values.lastIndexOf('') + 1)
 }
 

@@ -21,8 +21,13 @@ test('the remedy follows from the reason, and a bus that runs is not to be start
   assert.match(remedyOf('certificate has expired'), /^renew the certificate of the bus/)
   assert.match(remedyOf('unable to verify the first certificate'), /NODE_EXTRA_CA_CERTS/)
   assert.match(remedyOf("'Authorization Violation'"), /^correct the login/)
-  assert.match(remedyOf('no greeting from nats://127.0.0.1:8222 within 3 s'), /^correct the port/)
+  assert.match(
+    remedyOf('no greeting from nats://127.0.0.1:8222 within 3 s'),
+    /restart NATS if it hangs; .* correct the port/,
+  )
   assert.match(remedyOf('nats://bus cannot be reached: ENOTFOUND'), /host name/)
+  assert.match(remedyOf('the name bus is not resolved within 3 s'), /host name/)
+  assert.match(remedyOf('no connection to nats://10.0.0.1:4222 within 3 s'), /firewall/)
 })
 
 test('a finding about the bus has a code for each remedy, so that programs need not read the reason', () => {

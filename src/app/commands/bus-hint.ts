@@ -20,7 +20,9 @@ const FAULTS: readonly (readonly [pattern: RegExp, code: FindingCode])[] = [
   [/authorization|authentication/i, 'bus_login_refused'],
   // Another program listens there, or the port of the monitoring or of the cluster of NATS.
   [/no greeting/, 'bus_is_other_program'],
-  [/ENOTFOUND|EAI_AGAIN/, 'bus_host_unknown'],
+  [/ENOTFOUND|EAI_AGAIN|is not resolved/, 'bus_host_unknown'],
+  // A firewall drops what is sent there.
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|no connection/, 'bus_unanswered'],
 ]
 
 /** The finding about the servers of `bus.server`, none of which can be used for this reason. */

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { loadConfig, type Config, type LoadedConfig } from '../../config/config.ts'
+import { loadConfig, type LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import type { tokenLifetime } from '../../config/schema.ts'
 import type { AuditRecord } from '../../kernel/audit.ts'
@@ -78,14 +78,15 @@ export async function withDatabase<T>(
   { create = false } = {},
 ): Promise<T> {
   const requirement = create ? {} : { mustExist: databaseSetting(loaded) }
-  const { config } = loaded
-  return useAndClose(config, await openDatabase({ config, ...SILENT, ...requirement }), use)
+  const { config, file: configFile } = loaded
+  return useAndClose(loaded, await openDatabase({ config, configFile, ...SILENT, ...requirement }), use)
 }
 
 /** Runs `use` with the configured database, which must exist and is migrated to the current schema. */
 export async function withStore<T>(loaded: LoadedConfig, use: (store: Store) => Promise<T>): Promise<T> {
-  const parts = { config: loaded.config, ...SILENT, mustExist: databaseSetting(loaded) }
-  return useAndClose(loaded.config, await openCurrentDatabase(parts), use)
+  const { config, file: configFile } = loaded
+  const parts = { config, configFile, ...SILENT, mustExist: databaseSetting(loaded) }
+  return useAndClose(loaded, await openCurrentDatabase(parts), use)
 }
 
 /** The setting that determines the database, with its source: `data_dir: default`. */
@@ -95,11 +96,15 @@ export function databaseSetting({ settings }: LoadedConfig): string {
   return `${key}: ${sourceOf(key)}`
 }
 
-async function useAndClose<T>(config: Config, store: Store, use: (store: Store) => Promise<T>): Promise<T> {
+async function useAndClose<T>(
+  { config, file: configFile }: LoadedConfig,
+  store: Store,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
   try {
     return await use(store)
   } catch (error) {
-    throw explainRefusal(config, error)
+    throw explainRefusal({ ...config, configFile }, error)
   } finally {
     await store.close()
   }

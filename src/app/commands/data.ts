@@ -16,7 +16,7 @@ import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
 import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import { readPages } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { SnapshotContents } from '../../ports/database-files.ts'
@@ -140,14 +140,7 @@ function filesIn({ config }: LoadedConfig): string[] {
 }
 
 async function allBackups(backups: DataBackups): Promise<DataBackup[]> {
-  const all: DataBackup[] = []
-  let after: PagePosition | null = null
-  do {
-    const page: Awaited<ReturnType<DataBackups['list']>> = await backups.list({ limit: PAGE, after })
-    all.push(...page.items)
-    after = page.next
-  } while (after)
-  return all.reverse()
+  return (await readPages((after) => backups.list({ limit: PAGE, after }))).reverse()
 }
 
 /** `platform data verify`: compares a file with its record, and checks its integrity. */

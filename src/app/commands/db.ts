@@ -5,7 +5,12 @@ import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { schemaStatus } from '../../store/migrate.ts'
 import type { Store, Tx } from '../../store/store.ts'
-import { leftFileNotice, loneKeyNotice, requireNoLostDatabase } from '../lost-database.ts'
+import {
+  leftFileNotice,
+  loneKeyNotice,
+  requireNoLostDatabase,
+  requireNoLostSchema,
+} from '../lost-database.ts'
 import { migrateDatabaseFile, wayBack } from '../migration-backup.ts'
 import { createSigningKeys } from '../signing-keys.ts'
 import { commandRecord, configOf, withDatabase, type CommandContext, type ConfigOptions } from './context.ts'
@@ -20,14 +25,16 @@ interface MigrateOptions extends ConfigOptions {
  */
 export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
   const loaded = configOf(context, options)
-  const { config } = loaded
+  const { config, file: configFile } = loaded
+  const places = { ...config, configFile }
   if (options.new !== true) {
-    requireNoLostDatabase(config)
-    const notice = loneKeyNotice(config)
+    requireNoLostDatabase(places)
+    const notice = loneKeyNotice(places)
     if (notice !== undefined) context.stderr.write(`platform: ${notice}.\n`)
   }
   const parts = { config, clock: systemClock }
   const migrate = async (store: Store) => {
+    if (options.new !== true) await requireNoLostSchema(store, places)
     const left = (await schemaStatus(store)).applied.length > 0 ? undefined : leftFileNotice(config)
     if (left !== undefined) context.stderr.write(`platform: ${left}.\n`)
     const migrated = await migrateDatabaseFile(store, parts)

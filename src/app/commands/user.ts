@@ -1,17 +1,20 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import type { LoadedConfig } from '../../config/config.ts'
+import type { Config, LoadedConfig } from '../../config/config.ts'
 import { tokenLifetime } from '../../config/schema.ts'
 import { usersMirrored, type ApiTokens, type Auth, type User, type Users } from '../../domains/users/index.ts'
 import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
-import type { PagePosition } from '../../kernel/page.ts'
+import { readPages } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { alignColumns, counted } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Store, Tx } from '../../store/store.ts'
+import { listServing } from '../../store/work/marks.ts'
+import { otherDatabase } from '../doctor/checks/processes.ts'
 import { isKeyServed, jwtSecrets } from '../signing-keys.ts'
 import { commandDomains } from './command-domains.ts'
 import {
@@ -54,13 +57,7 @@ export async function printUsers(context: CommandContext, options: ConfigOptions
 
 /** All users, oldest first. */
 export async function listAllUsers(users: Users): Promise<User[]> {
-  const found: User[] = []
-  let after: PagePosition | null = null
-  do {
-    const page: Awaited<ReturnType<Users['list']>> = await users.list({ limit: PAGE, after })
-    found.push(...page.items)
-    after = page.next
-  } while (after)
+  const found = await readPages((after) => users.list({ limit: PAGE, after }))
   return found.toReversed()
 }
 
@@ -173,19 +170,21 @@ export interface UsersContext {
   record(command: string, id: string, changes: AuditChanges): Promise<void>
 }
 
-/** Runs `use` with the users of the configured database. */
+type UsersCommand = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'stderr'>>
+
+/** Runs `use` with the users of the configured database; says where a platform that runs here has others. */
 export async function withUsers<T>(
-  context: Pick<CommandContext, 'env'>,
+  context: UsersCommand,
   loaded: LoadedConfig,
   use: (context: UsersContext) => Promise<T>,
 ): Promise<T> {
   const { config } = loaded
-  return withStore(loaded, (opened) => {
+  return withStore(loaded, async (opened) => {
     const signingKeys = () => jwtSecrets(config)
     const { store, domains } = commandDomains({ config, store: opened, signingKeys })
     const { users, auth, apiTokens } = domains.users
     const { audit } = domains.audit
-    return use({
+    const result = await use({
       store,
       users,
       auth,
@@ -209,7 +208,17 @@ export async function withUsers<T>(
         )
       },
     })
+    if ((await listServing(store.read, systemClock.now())).length === 0) await warnOfOther(context, config)
+    return result
   })
+}
+
+async function warnOfOther({ stderr }: UsersCommand, config: Config): Promise<void> {
+  const other = stderr && (await otherDatabase(config))
+  if (other)
+    stderr.write(
+      `platform: of the processes of this database ${other.detail}. To mend it, ${other.remedy}.\n`,
+    )
 }
 
 function stateOf(user: User | undefined): object | undefined {

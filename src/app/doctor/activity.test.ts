@@ -146,6 +146,44 @@ test('a command that runs longer than its timeout is named', async (t) => {
   assert.match(String(found[0]?.remedy), /POST \/commands\/executions\/e-1\/cancel/)
 })
 
+test('a receiver, a silence and a command are named however many others there are', async (t) => {
+  const { dataDir, examine, run } = await openWorld(t)
+  const many = (columns: string, values: string, table: string, count: number) =>
+    run(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+      insert into ${table} (${columns}) select ${values} from numbers`)
+  const config = `${dataDir}.toml`
+  const receiver = (n: number) => `[receivers.r-${n}]\nkind = "generic"\nurl = "http://127.0.0.1:1/"\n`
+  writeFileSync(config, Array.from({ length: 120 }, (_, n) => receiver(n)).join(''), { mode: 0o600 })
+  run(`insert into alert_channels (name, failing_since, last_error) values ('r-99', ${HOUR}, 'HTTP 404')`)
+  const silence = 'id, matchers, reason, starts_at, ends_at, created_by, created_at, version'
+  const until = Date.now() + DAY
+  run(
+    `insert into alert_silences (${silence}) values ('s-all', '{"source":"*"}', 'A move', 0, ${until}, 'ada', 0, 1)`,
+  )
+  many(silence, `'s-' || n, '{"source":"shop"}', 'A move', 0, ${until}, 'ada', 0, 1`, 'alert_silences', 120)
+  const found = async (check: string) => (await examine({ PLATFORM_CONFIG: config })).of(check)
+  const warned = async (check: string) =>
+    (await found(check)).filter(({ result }) => result === 'warning' || result === 'error')
+  assert.deepEqual(
+    (await warned('receivers')).map(({ subject }) => subject),
+    ['r-99 (generic)', 'silence s-all'],
+  )
+  assert.match(
+    String(texts(await found('receivers')).at(-1)),
+    /^skipped silences: 111 more that are active: GET/,
+  )
+  const execution =
+    'id, command_id, params, requested_by, status, approvals, created_at, started_at, host, attempts, queued_at'
+  const rest = `'{}', 'ada', 'queued', '[]', 0, null, null, 0, ${Date.now()}`
+  many(execution, `'w-' || n, 'disk', ${rest}`, 'command_executions', 120)
+  many(execution, `'e-1', 'disk', '{}', 'ada', 'running', '[]', 0, 0, 'one', 0, 0`, 'command_executions', 1)
+  assert.deepEqual(
+    (await warned('commands')).map(({ subject }) => subject),
+    ['disk e-1'],
+  )
+  assert.match(String(texts(await found('commands')).at(-1)), /^skipped executions: 111 more that wait: GET/)
+})
+
 test('a program of a command that the worker cannot start is named', async (t) => {
   const { examine, dataDir } = await openWorld(t)
   const [config, program] = [`${dataDir}.toml`, `${dataDir}-program`]
@@ -185,7 +223,7 @@ test('a webhook that fails is named before it is disabled', async (t) => {
   webhook('w-3', 1, HOUR)
   const found = (await examine()).of('webhooks')
   assert.deepEqual(texts(found), [
-    `warning w-3: hook.example has failed since ${toRfc3339(HOUR)}; 3 events wait; it is disabled after 5 days of failures`,
+    `warning w-3: hook.example has failed since ${toRfc3339(HOUR)}; events that wait: 3; it is disabled after 5 days of failures`,
   ])
   assert.match(String(found[0]?.remedy), /GET \/webhooks\/w-3\/deliveries/)
 })
@@ -204,6 +242,29 @@ test('what the bus has lost is an error until it was sent again', async (t) => {
     String(lost?.remedy),
     /run: platform messages replay --since 1970-01-01T00:00:00\.000Z --until 1970-01-01T00:00:03\.000Z$/,
   )
+})
+
+test('what the bus has not stored is named while it has no JetStream, and until it was sent again', async (t) => {
+  const { examine, run } = await openWorld(t)
+  const [off, on] = [await startNats({ jetstream: false }), await startNats({ jetstream: true })]
+  t.after(() => Promise.all([off.stop(), on.stop()]))
+  const mark = (value: object) =>
+    run(`insert or replace into leases (name, holder, expires_at)
+      values ('bus-stream', '${JSON.stringify(value)}', 1)`)
+  const found = async ({ url }: { readonly url: string }) =>
+    (await examine({ BUS_SERVER: url }))
+      .of('bus')
+      .flatMap(({ remedy, cause }) => (cause?.code ? [`${cause.code}: ${remedy}`] : []))
+  mark({ unstoredSince: HOUR })
+  const since = '1970-01-01T01:00:00.000Z'
+  const [open] = await found(off)
+  assert.match(String(open), /^jetstream_off_since: .*then run: platform messages replay --since \S+Z$/)
+  assert.deepEqual(await found(on), [`bus_unstored: run: platform messages replay --since ${since}`])
+  mark({ madeAt: DAY, lost: { since: HOUR, until: DAY, isUnstored: true } })
+  const until = '1970-01-02T00:00:00.000Z'
+  assert.deepEqual(await found(on), [
+    `bus_unstored: run: platform messages replay --since ${since} --until ${until}`,
+  ])
 })
 
 test('with --module only what those modules need is examined', async (t) => {
@@ -336,6 +397,6 @@ test('alerts of orders hide none of the platform, and those that are not shown a
   assert.equal(found.length, 11)
   assert.equal(
     texts(found).at(-1),
-    'skipped of the platform: 2 more need a person: GET /alerts?status=firing',
+    'skipped of the platform: 2 more that need a person: GET /alerts?status=firing',
   )
 })

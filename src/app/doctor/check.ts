@@ -10,6 +10,7 @@ import type { KnownKeys } from '../signing-keys.ts'
 import { sentenceWith, type ErrorValues, type SentenceCause } from '../../kernel/errors.ts'
 import type { Activity } from './activity.ts'
 import { FINDINGS, type FindingCode } from './findings.ts'
+import type { ServiceUnit } from './service-unit.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** From harmless to grave. */
@@ -36,32 +37,39 @@ export interface Check {
   run(parts: DoctorParts): Promise<readonly CheckFinding[]>
 }
 
+/** Undefined is what cannot be read, as before the schema is current. */
 export interface InspectedDatabase extends DatabaseFacts {
-  readonly certificates: CertificateCounts
+  readonly certificates: CertificateCounts | undefined
   /** The names of registered certificates whose file is gone, of the first 1,000. */
-  readonly lostCertificates: readonly string[]
-  /** Undefined until the schema is current. */
+  readonly lostCertificates: readonly string[] | undefined
   readonly mirror: MirrorState | undefined
-  /** Whether it was served with a signing key; false until the schema is current. */
-  readonly hasSigningKey: boolean
-  /** With which signing keys it was served; undefined until the schema is current. */
+  /** Whether it was served with a signing key. */
+  readonly hasSigningKey: boolean | undefined
+  /** With which signing keys it was served. */
   readonly keys: KnownKeys | undefined
   /** The ids of the keys with which pages of the audit trail were sealed, and which this host does not have. */
-  readonly lostAuditKeys: readonly string[]
+  readonly lostAuditKeys: readonly string[] | undefined
   /** A SQLite file in the data directory with users that this database of PostgreSQL does not have. */
   readonly leftFile: string | undefined
   /** The newest seal of this host, if the audit trail does not contain it. */
   readonly missingSeal: AuditSeal | undefined
-  /** For how long the longest overdue order is pending, in milliseconds; undefined until the schema is current. */
+  /** For how long the longest overdue order is pending, in milliseconds. */
   readonly overdueOrderMs: number | undefined
-  /** What the platform is doing; undefined until the schema is current. */
-  readonly activity: Activity | undefined
-  /** The payment channels whose provider has opened none of the last payments; none until the schema is current. */
-  readonly failingChannels: readonly string[]
-  /** When the last data backup was completed; undefined until one was, or until the schema is current. */
-  readonly lastBackupAt: number | undefined
-  /** What is wrong with the file of the last data backup; undefined if it is there, or on another host. */
-  readonly lastBackupFault: string | undefined
+  /** What the platform is doing. */
+  readonly activity: Activity
+  /** The payment channels whose provider has opened none of the last payments. */
+  readonly failingChannels: readonly string[] | undefined
+  readonly lastBackup: LastBackup | undefined
+  /** Why the first of these that cannot be read cannot; undefined if all can, and while the schema is not current. */
+  readonly failure: unknown
+}
+
+/** The last data backup that was completed. */
+export interface LastBackup {
+  /** Undefined until one was. */
+  readonly at: number | undefined
+  /** What is wrong with its file; undefined if it is there. */
+  readonly fault: string | undefined
 }
 
 /** What the checks share. */
@@ -73,6 +81,10 @@ export interface DoctorParts {
   readonly userId: number | undefined
   /** The processes of this host that serve the database, as far as it can be used. */
   ownProcesses(): Promise<readonly number[]>
+  /** The units of systemd that serve with the configuration file; read once. */
+  units(): Promise<readonly ServiceUnit[]>
+  /** Whether this host has a user with this name or number. */
+  hasUser(user: string): Promise<boolean>
   /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
@@ -101,6 +113,23 @@ export function warning(subject: string, code: FindingCode, values: ErrorValues 
 
 export function fault(subject: string, code: FindingCode, values: ErrorValues = {}): CheckFinding {
   return { subject, result: 'error', ...sentencesOf(code, values), cause: { code, values } }
+}
+
+const SHOWN = 10
+
+/** The gravest of many findings of one kind, and how many there are beside them: all would hide those of other checks. */
+export function firstFindings(
+  findings: readonly CheckFinding[],
+  subject: string,
+  others: string,
+): readonly CheckFinding[] {
+  if (findings.length <= SHOWN) return findings
+  const sorted = findings.toSorted((one, other) => rankOf(other) - rankOf(one))
+  return [...sorted.slice(0, SHOWN), skipped(subject, `${findings.length - SHOWN} more ${others}`)]
+}
+
+function rankOf({ result }: CheckFinding): number {
+  return RESULTS.indexOf(result)
 }
 
 function sentencesOf(code: FindingCode, values: ErrorValues): Record<'detail' | 'remedy', string> {

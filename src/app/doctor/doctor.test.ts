@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -20,6 +20,7 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
@@ -33,7 +34,10 @@ import { emptyDatabase, testStore } from '../../../test/support/store.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { HOUR } from '../../kernel/time.ts'
+import type { Tx } from '../../store/store.ts'
 import { loadConfig } from '../../config/config.ts'
+import { migrateDatabase } from '../commands/db.ts'
+import { printUsers } from '../commands/user.ts'
 import { openCurrentDatabase } from '../database.ts'
 import { filesCheck } from './checks/host.ts'
 import { doctorParts, type DoctorFinding } from './doctor.ts'
@@ -278,22 +282,65 @@ test('a directory of data may be a link; a link to nothing is an error', async (
   )
 })
 
-test('the user of the doctor gets files that root has copied, and need not become root', async (t) => {
+test('the user of the doctor gets files that root has copied, and no files of another user', async (t) => {
   const { dataDir, migrate } = doctorWorld(t)
   await migrate()
-  const loaded = loadConfig({ env: { DATA_DIR: dataDir }, cwd: '/', systemConfigPath: '/nowhere' })
-  const remedy = async (uid: number, parts: Partial<DoctorParts> = {}) => {
-    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: uid, ...parts })
-    return finding?.remedy ?? ''
+  const env = { DATA_DIR: dataDir, LISTEN_ADDR: '127.0.0.1:0', GATEWAY_LISTEN_ADDR: '127.0.0.1:0' }
+  const loaded = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const remedy = async (parts: Partial<DoctorParts> = {}) => {
+    const [finding] = await filesCheck.run({ ...doctorParts(loaded, {}), userId: 4_711, ...parts })
+    return finding?.remedy ?? finding?.detail
   }
-  const owner = process.getuid?.() ?? 0
-  const give = `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`
-  const asOwner = owner === 0 ? '' : `run the platform and this command as the user ${owner}, or `
-  assert.equal(await remedy(4_711), `${asOwner}${give}`)
+  const asOwner = /^run this command as that user: sudo -u \S+ platform doctor$/
+  const user = (uid: number) => ({ serviceUser: async () => ({ uid, gids: [uid] }) })
+  if (process.getuid?.() !== 0) {
+    assert.match(String(await remedy()), asOwner)
+    return
+  }
+  assert.equal(await remedy(), `run as root: chown -R 4711:${process.getgid?.()} ${dataDir}`)
+  assert.equal(await remedy(user(65_534)), `run as root: chown -R 65534:65534 ${dataDir}`)
   // The files of a platform that runs as root stay those of root.
-  const serviceUser = async () => ({ uid: 0, gids: [0] })
-  if (owner === 0) assert.equal(await remedy(4_711, { serviceUser }), '')
+  assert.match(String(await remedy(user(0))), /^belongs to root, as which the platform runs/)
+  chownSync(dataDir, 65_534, 65_534)
+  assert.match(String(await remedy()), asOwner)
+  assert.match(
+    String(await remedy(user(4_712))),
+    /^belongs to the user 65534, .* to the user 4712 of the service: see "access"$/,
+  )
 })
+
+test(
+  'a database that this user may not see is not gone, and its files stay those of the platform that answers',
+  { skip: process.getuid?.() !== 0 && 'only root can become another user' },
+  async (t) => {
+    const { dataDir, migrate } = doctorWorld(t)
+    await migrate()
+    chmodSync(dirname(dataDir), 0o755)
+    const health = JSON.stringify({ status: 'ok', version: '9.9.9', modules: ['worker'] })
+    const server = createHttpServer((_request, response) => response.end(health)).listen(0, '127.0.0.1')
+    t.after(() => server.close().closeAllConnections())
+    await once(server, 'listening')
+    const program = join(import.meta.dirname, '../../../bin/platform.ts')
+    const doctor = spawn(process.execPath, [program, 'doctor', '--json'], {
+      uid: 65_534,
+      gid: 65_534,
+      cwd: '/',
+      env: {
+        DATA_DIR: dataDir,
+        WORKER_LISTEN_ADDR: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        LISTEN_ADDR: '127.0.0.1:0',
+        GATEWAY_LISTEN_ADDR: '127.0.0.1:0',
+        BUS_SERVER: 'nats://127.0.0.1:1',
+      },
+    })
+    const { findings } = JSON.parse(await text(doctor.stdout)) as {
+      readonly findings: readonly DoctorFinding[]
+    }
+    const found = findings.filter(({ check }) => check === 'files' || check === 'database')
+    assert.equal(found[0]?.remedy, 'run this command as that user: sudo -u root platform doctor')
+    assert.match(String(found[1]?.detail), /^this process runs as the user 65534 and cannot write /)
+  },
+)
 
 test('an order that nobody expires is a warning', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
@@ -366,7 +413,7 @@ test('a platform that answers and cannot use its database is an error that says 
 })
 
 test('a platform that answers and does not serve this database is named', async (t) => {
-  const { examine, migrate } = doctorWorld(t)
+  const { examine, migrate, run } = doctorWorld(t)
   await migrate()
   const answer = { status: 'ok', version: '9.9.9', modules: ['worker'], uptime_seconds: 60 }
   const server = createHttpServer((_request, response) => response.end(JSON.stringify(answer)))
@@ -379,7 +426,10 @@ test('a platform that answers and does not serve this database is named', async 
     `${finding?.result} ${finding?.detail} ${finding?.remedy}`,
     /^warning none runs, and the platform at worker\.listen serves another database: .* \(systemctl cat .* DATA_DIR/,
   )
+  const listed = () => run((context) => printUsers(context, {}), env)
+  assert.match((await listed()).errors, /^platform: of .* serves another database: .* \(systemctl cat/)
   Object.assign(answer, { read_only: true })
+  assert.equal((await listed()).errors, '')
   assert.deepEqual(resultsOf((await examine(env)).of('processes')), ['skipped'])
 })
 
@@ -633,6 +683,19 @@ test('a seal that the trail lacks, and an empty configuration, are named', async
   assert.match(JSON.stringify(of('configuration')), /"warning".*is empty, so every setting has its default/)
 })
 
+test('a configuration that comes from a pipe is not taken for an empty file', (t) => {
+  const { dataDir } = doctorWorld(t)
+  const script = `exec "$0" bin/platform.ts doctor --json --config <(echo 'log = { level = "info" }')`
+  const { stdout } = spawnSync('bash', ['-c', script, process.execPath], {
+    encoding: 'utf8',
+    env: { ...process.env, DATA_DIR: dataDir, BUS_SERVER: 'nats://127.0.0.1:1', LISTEN_ADDR: '127.0.0.1:0' },
+  })
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly DoctorFinding[] }
+  const [configuration, ...others] = findings.filter(({ check }) => check === 'configuration')
+  assert.match(String(configuration?.subject), /^\/dev\/fd\/\d+$/)
+  assert.deepEqual(others, [])
+})
+
 test('a SQLite file that an empty PostgreSQL has replaced is named at the start, and by the doctor until it was copied', async (t) => {
   const { dataDir, migrate, examine } = doctorWorld(t)
   await migrate()
@@ -681,6 +744,60 @@ test('a server of PostgreSQL that takes no changes is an error, except for a rea
       .find(({ cause }) => cause?.code === 'database_read_only')
   assert.match(String((await found())?.remedy), /pg_promote/)
   assert.equal(await found({ READ_ONLY: '1' }), undefined)
+})
+
+test('an empty database of PostgreSQL in the place of one that had backups is refused, and named', async (t) => {
+  const { dataDir, examine, run } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  mkdirSync(join(dataDir, 'backups'), { recursive: true })
+  writeFileSync(join(dataDir, 'backups', 'one.dump'), 'a backup')
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '# the defaults\n')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir, PLATFORM_CONFIG: file }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const open = () =>
+    openCurrentDatabase({ config, configFile: file, logger: silentLogger, metrics: noMetrics })
+  const lost =
+    /is empty, but not \S+backups\. Look which server .* data restore \S+one\.dump --config \S+\.toml .* db migrate --new"/
+  await assert.rejects(open(), lost)
+  await assert.rejects(
+    run((context) => migrateDatabase(context, {}), env),
+    lost,
+  )
+  const [finding] = (await examine(env)).of('database')
+  assert.deepEqual([finding?.result, finding?.cause?.code], ['error', 'database_gone'])
+  await run((context) => migrateDatabase(context, { new: true }), env)
+  await (await open()).close()
+})
+
+test('a table of PostgreSQL that somebody has locked hides nothing of the others', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const { address, drop } = await emptyDatabase('postgres')
+  t.after(drop)
+  assert.ok(address.kind === 'postgres')
+  const env = { DATABASE_URL: address.url.reveal(), DATA_DIR: dataDir }
+  const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
+  const store = await openCurrentDatabase({ config, logger: silentLogger, metrics: noMetrics })
+  t.after(() => store.close())
+  const whileLocked = async ({ db }: Tx) => {
+    await sql`lock table orders`.execute(db)
+    let isExamined = false
+    const examined = examine(env).finally(() => (isExamined = true))
+    while (!isExamined) await sql`select pg_sleep(0.1)`.execute(db)
+    return examined
+  }
+  const { of } = await store.write(whileLocked, { longRunning: true })
+  const locked = of('database').find(({ result }) => result === 'error')
+  assert.match(String(locked?.detail), /lock timeout/)
+  assert.match(String(locked?.remedy), /pg_terminate_backend/)
+  assert.deepEqual(
+    of('worker').map(({ subject, detail }) => `${subject} ${detail}`),
+    ['orders needs the database'],
+  )
+  for (const check of ['certificates', 'alerts', 'webhooks', 'commands', 'processes', 'sign-in'])
+    assert.ok(!JSON.stringify(of(check)).includes('needs the database'), check)
 })
 
 test('a key that was lost with its whole directory is an error where PostgreSQL has the database', async (t) => {

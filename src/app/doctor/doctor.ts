@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config, LoadedConfig } from '../../config/config.ts'
@@ -18,9 +18,11 @@ import { readKnownKeys } from '../signing-keys.ts'
 import { commandDomains } from '../commands/command-domains.ts'
 import { eventSubjects, type Domains } from '../domains.ts'
 import { readActivity } from './activity.ts'
-import { fault, type Check, type DoctorParts, type CheckFinding } from './check.ts'
+import { fault, type Check, type DoctorParts, type CheckFinding, type LastBackup } from './check.ts'
 import { documentPath } from './document-path.ts'
-import { readServiceUser } from './service-user.ts'
+import { FactReader } from './fact-reader.ts'
+import { readServiceUnits } from './service-unit.ts'
+import { hasUser, readServiceUser } from './service-user.ts'
 import { diskCheck } from './checks/disk.ts'
 import { accessCheck, filesCheck, configurationCheck } from './checks/host.ts'
 import { alertsCheck } from './checks/alerts.ts'
@@ -30,6 +32,7 @@ import { engineCheck } from './checks/engine.ts'
 import { gatewayCheck } from './checks/gateway.ts'
 import { receiversCheck } from './checks/notifications.ts'
 import { processesCheck } from './checks/processes.ts'
+import { serviceCheck } from './checks/service.ts'
 import { signInCheck } from './checks/sign-in.ts'
 import { paymentsCheck, workerCheck } from './checks/worker.ts'
 import { webhooksCheck } from './checks/webhooks.ts'
@@ -38,6 +41,7 @@ import { busCheck, clockCheck, portsCheck, tlsCheck } from './checks/network.ts'
 /** In the order in which they are shown. */
 const CHECKS: readonly Check[] = [
   configurationCheck,
+  serviceCheck,
   filesCheck,
   accessCheck,
   portsCheck,
@@ -90,12 +94,17 @@ export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts
   const configFile = loaded.file && resolve(loaded.file)
   const database = once(() => readDatabase(loaded))
   const ownProcesses = () => processesOfHost(database)
+  const units = once(() => readServiceUnits(configFile))
   return {
     loaded,
     env,
     clock: systemClock,
     userId: process.getuid?.(),
-    serviceUser: once(async () => readServiceUser({ configFile, dataDir, processIds: await ownProcesses() })),
+    units,
+    hasUser,
+    serviceUser: once(async () =>
+      readServiceUser({ units: await units(), dataDir, processIds: await ownProcesses() }),
+    ),
     database,
     ownProcesses,
     bus: once(() => inspectBus(bus.server.urls.reveal(), eventSubjects())),
@@ -105,37 +114,38 @@ export function doctorParts(loaded: LoadedConfig, env: Environment): DoctorParts
 /** Those of this host that serve the database. */
 async function processesOfHost(database: DoctorParts['database']): Promise<number[]> {
   const facts = await database().catch(() => undefined)
-  const processes = facts?.activity?.processes ?? []
+  const processes = facts?.activity.processes ?? []
   return processes.filter(({ host }) => host === hostname()).map(({ processId }) => processId)
 }
 
 async function readDatabase({ config }: LoadedConfig): ReturnType<DoctorParts['database']> {
   const { database } = config
-  if (database.kind === 'sqlite' && !existsSync(database.path)) return undefined
+  // Throws where this user may not look: what cannot be seen is not gone.
+  if (database.kind === 'sqlite' && !statSync(database.path, { throwIfNoEntry: false })) return undefined
   const opened = await openDatabase({ config, readOnly: true, metrics: noMetrics, logger: silentLogger })
   try {
-    const facts = await inspectDatabase(opened, database, systemClock)
+    const found = await inspectDatabase(opened, database, systemClock)
     const usable = { ...config, readOnly: true, ...(hasReceivers(config) ? {} : { receivers: [] }) }
     const { domains } = commandDomains({ config: usable, store: opened })
-    const isCurrent = facts.schema.pending.length === 0
-    const certificates = isCurrent ? await domains.certificates.certificates.countByStatus() : []
-    const lostCertificates = isCurrent ? await findLostCertificates(config, domains) : []
-    const mirror = isCurrent ? await readMirrorState(opened.read) : undefined
-    const hasSigningKey = isCurrent && (await readSigningKeys(opened.read)) !== undefined
-    const keys = isCurrent ? await readKnownKeys(opened.read) : undefined
-    const missingSeal = isCurrent ? await domains.audit.seals.missingSeal().catch(() => undefined) : undefined
-    const lostAuditKeys = isCurrent ? await domains.audit.seals.lostKeys().catch(() => []) : []
-    const lastBackup = isCurrent ? await domains['data-backups'].backups.newestCompleted() : undefined
-    const lastBackupAt = lastBackup?.finishedAt ?? undefined
-    const lastBackupFault = lastBackup && (await backupFault(domains, lastBackup.id))
-    const leftFile = isCurrent ? await findLeftFile(config, opened) : undefined
-    const overdueOrderMs = isCurrent ? await domains.orders.orders.longestOverdueMs() : undefined
-    const activity = isCurrent ? await readActivity(opened, domains, systemClock) : undefined
-    const names = config.payments.channels.map(({ name }) => name)
-    const failingChannels = isCurrent ? await domains.payments.payments.health.failingChannels(names) : []
-    const keyMarks = { hasSigningKey, keys, lostAuditKeys, missingSeal }
-    const marks = { ...keyMarks, activity, overdueOrderMs, failingChannels, leftFile }
-    return { ...facts, certificates, lostCertificates, mirror, ...marks, lastBackupAt, lastBackupFault }
+    const facts = new FactReader(found.schema.pending.length === 0)
+    const { seals } = domains.audit
+    const channels = config.payments.channels.map(({ name }) => name)
+    return {
+      ...found,
+      certificates: await facts.read(() => domains.certificates.certificates.countByStatus()),
+      lostCertificates: await facts.read(() => findLostCertificates(config, domains)),
+      mirror: await facts.read(() => readMirrorState(opened.read)),
+      hasSigningKey: await facts.read(async () => (await readSigningKeys(opened.read)) !== undefined),
+      keys: await facts.read(() => readKnownKeys(opened.read)),
+      missingSeal: await facts.read(() => seals.missingSeal().catch(() => undefined)),
+      lostAuditKeys: await facts.read(() => seals.lostKeys().catch(() => [])),
+      lastBackup: await facts.read(() => readLastBackup(domains)),
+      leftFile: await facts.read(() => findLeftFile(config, opened)),
+      overdueOrderMs: await facts.read(() => domains.orders.orders.longestOverdueMs()),
+      failingChannels: await facts.read(() => domains.payments.payments.health.failingChannels(channels)),
+      activity: await readActivity(opened, domains, { clock: systemClock, facts }),
+      failure: facts.failure,
+    }
   } finally {
     await opened.close()
   }
@@ -160,13 +170,11 @@ async function findLostCertificates({ dataDir }: Config, domains: Domains): Prom
     .map(({ name }) => name)
 }
 
-async function backupFault(domains: Domains, id: string): Promise<string | undefined> {
-  try {
-    await domains['data-backups'].backups.file(id)
-    return undefined
-  } catch (error) {
-    return errorMessage(error)
-  }
+async function readLastBackup(domains: Domains): Promise<LastBackup> {
+  const { backups } = domains['data-backups']
+  const last = await backups.newestCompleted()
+  const fault = last && (await backups.file(last.id).then(() => undefined, errorMessage))
+  return { at: last?.finishedAt ?? undefined, fault }
 }
 
 /** After a copy both databases have the same users. */

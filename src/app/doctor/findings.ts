@@ -60,12 +60,36 @@ export const FINDINGS = {
     remedy: 'correct its name',
   },
 
+  service_failed: {
+    detail: 'has failed ({result}, status {status})',
+    remedy: 'its last lines have the reason: journalctl -u {unit} -n 20; then run: systemctl start {unit}',
+  },
+  service_restarts: {
+    detail: 'ends soon after each start ({result}, status {status}), and is started again',
+    remedy: 'its last lines have the reason: journalctl -u {unit} -n 20',
+  },
+  service_stopped: { detail: 'is enabled, and does not run', remedy: 'run: systemctl start {unit}' },
+  service_unstable: {
+    detail: 'has ended by itself, and was started again, {count} times',
+    remedy:
+      "look why: journalctl -u {unit} -g 'Main process exited|oom|watchdog'; systemctl restart {unit} begins to count anew",
+  },
+  service_read_only: {
+    detail: 'its unit does not let it write to {path} (ProtectSystem=strict)',
+    remedy: 'run as root: {command}',
+  },
+  service_user_missing: {
+    detail: 'runs as the user {user}, whom this host does not have',
+    remedy:
+      'create the user (adduser --system --group --home /var/lib/platform --no-create-home {user}, as the package does), then run the doctor again: it names the files that belong to the number of the former one',
+  },
+
   data_dir_broken: { detail: '{reason}', remedy: '{remedy}' },
   data_dir_no_directory: { detail: 'is not a directory', remedy: 'move it away, or change data_dir' },
   data_dir_of_root: { detail: 'belongs to the user {owner}', remedy: 'run as root: {command}' },
   data_dir_of_other: {
     detail: 'belongs to the user {owner}',
-    remedy: 'run the platform and this command as the user {owner}, or run as root: {command}',
+    remedy: 'run this command as that user: {command}',
   },
   data_dir_open: { detail: 'mode {mode}: every user can look into it', remedy: 'run: {command}' },
   data_dir_copied: {
@@ -277,7 +301,12 @@ export const FINDINGS = {
   bus_login_refused: { detail: BUS_DETAIL, remedy: 'correct the login in bus.server' },
   bus_is_other_program: {
     detail: BUS_DETAIL,
-    remedy: 'correct the port in bus.server: what listens there does not greet as NATS does',
+    remedy:
+      'look what listens there (ss -ltnp on that host): restart NATS if it hangs; if it is another program, correct the port in bus.server',
+  },
+  bus_unanswered: {
+    detail: BUS_DETAIL,
+    remedy: 'look at the network and the firewall between this host and the bus, or correct bus.server',
   },
   bus_host_unknown: {
     detail: BUS_DETAIL,
@@ -287,6 +316,10 @@ export const FINDINGS = {
     detail: 'the stream was made anew at {at}, and has lost what it had confirmed before',
     remedy: 'look whether its store_dir lasts, then run: {command}',
   },
+  bus_unstored: {
+    detail: 'the bus had no JetStream, and has not stored what was delivered from {since} to {until}',
+    remedy: 'run: {command}',
+  },
   bus_payload_small: {
     detail: '{bytes} bytes',
     remedy: 'set it to {needed} or more: larger messages become dead',
@@ -295,6 +328,11 @@ export const FINDINGS = {
     detail: 'is off',
     remedy:
       'enable it (a jetstream block in its configuration, or -js), because a message that nobody reads is lost; if it was on before, then run: platform messages replay --since TIME, with the time of "the bus has no JetStream" in the log',
+  },
+  jetstream_off_since: {
+    detail: 'is off since {since}: the bus stores nothing of what it confirms',
+    remedy:
+      'enable it (a jetstream block in its configuration, or -js), because a message that nobody reads is lost; then run: {command}',
   },
   stream_full: {
     detail: '{used} of {limit} bytes stored',
@@ -351,7 +389,8 @@ export const FINDINGS = {
     remedy: PROGRAM_REMEDY,
   },
   webhook_failing: {
-    detail: '{host} has failed since {since}; {pending} events wait; it is disabled after 5 days of failures',
+    detail:
+      '{host} has failed since {since}; events that wait: {pending}; it is disabled after 5 days of failures',
     remedy:
       'repair the endpoint: GET /webhooks/{webhook}/deliveries has its answers; see "When a receiver fails" in {document}',
   },

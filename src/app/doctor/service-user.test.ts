@@ -3,9 +3,16 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { mayAccess, readServiceUser, type RunProgram } from './service-user.ts'
+import { readServiceUnits, type RunProgram } from './service-unit.ts'
+import { hasUser, mayAccess, readServiceUser } from './service-user.ts'
 
 const PLACES = { configFile: '/etc/platform/platform.toml', dataDir: '/' }
+
+type Places = typeof PLACES & { readonly processIds?: readonly number[] }
+
+async function readUser({ configFile, ...places }: Places, run: RunProgram) {
+  return readServiceUser({ ...places, units: await readServiceUnits(configFile, run) }, run)
+}
 const UNIT =
   'User=platform\nExecStart={ path=/usr/bin/platform ; argv[]=/usr/bin/platform serve --config /etc/platform/platform.toml ; ignore_errors=no }\n'
 
@@ -19,41 +26,46 @@ function host(unit: string | undefined): RunProgram {
 }
 
 test('the user of the service is that of the unit which has the configuration', async () => {
-  assert.deepEqual(await readServiceUser(PLACES, host(UNIT)), { uid: 990, gids: [990, 4] })
+  assert.deepEqual(await readUser(PLACES, host(UNIT)), { uid: 990, gids: [990, 4] })
 })
 
 test('the unit may have any name, and one without a user is that of root', async () => {
   const units = `User=other\nExecStart={ argv[]=/bin/other ; }\n\n${UNIT}`
-  assert.equal((await readServiceUser(PLACES, host(units)))?.uid, 990)
+  assert.equal((await readUser(PLACES, host(units)))?.uid, 990)
   // The nightly routine reads the same configuration, as root.
   const night = `${UNIT.replace('User=platform\n', '').replace(' serve ', ' backup run --scheduled ')}\n${UNIT}`
-  assert.equal((await readServiceUser(PLACES, host(night)))?.uid, 990)
+  assert.equal((await readUser(PLACES, host(night)))?.uid, 990)
   const ofRoot = UNIT.replace('User=platform\n', '')
-  assert.equal(
-    (await readServiceUser(PLACES, async (name) => (name === 'systemctl' ? ofRoot : '0\n')))?.uid,
-    0,
-  )
+  assert.equal((await readUser(PLACES, async (name) => (name === 'systemctl' ? ofRoot : '0\n')))?.uid, 0)
 })
 
 test('without such a unit it is the user of a running process, or the owner of the data directory', async (t) => {
   const own = { ...PLACES, configFile: '/home/ada/platform.toml', processIds: [0, process.pid] }
-  assert.equal((await readServiceUser(own, host(UNIT)))?.uid, process.getuid?.() === 0 ? 0 : 990)
+  assert.equal((await readUser(own, host(UNIT)))?.uid, process.getuid?.() === 0 ? 0 : 990)
   const dataDir = mkdtempSync(join(tmpdir(), 'service-user-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   if (process.getuid?.() === 0) chownSync(dataDir, 65_534, 65_534)
-  assert.equal((await readServiceUser({ ...PLACES, dataDir }, host(undefined)))?.uid, 990)
+  assert.equal((await readUser({ ...PLACES, dataDir }, host(undefined)))?.uid, 990)
 })
 
 test('root may own the data directory because it has copied it: the user is not known then', async () => {
-  assert.equal(await readServiceUser(PLACES, host(undefined)), undefined)
-  assert.equal(await readServiceUser({ ...PLACES, dataDir: '/nowhere' }, host(undefined)), undefined)
+  assert.equal(await readUser(PLACES, host(undefined)), undefined)
+  assert.equal(await readUser({ ...PLACES, dataDir: '/nowhere' }, host(undefined)), undefined)
 })
 
 test('a numeric user without an entry in the list of users has the group of the data', async () => {
   const nobody = 'User=4242\n' + UNIT.slice(UNIT.indexOf('ExecStart'))
   const run: RunProgram = async (name) => (name === 'systemctl' ? nobody : undefined)
-  assert.deepEqual(await readServiceUser(PLACES, run), { uid: 4242, gids: [0] })
-  assert.deepEqual(await readServiceUser({ ...PLACES, dataDir: '/nowhere' }, run), { uid: 4242, gids: [] })
+  assert.deepEqual(await readUser(PLACES, run), { uid: 4242, gids: [0] })
+  assert.deepEqual(await readUser({ ...PLACES, dataDir: '/nowhere' }, run), { uid: 4242, gids: [] })
+})
+
+test('a user is known by its name, and a number needs none', async () => {
+  assert.deepEqual(
+    [await hasUser('platform', host(UNIT)), await hasUser('4242', async () => undefined)],
+    [true, true],
+  )
+  assert.equal(await hasUser('platform', async () => undefined), false)
 })
 
 test('a permission comes from the class of the user: owner, group, others', () => {

@@ -434,12 +434,14 @@ export interface UnfinishedExecution {
   readonly startedAt: number | null
 }
 
-/** The oldest first, without those that wait for a person. */
+/** Those that run, then the oldest that wait, without those that wait for a person. */
 export async function listUnfinished(queries: Queries, limit: number): Promise<UnfinishedExecution[]> {
   const rows = await db(queries)
     .selectFrom('command_executions')
     .select(executions.pick('id', 'commandId', 'status', 'host', 'queuedAt', 'startedAt'))
     .where('status', 'in', ['queued', 'running'])
+    // `running` before `queued`
+    .orderBy('status', 'desc')
     .orderBy('seq')
     .limit(limit)
     .execute()

@@ -262,6 +262,38 @@ onEveryDialect('messages', (dialect) => {
     assert.equal(await lost(), undefined)
   })
 
+  test('what the bus confirmed without JetStream is an alert once it has it, until it is sent again', async () => {
+    await using w = await world(dialect)
+    const { clock, messages } = w
+    const mark = () => readBusStream(w.store.read)
+    const since = clock.now()
+    await messages.noteUnstored(since)
+    clock.advance(1_000)
+    await messages.noteUnstored(clock.now())
+    assert.deepEqual(await mark(), { unstoredSince: since })
+    const { id } = await w.appendEvent()
+    await w.settle(id, 'delivered')
+    assert.equal(w.alerts.length, 0, 'it may be meant')
+    clock.advance(1_000)
+    const madeAt = clock.now()
+    await messages.noteStream(madeAt)
+    assert.deepEqual(await mark(), { madeAt, lost: { since, until: madeAt, isUnstored: true } })
+    const span = / had no JetStream from (\S+) to (\S+)\. .* replay --since \1 --until \2$/
+    assert.match(w.alerts[0]?.body ?? '', span)
+    assert.equal(await messages.replay({ since, until: madeAt }), 1)
+    assert.deepEqual(await mark(), { madeAt })
+
+    // It goes off again, and somebody sends again before the platform has seen that it is back.
+    clock.advance(1_000)
+    await messages.noteUnstored(clock.now())
+    await w.settle(id, 'delivered')
+    clock.advance(1_000)
+    await messages.replay({ since: 0, until: clock.now() })
+    assert.deepEqual(await mark(), { madeAt })
+    await messages.noteStream(madeAt)
+    assert.equal(w.alerts.length, 1)
+  })
+
   test('more messages than one batch are sent again in their order', async () => {
     await using w = await world(dialect)
     const count = 501

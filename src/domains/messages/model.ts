@@ -84,10 +84,10 @@ export const MESSAGE_ALERTS = {
   'bus.emptied': {
     severities: ['ERROR'],
     raisedBy:
-      'The stream of the bus was made anew, and the one before it had confirmed messages: what it had stored is gone.',
+      'The stream of the bus lacks messages that the bus has confirmed: it was made anew, and what the one before it had stored is gone; or the bus had no JetStream for a while.',
     endedBy: 'The messages are sent again with `platform messages replay`.',
     whatToDo:
-      'Look why the bus has lost its files (`store_dir` of JetStream), then run the command that the alert names.',
+      'Look why the bus has lost its files (`store_dir` of JetStream), or had no JetStream, then run the command that the alert names.',
     repeatEveryMs: DAY,
   },
   'message.dead:*': {
@@ -99,7 +99,8 @@ export const MESSAGE_ALERTS = {
   },
 } as const satisfies AlertTable
 
-/** The command that sends again what the bus has lost. */
-export function replayCommand({ since, until }: { readonly since: number; readonly until: number }): string {
-  return `platform messages replay --since ${toRfc3339(since)} --until ${toRfc3339(until)}`
+/** The command that sends again what the bus has lost; without an end until now. */
+export function replayCommand({ since, until }: { readonly since: number; readonly until?: number }): string {
+  const end = until === undefined ? '' : ` --until ${toRfc3339(until)}`
+  return `platform messages replay --since ${toRfc3339(since)}${end}`
 }

@@ -5,7 +5,7 @@ import { invalidTransition, requireFound, type AppError } from '../../kernel/err
 import { newId } from '../../kernel/ids.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PagePosition, PageRequest } from '../../kernel/page.ts'
-import { DAY, toRfc3339 } from '../../kernel/time.ts'
+import { DAY, MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { storedTrace } from '../../kernel/trace.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
@@ -18,7 +18,7 @@ import type {
   Settlement,
   UndeliveredMessage,
 } from '../../ports/outbox.ts'
-import { readBusStream, recordBusStream } from '../../store/work/marks.ts'
+import { readBusStream, recordBusStream, type BusStreamMark, type LostSpan } from '../../store/work/marks.ts'
 import { readsAside, type Store, type Tx } from '../../store/store.ts'
 import {
   MESSAGE_ALERTS,
@@ -76,6 +76,19 @@ const STREAM_KEEPS_MS = 7 * DAY
 const LOSS_ALERT = {
   alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'),
   source: 'platform.messages',
+}
+/** What is told of messages that a stream before this one had. */
+const EMPTIED = {
+  line: 'the stream of the bus has lost what it stored',
+  title: 'The bus has lost the messages that it stored',
+  body: (times: { readonly made_at: string }) => `Its stream was made anew at ${times.made_at}.`,
+}
+/** The same of messages that no stream has had. */
+const UNSTORED = {
+  line: 'the bus had no JetStream, and has not stored what was delivered meanwhile',
+  title: 'The bus has not stored messages',
+  body: ({ since, until }: { readonly since: string; readonly until: string }) =>
+    `It had no JetStream from ${since} to ${until}.`,
 }
 const REFUSED_FOR_GOOD = 'the bus permanently refused a message'
 
@@ -194,35 +207,39 @@ export class Messages implements Outbox, DeadLetters {
   }
 
   /**
-   * The bus has made the stream, to which messages are delivered now, at `madeAt`. Raises an alert if another one has confirmed
-   * messages before: what it had stored is gone. May be repeated.
+   * The bus has made the stream, to which messages are delivered now, at `madeAt`. Raises an alert if it lacks messages that the
+   * bus has confirmed before: another stream has had them, or none. May be repeated.
    */
   async noteStream(madeAt: number): Promise<void> {
     const { store, clock } = this.#deps
     const known = await readBusStream(store.read)
-    if (known?.madeAt === madeAt) return
+    if (known?.madeAt === madeAt && known.unstoredSince === undefined) return
     const now = clock.now()
-    const span = { since: Math.max(0, now - STREAM_KEEPS_MS), until: now }
     await store.write(async (tx) => {
-      const isLost = known !== undefined && (await hasDelivered(tx, { ...span, until: madeAt }))
-      const lost = isLost
-        ? { since: Math.min(span.since, known.lost?.since ?? span.since), until: now }
-        : known?.lost
+      const found = await findLost(tx, known, { madeAt, now })
+      const lost = found ? joinSpans(found, known?.lost) : known?.lost
       await recordBusStream(tx, { madeAt, ...(lost && { lost }) })
-      if (isLost && lost) await this.#reportLoss(tx, madeAt, lost)
+      if (found && lost) await this.#reportLoss(tx, madeAt, lost)
     })
   }
 
-  async #reportLoss(tx: Tx, madeAt: number, lost: DeliverySpan): Promise<void> {
+  /** The bus stores nothing of what it confirms since that time. May be repeated. */
+  async noteUnstored(since: number): Promise<void> {
+    const { store } = this.#deps
+    const known = await readBusStream(store.read)
+    if (known?.unstoredSince !== undefined) return
+    await store.write((tx) => recordBusStream(tx, { ...known, unstoredSince: since }))
+  }
+
+  async #reportLoss(tx: Tx, madeAt: number, lost: LostSpan): Promise<void> {
     const { alerts, logger } = this.#deps
     const fields = { made_at: toRfc3339(madeAt), since: toRfc3339(lost.since), until: toRfc3339(lost.until) }
-    tx.afterCommit(() =>
-      logger.error(fields, `the stream of the bus has lost what it stored; run: ${replayCommand(lost)}`),
-    )
+    const { line, title, body } = lost.isUnstored ? UNSTORED : EMPTIED
+    tx.afterCommit(() => logger.error(fields, `${line}; run: ${replayCommand(lost)}`))
     await alerts.raise(tx, {
       ...LOSS_ALERT,
-      title: 'The bus has lost the messages that it stored',
-      body: `Its stream was made anew at ${fields.made_at}. Send them again: ${replayCommand(lost)}`,
+      title,
+      body: `${body(fields)} Send them again: ${replayCommand(lost)}`,
       severity: 'ERROR',
     })
   }
@@ -230,8 +247,15 @@ export class Messages implements Outbox, DeadLetters {
   /** What was lost is sent again. */
   async #endLoss(tx: Tx, span: DeliverySpan): Promise<void> {
     const known = await readBusStream(tx)
-    if (!known?.lost || span.since > known.lost.since || span.until < known.lost.until) return
-    await recordBusStream(tx, { madeAt: known.madeAt })
+    if (known === undefined) return
+    const { lost, unstoredSince, ...stream } = known
+    const isSent = (times: DeliverySpan) => span.since <= times.since && span.until >= times.until
+    const isOpen =
+      unstoredSince !== undefined && !isSent({ since: unstoredSince, until: this.#deps.clock.now() - MINUTE })
+    const isLost = lost !== undefined && !isSent(lost)
+    // While the bus still stores nothing, this is noted again.
+    await recordBusStream(tx, { ...stream, ...(isOpen && { unstoredSince }), ...(isLost && { lost }) })
+    if (lost === undefined || isLost) return
     await this.#deps.alerts.recoverIfRaised(tx, {
       ...LOSS_ALERT,
       title: 'The messages that the bus has lost are sent again',
@@ -345,4 +369,24 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
     body: `The bus refused message ${id}: ${shorten(reason)}. Remove the cause, then redrive the message.`,
     severity: 'ERROR',
   }
+}
+
+/** When messages were delivered that the stream, which the bus has made at `madeAt`, lacks; undefined if it has all. */
+async function findLost(
+  tx: Tx,
+  known: BusStreamMark | undefined,
+  { madeAt, now }: { readonly madeAt: number; readonly now: number },
+): Promise<LostSpan | undefined> {
+  const kept = { since: Math.max(0, now - STREAM_KEEPS_MS), until: now }
+  const isNew = known?.madeAt !== undefined && known.madeAt !== madeAt
+  if (isNew && (await hasDelivered(tx, { ...kept, until: madeAt }))) return kept
+  if (known?.unstoredSince === undefined) return undefined
+  const unstored = { since: Math.max(kept.since, known.unstoredSince), until: now }
+  return (await hasDelivered(tx, unstored)) ? { ...unstored, isUnstored: true } : undefined
+}
+
+function joinSpans(found: LostSpan, known: LostSpan | undefined): LostSpan {
+  if (!known) return found
+  const isUnstored = found.isUnstored === true && known.isUnstored === true
+  return { since: Math.min(found.since, known.since), until: found.until, ...(isUnstored && { isUnstored }) }
 }

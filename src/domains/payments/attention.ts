@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
+import { formatCents } from '../../kernel/text.ts'
 import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'
@@ -44,9 +45,9 @@ const ATTENTION_TEXTS: Readonly<Record<Attention, string>> = {
 }
 
 function mismatchOf({ paidCents, amountCents, currency }: PaymentRow): string {
-  return paidCents === amountCents
-    ? `was paid in another currency than ${currency}`
-    : `was paid with ${paidCents ?? 'unknown'} cents instead of ${amountCents} cents of ${currency}`
+  if (paidCents === amountCents) return `was paid in another currency than ${currency}`
+  const paid = paidCents === null ? 'an unknown amount' : formatCents(paidCents)
+  return `was paid with ${paid} instead of ${formatCents(amountCents)} ${currency}`
 }
 
 function attentionAlert(payment: PaymentRow, attention: Attention) {

@@ -108,6 +108,10 @@ class NatsBus implements Bus {
     return this.#session?.streamMadeAt
   }
 
+  get unstoredSince(): number | undefined {
+    return this.#session?.unstoredSince
+  }
+
   async publish(messages: readonly BusMessage[]): Promise<PublishResult[]> {
     const session = this.#session
     if (this.#state === 'connected' && session) return session.publish(messages)

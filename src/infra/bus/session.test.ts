@@ -37,6 +37,7 @@ function openSession(t: TestContext, confirmation: 'acknowledgement' | 'flush') 
     {
       problem: undefined,
       streamMadeAt: undefined,
+      unstoredSince: undefined,
       refresh: async () => {},
       confirmationOf: () => confirmation,
       invalidate() {},

@@ -31,7 +31,7 @@ interface Connection extends Pick<NatsConnection, 'publish' | 'flush' | 'status'
 }
 type Coverage = Pick<
   StreamCoverage,
-  'problem' | 'streamMadeAt' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
+  'problem' | 'streamMadeAt' | 'unstoredSince' | 'refresh' | 'confirmationOf' | 'invalidate' | 'replaceLeader'
 >
 
 export interface SessionOptions {
@@ -84,6 +84,10 @@ export class BusSession {
   /** When the platform's stream was made. */
   get streamMadeAt(): number | undefined {
     return this.#coverage.streamMadeAt
+  }
+
+  get unstoredSince(): number | undefined {
+    return this.#coverage.unstoredSince
   }
 
   /** Whether the session was given up because JetStream did not answer: the server may be cut off from its cluster. */

@@ -73,7 +73,7 @@ test('the reason of a refusal is in the log', async () => {
 
 /** A server whose list leaves out the stream of the platform while it does not answer. */
 function openServer() {
-  const server = { names: [] as string[], isSilent: false, created: 0 }
+  const server = { names: [] as string[], isSilent: false, isOff: false, created: 0 }
   const configs: StreamConfig[] = []
   const jetStream: JetStream = {
     streams: {
@@ -84,8 +84,10 @@ function openServer() {
       },
       update: () => Promise.reject(new Error('nothing is to be updated')),
     },
-    listStreams: async () =>
-      server.isSilent ? [] : configs.filter(({ name }) => server.names.includes(name)),
+    listStreams: async () => {
+      if (server.isOff) return undefined
+      return server.isSilent ? [] : configs.filter(({ name }) => server.names.includes(name))
+    },
     exists: async (stream) => server.names.includes(stream),
     replaceLeader: () => Promise.reject(new Error('no leader is to be replaced')),
   }
@@ -111,6 +113,22 @@ test('a stream that does not answer is not created again, and messages still wai
   assert.deepEqual([server.created, coverage.problem], [1, undefined])
   await assert.rejects(open().refresh(), /PLATFORM does not answer/)
   assert.equal(server.created, 1)
+})
+
+test('a server without JetStream stores nothing from its first answer until it has it', async () => {
+  const { server, open } = openServer()
+  const coverage = open()
+  assert.equal(coverage.unstoredSince, undefined)
+  const readings: (number | undefined)[] = []
+  for (const isOff of [true, true, false]) {
+    server.isOff = isOff
+    coverage.invalidate()
+    await coverage.refresh()
+    readings.push(coverage.unstoredSince)
+  }
+  const [first, second, third] = readings
+  assert.ok(first !== undefined && first <= Date.now())
+  assert.deepEqual([second, third], [first, undefined])
 })
 
 test('a stream that was deleted is created again', async () => {

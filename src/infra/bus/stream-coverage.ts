@@ -38,6 +38,7 @@ export class StreamCoverage {
   readonly #outage: OutageLength
   #acknowledged: RegExp | undefined
   #hasJetStream = false
+  #unstoredSince: number | undefined
   #readAt = 0
   #reading: Promise<void> | undefined
   #failure: string | undefined
@@ -61,6 +62,11 @@ export class StreamCoverage {
   /** False until the server has answered. */
   get hasJetStream(): boolean {
     return this.#hasJetStream
+  }
+
+  /** Since when the server says that it has no JetStream. */
+  get unstoredSince(): number | undefined {
+    return this.#unstoredSince
   }
 
   /** When the stream `PLATFORM` was made, if the platform has made it. */
@@ -130,6 +136,7 @@ export class StreamCoverage {
     // A server that had JetStream gets no flush instead: the messages wait until it has it again.
     if (!streams && this.#hasJetStream) throw new Error('The server has no JetStream')
     this.#hasJetStream = streams !== undefined
+    this.#unstoredSince = streams ? undefined : (this.#unstoredSince ?? this.#clock.now())
     const all = streams && (await this.#withSilent(streams))
     this.#remember(all ?? [])
     return all

@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import {
   NatsConnectionImpl,
@@ -67,8 +67,10 @@ export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<v
   const greeting = Promise.withResolvers<void>()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(GREETING_MS)])
   const socket = connect({ host: server.host, port: server.port })
+  let isResolved = isIP(server.host) !== 0
+  socket.once('lookup', () => (isResolved = true))
   const rejectLate = () =>
-    greeting.reject(new Error(`no greeting from ${server.address} within ${GREETING_MS / 1_000} s`))
+    greeting.reject(new Error(lateReason(server, { isResolved, isOpen: !socket.connecting })))
   socket.once('data', () => greeting.resolve())
   socket.once('error', (error: NodeJS.ErrnoException) => {
     // A host name with several addresses gives one error for all, without a message.
@@ -85,6 +87,18 @@ export function awaitGreeting(server: BusServer, signal: AbortSignal): Promise<v
     limit.removeEventListener('abort', rejectLate)
     socket.destroy()
   })
+}
+
+interface Progress {
+  readonly isResolved: boolean
+  readonly isOpen: boolean
+}
+
+/** What somebody has to look at differs: the name service, the network, or what listens there. */
+function lateReason({ address, host }: BusServer, { isResolved, isOpen }: Progress): string {
+  const late = `within ${GREETING_MS / 1_000} s`
+  if (!isResolved) return `the name ${host} is not resolved ${late}`
+  return isOpen ? `no greeting from ${address} ${late}` : `no connection to ${address} ${late}`
 }
 
 /** A configured server, parsed so that no credential can reach a log line. */

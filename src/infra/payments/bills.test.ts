@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatCents, parseCents } from './bills.ts'
+import { formatCents } from '../../kernel/text.ts'
+import { parseCents } from './bills.ts'
 
 const amount = fc.oneof(fc.maxSafeNat(), fc.nat(100_000), fc.constantFrom(0, 1, 2 ** 53 - 1))
 

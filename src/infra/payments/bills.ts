@@ -14,12 +14,6 @@ export function parseCents(text: string): number | undefined {
   return sign === '' || cents === 0 ? cents : -cents
 }
 
-/** The decimal text of integer cents with two places: `1230` → `12.30`. */
-export function formatCents(cents: number): string {
-  const digits = String(Math.abs(cents)).padStart(3, '0')
-  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-}
-
 /** What is wrong with a bill; the cell itself may have a text of a payer. `row` counts from the row below the header. */
 export function amountFault(row: number, column: string): string {
   return `row ${row} has no amount in the column ${column}; expected digits with at most two decimals, such as 1234.50`

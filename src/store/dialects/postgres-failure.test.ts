@@ -6,7 +6,7 @@ const CASES: readonly (readonly [message: string, code: string | undefined, reme
   ['password authentication failed for user "shop"', '28P01', /^Correct user and password in database\.url/],
   ['no pg_hba.conf entry for host', '28000', /^Correct user and password/],
   ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', undefined, /^Correct user and pass/],
-  ['database "shop" does not exist', '3D000', /^Create the database/],
+  ['database "shop" does not exist', '3D000', /^If it was there before, .* create it/],
   ['permission denied for schema public', '42501', /owner of the database/],
   ['permission denied for table orders', '42501', /ALTER TABLE %s OWNER TO .*\\gexec/],
   ['canceling statement due to lock timeout', '55P03', /^End the session that holds the lock.*pg_terminate/],
@@ -17,6 +17,7 @@ const CASES: readonly (readonly [message: string, code: string | undefined, reme
   ['getaddrinfo ENOTFOUND db.example.com', 'ENOTFOUND', /^Correct the host name/],
   ['certificate has expired', 'CERT_HAS_EXPIRED', /^Renew the certificate/],
   ['The server does not support SSL connections', undefined, /^Remove sslmode/],
+  ['The database has not answered within 2000 ms; try again', undefined, /name service .* firewall/],
   ['connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED', /^Start its server/],
 ]
 

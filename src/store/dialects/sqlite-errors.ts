@@ -104,7 +104,7 @@ function unwritablePlace(path: string, system: FileSystem): SqliteFailure | unde
     if (code === 'EROFS')
       return {
         reason: `${place} is on a read-only file system`,
-        remedy: `Make it writable (findmnt -T ${place} shows its mount). ${SEE_KERNEL}`,
+        remedy: `If findmnt -T ${place} shows rw, the unit of the service does not let it write there ("platform doctor" has the command); else look for errors of the disk in the log of the kernel (dmesg), and mount it writable`,
       }
     if (code !== undefined) return wrongOwner(place, path)
   }
@@ -120,11 +120,13 @@ function accessFailure(place: string, { access }: FileSystem): string | undefine
   }
 }
 
+/** A process of the service needs the files; a person who runs a command must not take them from it. */
 function wrongOwner(place: string, path: string): SqliteFailure {
   const [user, group] = [process.getuid?.(), process.getgid?.()]
+  const { uid } = statSync(place)
   return {
-    reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${statSync(place).uid}`,
-    remedy: `Run it as the owner of the files, or run as root: chown -R ${user}:${group} ${shellWord(dirname(path))}`,
+    reason: `this process runs as the user ${user} and cannot write ${place}, which belongs to the user ${uid}`,
+    remedy: `If the platform itself runs as the user ${user}, run as root: chown -R ${user}:${group} ${shellWord(dirname(path))}; else run this command as the user ${uid} (sudo -u '#${uid}' …)`,
   }
 }
 

@@ -164,15 +164,24 @@ export async function endCheck(tx: Pick<Queries, 'change'>): Promise<void> {
   await tx.change(remove, { name: CHECK })
 }
 
-// Which stream of the bus has confirmed the messages.
+// Which stream of the bus has confirmed the messages, if one has.
 const STREAM = 'bus-stream'
 
 /** The stream to which messages are delivered. Times are epoch milliseconds. */
 export interface BusStreamMark {
-  /** When the bus made it. */
-  readonly madeAt: number
-  /** When the bus confirmed messages that a stream before it had and this one lacks, until somebody sends them again. */
-  readonly lost?: { readonly since: number; readonly until: number } | undefined
+  /** When the bus made it; undefined before there was one. */
+  readonly madeAt?: number | undefined
+  /** Since when the bus confirms messages without a stream; undefined while it stores them. */
+  readonly unstoredSince?: number | undefined
+  /** When the bus confirmed messages that the stream lacks, until somebody sends them again. */
+  readonly lost?: LostSpan | undefined
+}
+
+export interface LostSpan {
+  readonly since: number
+  readonly until: number
+  /** No stream has ever had them; else a stream that was made anew has lost them. */
+  readonly isUnstored?: boolean | undefined
 }
 
 /** Undefined before messages were delivered to a stream. The schema must be current. */

@@ -452,6 +452,7 @@ test('a heartbeat is created with periods as people write them, and edited', asy
   const page = await world.open(t, 'heartbeats')
   await page.getByRole('button', { name: 'New heartbeat' }).waitFor()
   await page.keyboard.press('n')
+  await page.keyboard.press('h')
   const dialog = page.getByRole('dialog', { name: 'New heartbeat' })
   await dialog.getByLabel('Name').fill('two words')
   await dialog.getByLabel(/^Every[^:]*$/).fill('10s')

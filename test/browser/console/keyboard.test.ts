@@ -69,7 +69,7 @@ test('a ticket is created, assigned and commented on by keyboard alone', async (
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await press(page, 'g', 't')
   await page.getByText('There are no tickets yet.').waitFor()
-  await press(page, 'n')
+  await press(page, 'n', 't')
   const dialog = page.getByRole('dialog', { name: 'New ticket' })
   await dialog.getByLabel('Title').and(page.locator(':focus')).waitFor()
   await page.keyboard.type('The lamp is broken')
@@ -78,6 +78,13 @@ test('a ticket is created, assigned and commented on by keyboard alone', async (
   await press(page, 'Control+Enter')
   const ticket = drawer(page, 'The lamp is broken')
   await ticket.getByRole('heading', { name: 'The lamp is broken' }).and(page.locator(':focus')).waitFor()
+  await press(page, '2')
+  assert.equal(await focused(page), 'Resolve')
+  await press(page, '1', 'Enter')
+  await ticket.getByText('In progress', { exact: true }).first().waitFor()
+  await press(page, '2')
+  assert.equal(await focused(page), 'Resolve', 'a key does the same in every state')
+  await ticket.getByRole('button', { name: 'Assign to me', disabled: false }).waitFor()
   await tabTo(page, 'Assign to me')
   await press(page, 'Enter')
   await ticket.getByRole('button', { name: 'Unassign' }).waitFor()
@@ -143,7 +150,7 @@ test('the palette finds pages and filtered views by the words that people type',
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
   const options = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('option')
-  assert.deepEqual((await options.allTextContents()).slice(0, 2), ['New ticketn', 'Go to My workgq'])
+  assert.deepEqual((await options.allTextContents()).slice(0, 2), ['New ticketnt', 'Go to My workgq'])
   for (const [text, title] of [
     ['退出', 'Sign out'],
     ['logout', 'Sign out'],

@@ -326,6 +326,7 @@ test('a user is created with the faults at the fields', async (t) => {
   const page = await world.open(t, 'users')
   await row(page, 'the-admin').waitFor()
   await page.keyboard.press('n')
+  await page.keyboard.press('u')
   const dialog = page.getByRole('dialog', { name: 'New user' })
   await dialog.getByLabel('Name').fill('boris')
   await dialog.getByLabel('Password').fill('short')

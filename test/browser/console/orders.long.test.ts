@@ -610,6 +610,7 @@ test('the keyboard is enough', async (t) => {
   await drawer(page, 'keys-2').waitFor()
   await page.keyboard.press('?')
   const keys = page.getByRole('dialog', { name: 'Keyboard' })
+  await keys.getByRole('heading', { name: 'Go to a page' }).waitFor()
   await keys.getByText('Go to Orders').waitFor()
   await keys.getByText('Open the row or the link that has the focus').waitFor()
   await keys.getByText('Leave the field, then close what is open').waitFor()
@@ -620,6 +621,9 @@ test('the keyboard is enough', async (t) => {
   await page.keyboard.press('Escape')
   await page.keyboard.press('j')
   assert.equal(await focused(), 'keys-1')
+  await page.keyboard.press('n')
+  await page.keyboard.press('t')
+  await page.getByRole('dialog', { name: 'New ticket' }).waitFor()
 })
 
 test('hostile text is shown as text', async (t) => {

@@ -82,6 +82,7 @@ test('an order is paid by the code that its page shows; the payment is refunded 
   await page.getByRole('textbox', { name: 'Amount' }).fill('9.90')
   await send.click()
   await page.getByText(/9\.90 · Refunded/).waitFor()
+  await page.locator('.object-actions').getByText('Partly refunded', { exact: true }).waitFor()
   await assertLooks(page, 'payment')
 })
 
@@ -127,7 +128,8 @@ test('a day is compared, and its page shows both sides of each difference', asyn
   await page.goto(`${publicUrl}/console/reconciliations`)
   await page.getByRole('link', { name: day }).first().click()
   await page.getByRole('heading', { name: 'Missing here' }).waitFor()
-  await page.getByText('succeeded, 12.34').waitFor()
+  const inBooks = page.getByText('12.34 · Paid', { exact: true })
+  assert.equal(await inBooks.getAttribute('title'), 'succeeded')
   await page.getByText(/of another installation with the same account/).waitFor()
   await assertLooks(page, 'reconciliation')
   await page.goto(`${publicUrl}/console/alerts`)

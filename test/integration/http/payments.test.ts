@@ -101,7 +101,7 @@ test('a payment and its alert say what was taken, where that is another amount t
     paid_cents: 4_991,
     attention: 'amount_mismatch',
   })
-  assert.match(w.alertBodies.at(-1) ?? '', /was paid with 4991 cents instead of 4990 cents of CNY/)
+  assert.match(w.alertBodies.at(-1) ?? '', /was paid with 49\.91 instead of 49\.90 CNY/)
 })
 
 test('a refund with an Idempotency-Key is made once', async () => {

@@ -41,9 +41,9 @@ export function AlertActions({ alert, model }: AlertActionsProps) {
             title: words.acknowledge,
             run: () => (dialog.value = 'acknowledge'),
           },
-        status === 'frozen' && session.may('unfreezeAlert') && { title: words.unfreeze, run: unfreeze },
         session.may('createSilence') && { title: words.silence, run: () => (dialog.value = 'silence') },
         status !== 'recovered' && session.may('recoverAlert') && { title: words.recover, run: recover },
+        status === 'frozen' && session.may('unfreezeAlert') && { title: words.unfreeze, run: unfreeze },
       ]}
     >
       {dialog.value === 'acknowledge' && <Acknowledge id={id} apply={apply} onClose={close} />}

@@ -143,7 +143,7 @@ function alertColumns(
       cell: (alert) => (
         <>
           <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />{' '}
-          <SilenceLink silence={silenceFor(alert)} />
+          <SilenceLink silence={silenceFor(alert)} isBrief />
         </>
       ),
     },

@@ -11,7 +11,7 @@ export const commandPolicyWords = defineWords({
     empty: 'There is no command with a rule.',
     noMatch: '',
     about:
-      'A command without a rule is for administrators only. A change takes effect at once. "As the command says": the rule does not set the approval, so that of the command counts: the configuration for a program, none for a built-in command.',
+      'A command without a rule is for administrators only. A change takes effect at once. “As the command says”: the rule does not set the approval, so that of the command counts: the configuration for a program, none for a built-in command.',
     views: { label: 'View of the policy', rules: 'Rules', history: 'History' },
     fields: {
       id: 'Command',

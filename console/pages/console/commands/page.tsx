@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
+import { useRef } from 'preact/hooks'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
 import { localSeconds } from '../../../i18n/local.ts'
+import { useActions, type Action } from '../../../parts/actions/actions.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
@@ -10,6 +12,7 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { partWords } from '../../../parts/part-words.ts'
 import { Section } from '../../../parts/section.tsx'
 import { EmptyState } from '../../../parts/states.tsx'
 import { showToast } from '../../../parts/toast.tsx'
@@ -129,20 +132,31 @@ function RunForm({ command }: { readonly command: Command }) {
     route(pathOf('executions', outcome.value.id))
     return null
   }
+  const frame = useRef<HTMLDivElement>(null)
+  const [main, other] = [needsApproval ? words.request : words.run, words.check]
+  useActions(() => [
+    buttonAction(main, '1', () => frame.current?.querySelector('.button-main')),
+    buttonAction(other, '2', () => frame.current?.querySelector('.button:not(.button-main)')),
+  ])
   return (
-    <>
+    <div ref={frame}>
       <SchemaForm
         schema={requestSchema(command)}
         labels={{ ...parameterLabels(command), reason: words.fields.reason }}
         hints={{ ...parameterHints(command), ...(needsApproval && words.hints) }}
-        action={needsApproval ? words.request : words.run}
+        action={main}
         send={run}
-        other={{ action: words.check, send: check }}
+        other={{ action: other, send: check }}
         keepAs={`run ${command.id}`}
       />
       <p role="status">{checked.value !== null && words.wouldRun(checked.value)}</p>
-    </>
+    </div>
   )
+}
+
+/** Moves to a button of the form by a digit, as in the bar of an object. */
+function buttonAction(title: string, keys: string, button: () => HTMLElement | null | undefined): Action {
+  return { title: partWords().toButton(title), keys, isKeyOnly: true, run: () => button()?.focus() }
 }
 
 function failureOf(outcome: ApiResult<unknown>): ApiFailure | null {

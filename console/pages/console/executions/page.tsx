@@ -80,7 +80,7 @@ function executionColumns({
       key: 'params',
       title: fields.params,
       isFromMedium: true,
-      cell: ({ params }) => <bdi class="mono">{paramsText(params) || '–'}</bdi>,
+      cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
     },
     column.text('reason', { isWideOnly: true }),
     column.time('created_at', { isFromMedium: true }),

@@ -67,6 +67,9 @@ function SimilarOrders({ id }: { readonly id: string }) {
   )
 }
 
+/** In the order of their keys. */
+const MOVES: readonly OrderStatus[] = ['paid', 'shipped', 'completed', 'expired']
+
 interface OrderMovesProps {
   readonly order: Order
   readonly model: ResourceModel<Order>
@@ -90,11 +93,14 @@ function OrderMoves({ order: { order_id, status }, model }: OrderMovesProps) {
   return (
     <ObjectActions
       status={{ tone: ORDER_TONES[status], label: words.statuses[status] }}
-      actions={moves.map((to) => ({
-        title: words.moves[to],
-        isDestructive: to === 'expired',
-        run: () => move(to),
-      }))}
+      actions={MOVES.map(
+        (to) =>
+          moves.includes(to) && {
+            title: words.moves[to],
+            isDestructive: to === 'expired',
+            run: () => move(to),
+          },
+      )}
     >
       {conflict}
     </ObjectActions>

@@ -41,7 +41,7 @@ export function OrdersPage({ id }: ViewProps) {
       icon="orders"
       bulk={orderBulk()}
       id={id}
-      head={() => <FindBox label={words.find} text={query['id_prefix']} onFind={find} />}
+      findBox={<FindBox label={words.find} text={query['id_prefix']} onFind={find} />}
       newItem={
         session.may('createOrder') && {
           title: words.newItem,

@@ -1,10 +1,12 @@
 import type { FindingCode } from '../../../api/generated.ts'
 
-interface FindingWords {
+export interface FindingWords {
   /** Left out where it is a path, an address, a setting, or a name. */
   readonly subject?: string
   readonly detail: string
   readonly remedy: string
+  /** What `{remedy}` stands for, by the value `remedyCode`. */
+  readonly remedies?: Readonly<Record<string, string>>
 }
 
 const RUN = '运行：{command}'
@@ -28,6 +30,59 @@ const BACKUP_REMEDY = '运行：platform data backup，并设置 data.backup_eve
 const ROOM_REMEDY = '腾出空间；可删除的文件，或占用较大者：{commands}'
 const BUS_DETAIL = '无法使用，事件正在等待：{reason}'
 const CANNOT_USE = '属于 {uid}:{gid}，权限 {mode}：服务的用户 {user} 无法使用它'
+
+const STANDBY_REMEDY =
+  '若该服务器上 pg_is_in_recovery() 为 true，则它是备用服务器：将 database.url（DATABASE_URL）设为主服务器；主服务器确已停用时，也可提升此服务器（SELECT pg_promote()）。否则运行 ALTER DATABASE … RESET default_transaction_read_only，或 ALTER ROLE …，psql 的 \\drds 会显示它在何处设置'
+
+/** By the codes of `POSTGRES_REMEDIES` in src/store/dialects/postgres-failure.ts */
+const SERVER_REMEDIES = {
+  start: '启动该服务器，或更正 database.url（DATABASE_URL）',
+  login:
+    '更正 database.url（DATABASE_URL）中的用户和密码；若正确，请检查该用户（psql 的 \\du）和服务器的 pg_hba.conf',
+  database:
+    "若数据库原本存在，请查看它在哪台服务器上（Debian 的 pg_lsclusters 列出本机的服务器：升级后，在 pg_upgradecluster 之前，数据仍在原服务器上）；若是新的数据库，请创建它（CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0）；或更正 database.url（DATABASE_URL）中的数据库名",
+  standby: STANDBY_REMEDY,
+  owner:
+    "将 database.url（DATABASE_URL）中的用户设为数据库的所有者（ALTER DATABASE … OWNER TO …），并设为各表的所有者：以超级用户在 psql 中运行 SELECT format('ALTER TABLE %s OWNER TO …', oid::regclass) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' \\gexec",
+  disk: '在服务器的磁盘上腾出空间',
+  connections:
+    '提高服务器的 max_connections，或结束使用它的其他程序：每个进程占用 10 个连接。超级用户仍可连接：SELECT pid, usename, application_name, client_addr FROM pg_stat_activity 会列出它们，SELECT pg_terminate_backend(pid) 可结束其中之一',
+  lock: "结束持有锁的会话：SELECT pid, usename, application_name, state, xact_start, query FROM pg_stat_activity WHERE pid IN (SELECT pid FROM pg_locks WHERE mode LIKE '%Exclusive%' AND relation IS NOT NULL) ORDER BY xact_start 会列出它们，SELECT pg_terminate_backend(pid) 可结束它",
+  starting: '等待服务器启动完成；其日志会说明进展',
+  host: '更正 database.url（DATABASE_URL）中的主机名，或修复本机的域名解析',
+  network: '检查本机与服务器之间的网络和防火墙',
+  silent:
+    '启动该服务器；若它在运行，请检查本机的域名解析和两者之间的防火墙；或更正 database.url（DATABASE_URL）',
+  certificate: '更换服务器的证书；若由自己的机构签发，请将 NODE_EXTRA_CA_CERTS 设为该机构的证书文件',
+  tls: '从 database.url（DATABASE_URL）中删除 sslmode，或为服务器配置证书（ssl = on）',
+  primary: '提升一台备用服务器，或将其地址加入 database.url（DATABASE_URL）',
+}
+
+/** What to do about an alert that needs a person, by its `alarm_id` in docs/reference/alerts.md */
+const ALERT_REMEDIES = {
+  'payment.late:*': '退款，或以其他方式满足客户，然后将其标记为已处理',
+  'payment.duplicate:*': '退回第二笔支付',
+  'payment.amount_mismatch:*': '与支付渠道核对该支付，然后退款；或手工变更订单状态，并将其标记为已处理',
+  'payment.unknown_order:*': '按支付渠道的编号找到客户，在支付渠道或此处退款，然后将其标记为已处理',
+  'payment.refund_failed:*': '在支付渠道查看该退款，然后再次退款，或将该支付标记为已处理',
+  'payment.reconciliation:*': '查看对账的差异，更正它们，然后重新对账该日',
+  'vpn.pool:*':
+    '为所有网关设置更大的 vpn.ip_pool 并重启它们（会话会短暂中断）；或断开一些会话（DELETE /vpn/sessions/{id}）',
+  'telemetry.refused': '消除告警所指的原因，然后重新投递无法投递的消息',
+  'heartbeat.missed:*':
+    '检查应发送心跳的程序。若它在运行，日志中有地址错误的 ping 来自哪台主机：POST /alerts/heartbeats/{name}/rotate 会生成新的地址',
+  'certificate.file:*': '从备份恢复该文件，或删除该证书并重新登记',
+  'data.backup.failed': '消除告警所指的原因，然后进行一次备份',
+  'command.incomplete:*': '检查该命令做了什么，必要时重新请求执行',
+  'command.not_started:*': '检查是否有 worker 在运行且其配置中有此命令，然后重新请求执行',
+  'webhook.disabled:*':
+    '修复该端点。POST /webhooks/{id}/recover 会重新启用此 webhook，并先发送错过的事件，再发送新的事件；起始时间见告警正文。若应保持停用，请删除它',
+  'backup.failed': '查看 error_code 和日志；夜间备份会重试到 06:00',
+  'backup.failed.critical': '处理工单，然后运行：platform backup run',
+  'system.reboot.init': '若告警一直存在，请检查服务器是否已启动，并运行：platform backup selfcheck',
+  'system.reboot.blocked': '消除告警所指的原因；在此之前服务器不会重启',
+  'system.selfcheck.failed': '处理工单，然后运行：platform backup selfcheck；在此之前不会重启',
+}
 
 /** What `platform doctor` warns of, in Chinese; `{name}` stands for a value. The English sentences are those of the platform. */
 export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
@@ -54,12 +109,36 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   },
   variable_unknown: { detail: '{name} 不是任何设置的变量{suggestion}', remedy: '更正变量名' },
 
+  service_failed: {
+    detail: '已失败（{result}，状态 {status}）',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20；随后运行：systemctl start {unit}',
+  },
+  service_restarts: {
+    detail: '每次启动后很快结束（{result}，状态 {status}），并被再次启动',
+    remedy: '原因在最后几行日志中：journalctl -u {unit} -n 20',
+  },
+  service_stopped: { detail: '已启用，但未运行', remedy: '运行：systemctl start {unit}' },
+  service_unstable: {
+    detail: '已自行结束并被再次启动 {count} 次',
+    remedy:
+      "查看原因：journalctl -u {unit} -g 'Main process exited|oom|watchdog'；systemctl restart {unit} 后重新计数",
+  },
+  service_read_only: {
+    detail: '其服务单元不允许写入 {path}（ProtectSystem=strict）',
+    remedy: RUN_AS_ROOT,
+  },
+  service_user_missing: {
+    detail: '以用户 {user} 的身份运行，而本机没有该用户',
+    remedy:
+      '创建该用户（如安装包所做：adduser --system --group --home /var/lib/platform --no-create-home {user}），然后再次运行 platform doctor：它会指出属于原用户编号的文件',
+  },
+
   data_dir_broken: { detail: '无法使用：{reason}', remedy: '{remedy}' },
   data_dir_no_directory: { detail: '不是目录', remedy: '将它移走，或更改 data_dir' },
   data_dir_of_root: { detail: '属于用户 {owner}', remedy: RUN_AS_ROOT },
   data_dir_of_other: {
     detail: '属于用户 {owner}',
-    remedy: '以用户 {owner} 的身份运行平台和此命令，或以 root 身份运行：{command}',
+    remedy: '以该用户的身份运行此命令：{command}',
   },
   data_dir_open: { detail: '权限 {mode}：任何用户都能查看其内容', remedy: RUN },
   data_dir_copied: {
@@ -158,11 +237,13 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   server_unreachable: {
     detail: '无法连接：{reason}',
     remedy: '{remedy}；或将它从 database.url 的列表中删除',
+    remedies: SERVER_REMEDIES,
   },
   server_former_primary: { detail: '仍在接受更改，但另一台服务器已升为主服务器', remedy: '停止这台服务器' },
   file_left: {
     detail: '含有 PostgreSQL 数据库中没有的数据，且未被使用',
-    remedy: '{remedy}',
+    remedy:
+      '若要使用这些数据：停止平台，重新创建 PostgreSQL 数据库，删除 database.url，然后运行“platform db copy”（参阅 docs/guide/operating.md 的“From SQLite to PostgreSQL”）；否则将该文件移走',
   },
   lock_held: {
     subject: '写锁',
@@ -184,7 +265,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     remedy:
       '若需要这些行，请停止平台，然后运行：{command}；参见 {document} 的“When rows were deleted by another program”',
   },
-  database_read_only: { detail: '已开启：此服务器不接受更改', remedy: '{remedy}' },
+  database_read_only: { detail: '已开启：此服务器不接受更改', remedy: STANDBY_REMEDY },
   schema_pending: {
     subject: '数据库结构',
     detail: '{newest}；待执行：{pending}',
@@ -242,19 +323,30 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
   bus_login_refused: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的登录信息' },
   bus_is_other_program: {
     detail: BUS_DETAIL,
-    remedy: '更正 bus.server 中的端口：在那里监听的程序没有像 NATS 那样应答',
+    remedy:
+      '查看在那里监听的程序（在该主机上运行 ss -ltnp）：若是 NATS 无响应，请重启它；若是其他程序，请更正 bus.server 中的端口',
   },
+  bus_unanswered: { detail: BUS_DETAIL, remedy: '检查本机与总线之间的网络和防火墙，或更正 bus.server' },
   bus_host_unknown: { detail: BUS_DETAIL, remedy: '更正 bus.server 中的主机名，或修复本机的域名解析' },
   bus_lost: {
     subject: '消息',
     detail: '消息流于 {at} 重建，此前已确认的消息丢失',
     remedy: '检查其 store_dir 是否持久，然后运行：{command}',
   },
+  bus_unstored: {
+    subject: '消息',
+    detail: '总线没有 JetStream，未存储 {since} 至 {until} 投递的消息',
+    remedy: RUN,
+  },
   bus_payload_small: { detail: '{bytes} 字节', remedy: '设为 {needed} 或更大：更大的消息将无法投递' },
   jetstream_off: {
     detail: '未启用',
     remedy:
       '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；如果以前是启用的，随后运行：platform messages replay --since TIME，TIME 为日志中 "the bus has no JetStream" 的时间',
+  },
+  jetstream_off_since: {
+    detail: '自 {since} 起未启用：总线不存储它确认的消息',
+    remedy: '启用它（配置中的 jetstream 块，或 -js），否则没有订阅者的消息会丢失；随后运行：{command}',
   },
   stream_full: { detail: '已存储 {used} 字节，上限 {limit} 字节', remedy: '提高上限：存满后消息须等待' },
   stream_silent: { detail: '不确认消息（no_ack 或 sealed）', remedy: '更改或删除它' },
@@ -298,7 +390,7 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '由 {by} 设置，直到 {until}：不发送任何告警（{reason}）',
     remedy: '若非本意，请结束它：DELETE /alerts/silences/{silence}，或控制台的“静默”页面',
   },
-  alert_open: { detail: '自 {since}：{text}', remedy: '{remedy}' },
+  alert_open: { detail: '自 {since}：{text}', remedy: '{remedy}', remedies: ALERT_REMEDIES },
   program_missing: { detail: '{program} 不存在', remedy: PROGRAM_REMEDY },
   program_not_in_path: { detail: 'PATH 的目录（{path}）中没有 {program}', remedy: PROGRAM_REMEDY },
   program_not_executable: { detail: '服务的用户无法执行 {program}', remedy: PROGRAM_REMEDY },
@@ -379,9 +471,28 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '已丢失，夜间备份的状态和待发送的告警也一并丢失；其服务单元仍然存在',
     remedy: '以 root 身份运行：platform backup install，然后 platform backup run --no-reboot',
   },
-  night_timer_elsewhere: { detail: '触发时间为 {calendar}，而配置中为 {expected}', remedy: '{remedy}' },
-  night_refused: { detail: '{reason}；因此收不到夜间备份的告警', remedy: '{remedy}' },
-  night_unheard: { detail: '夜间备份的告警可能无法送达：{reason}', remedy: '{remedy}' },
+  night_timer_elsewhere: {
+    detail: '触发时间为 {calendar}，而配置中为 {expected}',
+    remedy: '{remedy}',
+    remedies: {
+      own: '以 root 身份运行：platform backup install',
+      drop_in: '更正 {files} 中的 OnCalendar，然后以 root 身份运行：systemctl daemon-reload',
+      changed: '此文件被手工更改；以 root 身份运行：rm {files} && platform backup install',
+    },
+  },
+  night_refused: {
+    detail: '不认识夜间备份，因此收不到它的告警：{reason}',
+    remedy:
+      '将 backup.platform_api 设为 api 本身的地址（既非网关，也非代理），并让两者使用相同的 auth.jwt_secret 和相同的时间',
+  },
+  night_unheard: {
+    detail: '夜间备份的告警可能无法送达：{reason}',
+    remedy: '{remedy}',
+    remedies: {
+      failing: '此地址上的平台出错：“platform doctor”会指出原因',
+      unreachable: '启动平台，或更改 backup.platform_api',
+    },
+  },
   drive_shared: {
     subject: '网盘的 root_dir',
     detail: '含有其他服务器的备份：{servers}',

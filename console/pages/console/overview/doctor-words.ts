@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { language } from '../../../i18n/language.ts'
+import { localTime } from '../../../i18n/local.ts'
 import { withValues } from '../../../parts/failure-words.ts'
-import type { DOCTOR_FINDINGS_ZH } from './doctor-findings-zh.ts'
+import type { DOCTOR_FINDINGS_ZH, FindingWords } from './doctor-findings-zh.ts'
 
 type Finding = AnswerOf<'getDoctorReport'>['findings'][number]
 
@@ -31,12 +32,29 @@ export function doctorSentences({
 }: Pick<Finding, 'detail' | 'remedy' | 'cause'>): DoctorSentences {
   const chinese = language.value === 'zh' ? chineseFindings.value : null
   if (cause === null || chinese === null || !Object.hasOwn(chinese, cause.code))
-    return { lang: 'en', subject: undefined, detail, remedy }
+    return { lang: 'en', subject: undefined, detail: withLocalTimes(detail, cause), remedy }
   const words = chinese[cause.code]
   return {
     lang: 'zh',
     subject: words.subject,
-    detail: withValues(words.detail, cause.values),
-    remedy: withValues(words.remedy, cause.values),
+    detail: withLocalTimes(withValues(words.detail, cause.values), cause),
+    remedy: withValues(words.remedy, { ...cause.values, ...remedyFor(words, cause.values) }),
   }
+}
+
+// RFC 3339 in UTC, as the platform writes every time.
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** Only where a whole value is a time: one in a command stays as the command needs it. */
+function withLocalTimes(detail: string, cause: Finding['cause']): string {
+  const times = Object.values(cause?.values ?? {})
+    .map(String)
+    .filter((value) => TIME.test(value))
+  return times.reduce((text, time) => text.replace(time, () => localTime(time)), detail)
+}
+
+/** The remedy that one of several values of a finding names; that of the platform for a newer one. */
+function remedyFor({ remedies = {} }: FindingWords, values: NonNullable<Finding['cause']>['values']) {
+  const code = String(values['remedyCode'])
+  return Object.hasOwn(remedies, code) ? { remedy: withValues(String(remedies[code]), values) } : {}
 }

@@ -13,6 +13,7 @@ import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
+  leftCents,
   PAYMENT_TONES,
   paymentBadge,
   paymentHistory,
@@ -131,11 +132,6 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
       )}
     </ObjectActions>
   )
-}
-
-/** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */
-function leftCents({ amount_cents, paid_cents, refunded_cents }: Payment): number {
-  return (paid_cents ?? amount_cents) - refunded_cents
 }
 
 interface RefundFormProps {

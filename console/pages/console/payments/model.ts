@@ -19,15 +19,20 @@ export const PAYMENT_TONES: Readonly<Record<Payment['status'], Tone>> = {
   failed: 'danger',
 }
 
-/** How a payment is shown: one that needs a person by the reason for that. */
-export function paymentBadge({
-  status,
-  attention,
-  needs_person,
-}: Pick<Payment, 'status' | 'attention' | 'needs_person'>): StatusBadgeProps & { readonly tone: Tone } {
-  const { statuses, attentions, refundFailed } = paymentWords()
-  if (!needs_person) return { tone: PAYMENT_TONES[status], label: statuses[status] }
-  return { tone: 'danger', label: attention === null ? refundFailed : attentions[attention] }
+/** How a payment is shown: one that needs a person by the reason for that, one of which money went back by how much. */
+export function paymentBadge(payment: Payment): StatusBadgeProps & { readonly tone: Tone } {
+  const { status, attention, needs_person, refunded_cents } = payment
+  const { statuses, attentions, refundFailed, refunded, partlyRefunded } = paymentWords()
+  if (needs_person)
+    return { tone: 'danger', label: attention === null ? refundFailed : attentions[attention] }
+  if (refunded_cents === 0) return { tone: PAYMENT_TONES[status], label: statuses[status] }
+  if (leftCents(payment) <= 0) return { tone: 'quiet', label: refunded }
+  return { tone: 'warning', label: partlyRefunded }
+}
+
+/** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */
+export function leftCents({ amount_cents, paid_cents, refunded_cents }: Payment): number {
+  return (paid_cents ?? amount_cents) - refunded_cents
 }
 
 export const REFUND_TONES: Readonly<Record<Refund['status'], Tone>> = {

@@ -56,13 +56,14 @@ export function OrderPayments({ order }: { readonly order: Order }) {
 }
 
 function paymentEntry(payment: Payment) {
-  const { id, created_at, amount_cents, channel } = payment
+  const { id, created_at, amount_cents, refunded_cents, channel } = payment
   const { tone, label } = paymentBadge(payment)
+  const back = refunded_cents > 0 ? ` (${localAmount(refunded_cents)})` : ''
   return {
     key: id,
     at: created_at,
     tone,
-    title: <a href={pathOf('payments', id)}>{`${localAmount(amount_cents)} · ${label}`}</a>,
+    title: <a href={pathOf('payments', id)}>{`${localAmount(amount_cents)} · ${label}${back}`}</a>,
     note: <bdi>{channel}</bdi>,
   }
 }

@@ -80,7 +80,12 @@ function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableC
       key: 'amount_cents',
       title: fields.amount_cents,
       isNumeric: true,
-      cell: ({ amount_cents }) => localAmount(amount_cents),
+      cell: ({ amount_cents, refunded_cents }) => (
+        <>
+          {localAmount(amount_cents)}
+          {refunded_cents > 0 && <span class="row-note">{`−${localAmount(refunded_cents)}`}</span>}
+        </>
+      ),
     },
     { key: 'channel', title: fields.channel, isWideOnly: true, cell: ({ channel }) => <bdi>{channel}</bdi> },
     {

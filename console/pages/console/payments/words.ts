@@ -36,6 +36,8 @@ export const paymentWords = defineWords({
       unknown_order: 'Unknown payment',
     },
     refundFailed: 'Refund failed',
+    refunded: 'Refunded',
+    partlyRefunded: 'Partly refunded',
     whatToDo: {
       late: 'It was paid after its order had ended otherwise. Refund it, or serve the customer and resolve it.',
       duplicate: 'Another payment has paid the order already. Refund this one.',
@@ -118,6 +120,8 @@ export const paymentWords = defineWords({
       unknown_order: '未知支付',
     },
     refundFailed: '退款失败',
+    refunded: '已退款',
+    partlyRefunded: '部分退款',
     whatToDo: {
       late: '支付时订单已结束。请退款，或为客户处理后标记为已处理。',
       duplicate: '订单已由另一笔支付付清。请退款。',

@@ -20,6 +20,7 @@ import { StatusBadge, type Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { call, downloadList, live, session } from '../platform.ts'
 import { channelNames } from '../payments/model.ts'
+import { paymentWords } from '../payments/words.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { reconciliationWords } from './words.ts'
@@ -88,7 +89,12 @@ function reconciliationColumns(
   const { fields, statuses } = words
   return [
     { key: 'date', title: fields.date, cell: ({ date }) => date },
-    { key: 'channel', title: fields.channel, cell: ({ channel }) => <bdi>{channel}</bdi> },
+    {
+      key: 'channel',
+      title: fields.channel,
+      isFromMedium: true,
+      cell: ({ channel }) => <bdi>{channel}</bdi>,
+    },
     {
       key: 'status',
       title: fields.status,
@@ -242,13 +248,29 @@ function DifferenceFacts({ difference }: { readonly difference: Difference }) {
     <FactList
       facts={[
         [words.types[type], payment_id === null ? name : <a href={pathOf('payments', payment_id)}>{name}</a>],
-        [words.here, sideText(difference.here_status, difference.here_cents)],
-        [words.there, sideText(difference.there_status, difference.there_cents)],
+        [words.here, <Side type={type} status={difference.here_status} cents={difference.here_cents} />],
+        [words.there, <Side type={type} status={difference.there_status} cents={difference.there_cents} />],
       ]}
     />
   )
 }
 
-function sideText(status: string | null, cents: number | null): string {
-  return status === null ? reconciliationWords().nothing : `${status}, ${localAmount(cents ?? 0)}`
+interface SideProps {
+  readonly type: Difference['type']
+  readonly status: string | null
+  readonly cents: number | null
+}
+
+/** What one side has; its status as the API says it is shown while the pointer rests on it. */
+function Side({ type, status, cents }: SideProps) {
+  if (status === null) return reconciliationWords().nothing
+  return <span title={status}>{`${localAmount(cents ?? 0)} · ${statusText(type, status)}`}</span>
+}
+
+/** The books call what was paid and what was refunded `succeeded`. */
+function statusText(type: Difference['type'], status: string): string {
+  const { statuses, refundStatuses } = paymentWords()
+  const ofPayments = { ...statuses, succeeded: statuses.paid, pending: statuses.open }
+  const names: Readonly<Record<string, string>> = type === 'refund' ? refundStatuses : ofPayments
+  return names[status] ?? status
 }

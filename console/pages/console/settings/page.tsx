@@ -124,7 +124,7 @@ function SettingRow({ setting }: { readonly setting: Setting }) {
         {description !== '' && <p class="setting-about">{description}</p>}
       </th>
       <td class="mono">
-        <SettingValue value={value} />
+        <SettingValue value={isDefault(setting) ? value.replaceAll('`', '') : value} />
       </td>
       <td>
         {isDefault(setting) ? <span class="muted">{words.isDefault}</span> : <bdi>{sourceText(source)}</bdi>}
@@ -139,11 +139,15 @@ function sourceText(source: string): string {
   return source.replace(/^(file|environment|option)(?= )/, (kind) => sources[kind as keyof typeof sources])
 }
 
+/** What the API says of a setting without a value. */
+const UNSET = '(unset)'
+
 // A longer value makes its row higher than its description.
 const FOLDED_LENGTH = 100
 
 /** A long value is folded: its begin says which one it is. */
 function SettingValue({ value }: { readonly value: string }) {
+  if (value === UNSET) return <span class="muted">{settingWords().unset}</span>
   if (value.length <= FOLDED_LENGTH) return <bdi>{value}</bdi>
   return (
     <details>

@@ -1,5 +1,6 @@
 import { useSignal, type ReadonlySignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { isolated } from '../../../i18n/isolated.ts'
 import { Conflict } from '../../../parts/conflict.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { reportFailure } from '../../../parts/report-failure.ts'
@@ -48,7 +49,10 @@ export function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): b
   return ticketMovesFrom(status).includes(to)
 }
 
-/** Changes tickets where they are on the board. The toast offers the way back, where the API has one. */
+/** Where every ticket may go, from which it may go anywhere else. */
+const BETWEEN = 'open'
+
+/** Changes tickets where they are on the board. The toast offers the way back. */
 export function useCardChanges(): CardChanges {
   const refused = useSignal<RefusedChange | null>(null)
   const changed = useSignal<TicketDetails | null>(null)
@@ -66,10 +70,16 @@ export function useCardChanges(): CardChanges {
     if (!result.ok) return reportFailure(result.failure)
     const { value: current, etag } = result
     changed.value = current
-    const back = editBack(ticket, edit)
-    const isPossible = back.status === undefined || mayMove(current, back.status)
-    const undo = () => void apply({ ticket: current, etag, edit: back })
-    showToast('good', doneText(ticket, edit), isPossible ? undo : undefined)
+    const back = { ticket: current, etag, edit: editBack(ticket, edit) }
+    showToast('good', doneText(ticket, edit), () => void goBack(back))
+  }
+  const goBack = async (wanted: CardChange): Promise<void> => {
+    const { ticket, etag: ifMatch, edit } = wanted
+    if (edit.status === undefined || mayMove(ticket, edit.status)) return apply(wanted)
+    const result = await call('editTicket', { path: { id: ticket.id }, body: { status: BETWEEN }, ifMatch })
+    if (result.ok) return apply({ ...wanted, etag: result.etag })
+    if (result.failure.status === 412) return compare(wanted)
+    return reportFailure(result.failure)
   }
   const keep = () => (refused.value = null)
   const shown = refused.value
@@ -98,8 +108,9 @@ function editBack({ status, assignee }: Ticket, edit: CardEdit): CardEdit {
   return edit.status === undefined ? { assignee } : { status }
 }
 
-function doneText({ title }: Ticket, { status, assignee = null }: CardEdit): string {
+function doneText(ticket: Ticket, { status, assignee = null }: CardEdit): string {
   const words = ticketWords()
+  const title = isolated(ticket.title)
   if (status !== undefined) return words.moved(title, words.statuses[status])
   if (assignee === null) return words.unassigned(title)
   return assignee === session.bearer.value?.id

@@ -1,5 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
+import { isolated } from '../../../i18n/isolated.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { FactList } from '../../../parts/facts.tsx'
@@ -30,6 +31,7 @@ import {
   type TicketDetails,
   type Comment,
   type TicketEdit,
+  type TicketStatus,
   ticketHistory,
   ticketResource,
   readComments,
@@ -206,6 +208,9 @@ function useComments({ id, comments: newest }: TicketDetails) {
   return { comments: [...read.value.filter((comment) => !known.has(comment.id)), ...newest], showOlder }
 }
 
+/** In the order of their keys. */
+const MOVES: readonly TicketStatus[] = ['in_progress', 'resolved', 'closed', 'open']
+
 interface TicketActionsProps {
   readonly ticket: TicketDetails
   readonly model: ResourceModel<TicketDetails>
@@ -216,15 +221,19 @@ function TicketActions({ ticket, model }: TicketActionsProps) {
   const words = ticketWords()
   const edited = useSignal<EditedTicket | null>(null)
   const { apply, applyAndReport, conflict } = useChange(model)
-  const { status, assignee, title: name } = ticket
+  const { status, assignee } = ticket
+  const name = isolated(ticket.title)
   const edit = (body: TicketEdit, done: string) => applyAndReport(changeOf(ticket.id, body, done))
   const me = session.bearer.value?.id ?? ''
   const actions = [
-    ...ticketMovesFrom(status).map((to) => ({
-      // A ticket in progress is open already.
-      title: status === 'in_progress' && to === 'open' ? words.putBack : words.moves[to],
-      run: () => edit({ status: to }, words.moved(name, words.statuses[to])),
-    })),
+    ...MOVES.map(
+      (to) =>
+        ticketMovesFrom(status).includes(to) && {
+          // A ticket in progress is open already.
+          title: status === 'in_progress' && to === 'open' ? words.putBack : words.moves[to],
+          run: () => edit({ status: to }, words.moved(name, words.statuses[to])),
+        },
+    ),
     assignee === me
       ? { title: words.unassign, run: () => edit({ assignee: null }, words.unassigned(name)) }
       : { title: words.assignToMe, run: () => edit({ assignee: me }, words.assignedToMe(name)) },
@@ -261,7 +270,10 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
     const failure =
       Object.keys(body).length === 0
         ? null
-        : await apply({ ...changeOf(ticket.id, body, changed(title)), fits: keeps(ticket, body) }, etag)
+        : await apply(
+            { ...changeOf(ticket.id, body, changed(isolated(title))), fits: keeps(ticket, body) },
+            etag,
+          )
     if (!failure) onClose()
     return failure
   }

@@ -71,13 +71,16 @@ interface ViewChoiceProps {
 }
 
 function ViewChoice({ view, filters }: ViewChoiceProps) {
-  const { views } = ticketWords()
+  const { views, toView } = ticketWords()
   const choices = VIEWS.map((each) => ({
     title: views[each],
     icon: each,
     href: withCursor(PATH, each === 'board' ? { view: each, ...filters } : filters, null),
     isCurrent: each === view,
   }))
+  const { route } = useLocation()
+  const other = choices.find(({ isCurrent }) => !isCurrent)
+  useActions(() => (other ? [{ title: toView[other.icon], keys: 'b', run: () => route(other.href) }] : []))
   return <LinkChoice label={views.label} choices={choices} />
 }
 

@@ -3,7 +3,16 @@ import { delimiter, join } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import type { UnfinishedExecution } from '../../../domains/commands/index.ts'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
-import { fine, skipped, warning, type Check, type CheckFinding, type DoctorParts } from '../check.ts'
+import { EXAMINED_EXECUTIONS } from '../activity.ts'
+import {
+  fine,
+  firstFindings,
+  skipped,
+  warning,
+  type Check,
+  type CheckFinding,
+  type DoctorParts,
+} from '../check.ts'
 import { documentPath } from '../document-path.ts'
 import type { FindingCode } from '../findings.ts'
 import { mayAccess, type ServiceUser } from '../service-user.ts'
@@ -50,11 +59,13 @@ function isExecutable(stats: Stats, user: ServiceUser | undefined): boolean {
   return user === undefined || mayAccess(user, stats, EXECUTE)
 }
 
-async function executions({ loaded, clock, database }: DoctorParts): Promise<CheckFinding[]> {
-  const activity = (await database().catch(() => undefined))?.activity
-  if (!activity) return [skipped('executions', 'needs the database')]
-  if (activity.executions.length === 0) return [fine('executions', 'none runs or waits')]
-  return activity.executions.map((each) => findingOf(each, timeoutOf(loaded.config, each), clock.now()))
+async function executions({ loaded, clock, database }: DoctorParts): Promise<readonly CheckFinding[]> {
+  const found = (await database().catch(() => undefined))?.activity.executions
+  if (!found) return [skipped('executions', 'needs the database')]
+  if (found.length === 0) return [fine('executions', 'none runs or waits')]
+  const findings = found.map((each) => findingOf(each, timeoutOf(loaded.config, each), clock.now()))
+  const others = found.length < EXAMINED_EXECUTIONS ? 'that wait' : 'at least that wait'
+  return firstFindings(findings, 'executions', `${others}: GET /commands/executions?status=queued`)
 }
 
 function timeoutOf({ commands }: Config, { commandId }: UnfinishedExecution): number {

@@ -18,7 +18,7 @@ import { PrimaryUsers } from '../../../infra/mirror/primary.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR, WEEKDAYS, weeklySpans } from '../../../kernel/time.ts'
-import { postgresRemedy } from '../../../store/dialects/postgres-failure.ts'
+import { postgresRemedy, postgresRemedyCode } from '../../../store/dialects/postgres-failure.ts'
 import { inspectServers } from '../../../store/files/inspect-database.ts'
 import type { SchemaStatus } from '../../../store/migrate.ts'
 import { findLostRows, quickCheck } from '../../../store/files/quick-check.ts'
@@ -74,8 +74,12 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   try {
     const facts = await parts.database()
     if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
+    const state = await integrity(name, parts)
     return [
-      await integrity(name, parts),
+      state,
+      ...(facts.failure === undefined || state.result === 'error'
+        ? []
+        : [unusable(name, parts, facts.failure)]),
       ...(await lostRows(parts)),
       schemaFinding(facts.schema),
       ...settingFindings(facts.settings, parts.loaded.config),
@@ -91,14 +95,15 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
 async function serverFindings({ loaded }: DoctorParts): Promise<CheckFinding[]> {
   const servers = await inspectServers(loaded.config.database)
   return servers.map(({ name, role, reason }) => {
-    if (role === 'unreachable')
-      return warning(name, 'server_unreachable', {
-        reason: String(reason),
-        remedy: postgresRemedy(new Error(reason)),
-      })
+    if (role === 'unreachable') return unreachable(name, new Error(reason))
     if (role === 'former primary') return fault(name, 'server_former_primary')
     return fine(name, role)
   })
+}
+
+function unreachable(name: string, cause: Error): CheckFinding {
+  const [remedy, remedyCode] = [postgresRemedy(cause), postgresRemedyCode(cause)]
+  return warning(name, 'server_unreachable', { reason: cause.message, remedy, remedyCode })
 }
 
 function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
@@ -294,8 +299,8 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
 }
 
-function timerFinding({ name, calendar, expected, remedy }: TimerFault): CheckFinding {
-  return warning(name, 'night_timer_elsewhere', { calendar, expected, remedy })
+function timerFinding({ name, ...values }: TimerFault): CheckFinding {
+  return warning(name, 'night_timer_elsewhere', values)
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {
@@ -336,16 +341,16 @@ function dataBackups(
   facts?: InspectedDatabase,
 ): CheckFinding[] {
   const [first] = facts?.schema.applied ?? []
-  if (facts === undefined || first === undefined || facts.schema.pending.length > 0) return []
+  if (facts?.lastBackup === undefined || first === undefined) return []
   const subject = 'data backup'
-  const { lastBackupAt } = facts
+  const { at: lastBackupAt, fault: lastBackupFault } = facts.lastBackup
   const at = lastBackupAt === undefined ? undefined : toRfc3339(lastBackupAt)
   const detail = at === undefined ? 'was never made' : `was last made at ${at}`
   if (lastBackupAt !== undefined && isAhead(lastBackupAt, now))
     return [madeAhead(subject, 'backup_in_future', lastBackupAt)]
   const isLate = now - (lastBackupAt ?? first.appliedAt) > 2 * (data.backupEveryMs ?? USUAL_PERIOD_MS)
-  if (at !== undefined && facts.lastBackupFault !== undefined) {
-    const values = { at, directory: join(dataDir, 'backups'), reason: facts.lastBackupFault }
+  if (at !== undefined && lastBackupFault !== undefined) {
+    const values = { at, directory: join(dataDir, 'backups'), reason: lastBackupFault }
     return [warning(subject, 'backup_file_lost', values)]
   }
   if (!isLate) return [fine(subject, detail)]
@@ -359,7 +364,7 @@ async function recognition(config: Config): Promise<CheckFinding> {
   const subject = `backup.platform_api ${config.backup.platformApi}`
   const answer = await recognitionOf(config, systemClock)
   if (answer.outcome === 'recognised') return fine(subject, 'takes the alerts of the routine')
-  const values = { reason: answer.reason, remedy: recognitionRemedy(answer) }
+  const values = { reason: answer.reason, remedy: recognitionRemedy(answer), remedyCode: answer.outcome }
   return answer.outcome === 'refused'
     ? fault(subject, 'night_refused', values)
     : warning(subject, 'night_unheard', values)
@@ -411,9 +416,9 @@ export const certificatesCheck: Check = {
   name: 'certificates',
   modules: ['api', 'worker'],
   run: async ({ loaded, database }) => {
-    const facts = await database().catch(() => undefined)
-    if (!facts) return [skipped('registry', 'needs the database')]
-    return [...registry(facts.certificates), ...lostFiles(facts, loaded.config)]
+    const { certificates, lostCertificates = [] } = (await database().catch(() => undefined)) ?? {}
+    if (!certificates) return [skipped('registry', 'needs the database')]
+    return [...registry(certificates), ...lostFiles(lostCertificates, loaded.config)]
   },
 }
 
@@ -428,9 +433,9 @@ function registry(counts: CertificateCounts): CheckFinding[] {
   return [fine('registry', `${all} registered, 0 end soon, 0 have ended`)]
 }
 
-function lostFiles({ lostCertificates }: InspectedDatabase, { dataDir }: Config): CheckFinding[] {
-  if (lostCertificates.length === 0) return []
-  const values = { count: lostCertificates.length, names: lostCertificates.slice(0, NAMED) }
+function lostFiles(names: readonly string[], { dataDir }: Config): CheckFinding[] {
+  if (names.length === 0) return []
+  const values = { count: names.length, names: names.slice(0, NAMED) }
   return [fault(join(dataDir, 'certs'), 'certificate_files_lost', values)]
 }
 

@@ -23,7 +23,7 @@ import {
   type DoctorParts,
 } from '../check.ts'
 import type { FindingCode } from '../findings.ts'
-import { mayAccess, type ServiceUser } from '../service-user.ts'
+import { mayAccess, sudoName, type ServiceUser } from '../service-user.ts'
 import { examineUnitEnvironment } from '../unit-environment.ts'
 import { findOwnListener } from './network.ts'
 
@@ -85,17 +85,35 @@ async function missingDirectory({ loaded: { config }, database }: DoctorParts): 
   return skipped(config.dataDir, isNew ? NOT_MADE_YET : 'does not exist: see the finding of the database')
 }
 
-/** Nobody should run the platform as root because a copy of its files, which root has made, belongs to root. */
+/**
+ * Nobody should run the platform as root because a copy of its files, which root has made, belongs to root; nobody should take
+ * the files of another user because it is who looks.
+ */
 async function ofOther(
   { uid }: Stats,
   userId: number,
   { loaded, serviceUser }: DoctorParts,
 ): Promise<CheckFinding> {
-  const { dataDir } = loaded.config
-  if (uid === 0 && (await serviceUser())?.uid === 0)
+  const { config, file } = loaded
+  const { dataDir } = config
+  const user = await serviceUser()
+  if (uid === 0 && user?.uid === 0)
     return skipped(dataDir, 'belongs to root, as which the platform runs: run this command as root')
-  const command = `chown -R ${userId}:${process.getgid?.() ?? userId} ${shellWord(dataDir)}`
-  return fault(dataDir, uid === 0 ? 'data_dir_of_root' : 'data_dir_of_other', { owner: idOf(uid), command })
+  // The program that answers can use them.
+  const isServed = user === undefined && (await findOwnListener(config)) !== undefined
+  if (uid === 0 && !isServed) {
+    const next = user ?? { uid: userId, gids: [process.getgid?.() ?? userId] }
+    const command = `chown -R ${owner(next)} ${shellWord(dataDir)}`
+    return fault(dataDir, 'data_dir_of_root', { owner: idOf(uid), command })
+  }
+  if (user !== undefined && user.uid !== uid)
+    return skipped(
+      dataDir,
+      `belongs to the user ${idOf(uid)}, and not to the user ${idOf(user.uid)} of the service: see "access"`,
+    )
+  const option = file === undefined ? '' : ` --config ${shellWord(resolve(file))}`
+  const command = `sudo -u ${await sudoName(uid)} platform doctor${option}`
+  return fault(dataDir, 'data_dir_of_other', { owner: idOf(uid), command })
 }
 
 function* entriesBelow(directory: string): Generator<Entry> {
@@ -193,7 +211,7 @@ async function secretFinding(
     if (readJwtSecret(dataDir)) return undefined
     const facts = await database().catch(() => undefined)
     if (facts?.hasSigningKey !== true) return undefined
-    return fault(join(dataDir, 'jwt-secret'), 'key_lost', lostKey(dataDir, facts.activity?.processes ?? []))
+    return fault(join(dataDir, 'jwt-secret'), 'key_lost', lostKey(dataDir, facts.activity.processes ?? []))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return refusedKey(join(dataDir, 'jwt-secret'), error)
@@ -257,9 +275,9 @@ const [READ, WRITE, ENTER] = [4, 2, 1]
 /** Whether the user of the service can use the files that it needs; the doctor is often run by root, which can use all. */
 export const accessCheck: Check = {
   name: 'access',
-  run: async ({ loaded, serviceUser }) => {
+  run: async ({ loaded, serviceUser, units }) => {
     const user = await serviceUser()
-    if (user === undefined) return [unknownUser(loaded.config)]
+    if (user === undefined) return [await unknownUser(loaded.config, units)]
     const faults = [
       ...configuration(user, loaded),
       ...privateFiles(user, loaded),
@@ -271,13 +289,14 @@ export const accessCheck: Check = {
 }
 
 /** Root can use all, so nothing can be said for it unless the program runs as root. */
-function unknownUser({ dataDir }: Config): CheckFinding {
+async function unknownUser({ dataDir }: Config, units: DoctorParts['units']): Promise<CheckFinding> {
+  if ((await units()).length > 0) return skipped('user of the service', 'does not exist: see "service"')
   const root = statSync(dataDir, { throwIfNoEntry: false })
   if (!root) return skipped('user of the service', 'there is neither a unit nor a data directory')
   const command = `chown -R USER: ${shellWord(dataDir)}`
   return skipped(
     'user of the service',
-    `is not known: no unit has this configuration, no process runs, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
+    `is not known: no unit has this configuration, no process is known, and ${dataDir} belongs to root. If root has copied it for another user, run: ${command}`,
   )
 }
 

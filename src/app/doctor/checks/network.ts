@@ -8,7 +8,7 @@ import { errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { busFault } from '../../commands/bus-hint.ts'
 import { replayCommand } from '../../../domains/messages/index.ts'
-import type { BusStreamMark } from '../../../store/work/marks.ts'
+import type { BusStreamMark, LostSpan } from '../../../store/work/marks.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
 import type { Activity } from '../activity.ts'
@@ -29,8 +29,8 @@ export const busCheck: Check = {
       const ofServer = [
         server(facts),
         payload(facts),
-        ...jetStream(facts),
-        ...lostMessages(activity?.busStream),
+        ...jetStream(facts, activity?.busStream),
+        ...lostMessages(facts, activity?.busStream),
       ]
       return [...ofServer, ...undelivered(activity, clock.now())]
     } catch (error) {
@@ -45,10 +45,24 @@ function server({ address, version }: BusFacts): CheckFinding {
 }
 
 /** Until somebody has sent them again. */
-function lostMessages(stream: BusStreamMark | undefined): CheckFinding[] {
-  if (!stream?.lost) return []
-  const values = { at: toRfc3339(stream.madeAt), command: replayCommand(stream.lost) }
-  return [fault('messages', 'bus_lost', values)]
+function lostMessages({ jetStream: facts }: BusFacts, stream: BusStreamMark | undefined): CheckFinding[] {
+  const { lost, madeAt = 0, unstoredSince } = stream ?? {}
+  return [
+    ...(lost ? [lossOf(lost, madeAt)] : []),
+    // The platform has not seen yet that the bus stores messages again.
+    ...(facts && unstoredSince !== undefined ? [unstored({ since: unstoredSince })] : []),
+  ]
+}
+
+function lossOf({ isUnstored, ...span }: LostSpan, madeAt: number): CheckFinding {
+  if (isUnstored) return unstored(span)
+  return fault('messages', 'bus_lost', { at: toRfc3339(madeAt), command: replayCommand(span) })
+}
+
+function unstored({ since, until }: { readonly since: number; readonly until?: number }): CheckFinding {
+  const times = { since: toRfc3339(since), until: until === undefined ? 'now' : toRfc3339(until) }
+  const command = replayCommand({ since, ...(until !== undefined && { until }) })
+  return fault('messages', 'bus_unstored', { ...times, command })
 }
 
 // deploy/prometheus: the alarm "events wait".
@@ -76,8 +90,8 @@ function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
   return warning('max_payload', 'bus_payload_small', { bytes: maxPayloadBytes, needed: PAYLOAD_BYTES })
 }
 
-function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
-  if (!facts) return [warning('jetstream', 'jetstream_off')]
+function jetStream({ jetStream: facts }: BusFacts, stream: BusStreamMark | undefined): CheckFinding[] {
+  if (!facts) return [withoutJetStream(stream)]
   const { usedBytes, limitBytes, missingSubjects, streams } = facts
   return [
     fill('jetstream', usedBytes, limitBytes),
@@ -88,6 +102,15 @@ function jetStream({ jetStream: facts }: BusFacts): CheckFinding[] {
       ? [skipped('streams', `none for ${missingSubjects.join(', ')} yet: the platform creates it`)]
       : []),
   ]
+}
+
+function withoutJetStream(stream: BusStreamMark | undefined): CheckFinding {
+  if (stream?.unstoredSince === undefined) return warning('jetstream', 'jetstream_off')
+  const { unstoredSince: since } = stream
+  return warning('jetstream', 'jetstream_off_since', {
+    since: toRfc3339(since),
+    command: replayCommand({ since }),
+  })
 }
 
 function fill(subject: string, used: number, limit: number | undefined): CheckFinding {

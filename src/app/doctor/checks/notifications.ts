@@ -5,7 +5,7 @@ import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ServingProcess } from '../../../store/work/marks.ts'
 import { receiverCodes, type ReceiverCodes } from '../../receivers.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
-import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
+import { fault, fine, firstFindings, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
 /**
  * Whether each receiver of alerts gets what is sent to it, whether the running platform has its present address, and what is
@@ -15,16 +15,18 @@ export const receiversCheck: Check = {
   name: 'receivers',
   modules: ['api', 'worker'],
   run: async ({ loaded: { config }, database }) => {
-    const activity = (await database().catch(() => undefined))?.activity
-    if (!activity) return [skipped('receivers of alerts', 'needs the database')]
-    if (activity.receivers.length === 0) return [skipped('receivers of alerts', NONE)]
+    const { receivers, processes, silences } = (await database().catch(() => undefined))?.activity ?? {}
+    if (!receivers || !processes || !silences) return [skipped('receivers of alerts', 'needs the database')]
+    if (receivers.length === 0) return [skipped('receivers of alerts', NONE)]
     const codes = codesOf(config)
     return [
-      ...activity.receivers.map((receiver) => findingOf(receiver, activity.processes, codes)),
-      ...activity.silences.map(silenceFinding),
+      ...receivers.map((receiver) => findingOf(receiver, processes, codes)),
+      ...firstFindings(silences.map(silenceFinding), 'silences', MORE_SILENCES),
     ]
   },
 }
+
+const MORE_SILENCES = 'that are active: GET /alerts/silences?state=active'
 
 const NONE =
   'there are none, so nobody is notified of an alert: set alerts.robot.url, or add a table [receivers.NAME]'

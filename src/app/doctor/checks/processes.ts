@@ -8,18 +8,23 @@ import { findRecordedListener } from './network.ts'
 export const processesCheck: Check = {
   name: 'processes',
   run: async ({ loaded: { config }, database }) => {
-    const activity = (await database().catch(() => undefined))?.activity
-    if (!activity) return [skipped('of this database', 'needs the database')]
-    const { processes } = activity
-    if (processes.length === 0) return [await none(config)]
+    const processes = (await database().catch(() => undefined))?.activity.processes
+    if (!processes) return [skipped('of this database', 'needs the database')]
+    if (processes.length === 0)
+      return [
+        (await otherDatabase(config)) ?? skipped('of this database', 'none runs, or only read-only ones'),
+      ]
     return [...processes.map(shown), ...versions(processes), ...differences(config, processes)]
   },
 }
 
-/** A password that a command sets here would not be that of the platform that people use. */
-async function none(config: Config): Promise<CheckFinding> {
+/**
+ * What to say where no process serves the configured database and a platform runs beside: a password that a command sets here
+ * would not be that of the platform that people use.
+ */
+export async function otherDatabase(config: Config): Promise<CheckFinding | undefined> {
   const other = await findRecordedListener(config)
-  if (!other) return skipped('of this database', 'none runs, or only read-only ones')
+  if (!other) return undefined
   return warning('of this database', 'process_of_other_database', { listener: other.setting })
 }
 

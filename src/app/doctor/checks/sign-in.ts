@@ -11,12 +11,11 @@ export const signInCheck: Check = {
 
 async function admins({ loaded: { config }, database }: DoctorParts): Promise<CheckFinding> {
   const subject = 'administrators'
-  const activity = (await database().catch(() => undefined))?.activity
-  if (!activity) return skipped(subject, 'needs the database')
+  const { hasUsers, hasAdmin } = (await database().catch(() => undefined))?.activity ?? {}
+  if (hasUsers === undefined || hasAdmin === undefined) return skipped(subject, 'needs the database')
   if (config.gateway.mirrorFrom !== undefined) return skipped(subject, 'the users are those of the primary')
-  if (!activity.hasUsers)
-    return skipped(subject, 'the first start of the api makes one, and prints the password')
-  if (activity.hasAdmin) return fine(subject, 'at least one is enabled')
+  if (!hasUsers) return skipped(subject, 'the first start of the api makes one, and prints the password')
+  if (hasAdmin) return fine(subject, 'at least one is enabled')
   return warning(subject, 'admin_missing')
 }
 

@@ -8,7 +8,7 @@ export const webhooksCheck: Check = {
   name: 'webhooks',
   modules: ['api', 'worker'],
   run: async ({ database }) => {
-    const webhooks = (await database().catch(() => undefined))?.activity?.webhooks
+    const webhooks = (await database().catch(() => undefined))?.activity.webhooks
     if (!webhooks) return [skipped('endpoints', 'needs the database')]
     const found = webhooks.flatMap(findingOf)
     const count = `${webhooks.length} ${webhooks.length === 1 ? 'is' : 'are'} registered`

@@ -11,7 +11,7 @@ export const workerCheck: Check = {
   run: async ({ database }) => {
     const facts = await database().catch(() => undefined)
     const overdueMs = facts?.overdueOrderMs
-    const processes = facts?.activity?.processes ?? []
+    const processes = facts?.activity.processes ?? []
     // One that hangs says nothing for three minutes.
     if (processes.length > 0 && !processes.some(({ modules }) => modules.includes('worker')))
       return [warning('processes', 'worker_missing')]

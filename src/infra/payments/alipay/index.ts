@@ -1,4 +1,5 @@
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
+import { formatCents } from '../../../kernel/text.ts'
 import {
   BadSignature,
   ChannelError,
@@ -13,7 +14,7 @@ import {
   type ChannelSettings,
 } from '../../../ports/payments.ts'
 import { formatBeijingTime, parseBeijingTime, AlipayApi } from './api.ts'
-import { formatCents, parseCents } from '../bills.ts'
+import { parseCents } from '../bills.ts'
 import {
   parseMembers,
   textOf,
