@@ -231,13 +231,11 @@ export async function deleteSilentAgents(tx: Tx, count: number, sender: string):
     .limit(count)
     .$call(lockRows(tx.capabilities, { skipLocked: true }))
     .execute()
+  const seqs = rows.map(({ seq }) => seq)
+  if (seqs.length === 0) return 0
   const { numDeletedRows } = await db(tx)
     .deleteFrom('telemetry_agents')
-    .where(
-      'seq',
-      'in',
-      rows.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqs)
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
@@ -314,7 +312,8 @@ export async function readUploads(queries: Queries, seqs: readonly number[]): Pr
  * Locks the uploads that are not delivered yet, and returns them. Uploads that another transaction has locked are skipped,
  * because a suspended process keeps its locks until the database ends its transaction.
  */
-export function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+export async function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+  if (seqs.length === 0) return []
   return db(tx)
     .selectFrom('telemetry_uploads')
     .select(uploads.pick('seq', 'items', 'bytes', 'sent'))

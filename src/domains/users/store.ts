@@ -118,7 +118,8 @@ export async function listUsers(queries: Queries, page: PageRequest): Promise<Pa
 
 export type UserName = Pick<User, 'id' | 'name'>
 
-export function readNames(queries: Queries, ids: readonly string[]): Promise<UserName[]> {
+export async function readNames(queries: Queries, ids: readonly string[]): Promise<UserName[]> {
+  if (ids.length === 0) return []
   return db(queries).selectFrom('users').select(['id', 'name']).where('id', 'in', ids).execute()
 }
 
