@@ -36,7 +36,6 @@ export function operationLabel(operation: string): string {
 
 /** The operations by their names, to choose from. */
 export const OPERATION_NAMES: readonly string[] = [
-  'signIn',
-  'disableWebhook',
+  ...Object.keys(otherWords()).filter((name) => name !== 'command'),
   ...Object.keys(CHINESE_SUMMARIES),
 ]
