@@ -8,6 +8,7 @@ export { backupStatus } from './commands/status.ts'
 export {
   BackupParts,
   lostNight,
+  placesOf,
   readNight,
   recognitionOf,
   secretFilesOf,

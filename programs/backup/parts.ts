@@ -84,7 +84,7 @@ export function placesOf({ backup: { installRoot } }: Config) {
 /** What the last nights have left, for people; undefined where none is installed, or this user cannot read it. */
 export function readNight(
   config: Config,
-): Pick<BackupState, 'run' | 'lastSuccess' | 'sharedWith'> | undefined {
+): Pick<BackupState, 'run' | 'lastSuccess' | 'drill' | 'sharedWith'> | undefined {
   const places = placesOf(config)
   const quiet = { clock: systemClock, onUnusable: () => undefined }
   if (!existsSync(places.directory)) return undefined

@@ -560,6 +560,23 @@ test('a night that failed, or is late, and a data backup that was never made are
   assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
 })
 
+test('a restore drill that failed is named until one passes', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const root = join(dirname(dataDir), 'night')
+  mkdirSync(join(root, 'backups'), { recursive: true })
+  const env = { BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1', BACKUP_INSTALL_ROOT: root }
+  const found = async (passed: boolean) => {
+    const drill = { backupId: '20260131-020000', endedAt: Date.now(), passed, rtoSeconds: 1, rpoSeconds: 1 }
+    writeFileSync(join(root, 'backups', 'state.json'), JSON.stringify({ ...EMPTY_STATE, drill }))
+    return (await examine(env)).of('backup').find(({ subject }) => subject === 'restore drill')
+  }
+  assert.match(
+    JSON.stringify(await found(false)),
+    /"warning".*has failed at .*restore-drill-20260131-020000\.md/,
+  )
+  assert.equal((await found(true))?.result, 'ok')
+})
+
 test('files of the night that are cut off, and its lost state, are named', async (t) => {
   const { dataDir, examine } = doctorWorld(t)
   const root = join(dirname(dataDir), 'night')

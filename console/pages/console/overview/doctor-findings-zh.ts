@@ -462,6 +462,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     detail: '上次成功于 {at}；此后的错误 {error}：{reason}',
     remedy: NIGHT_REMEDY,
   },
+  drill_failed: {
+    subject: '恢复演练',
+    detail: '备份 {backup} 的演练已于 {at} 失败',
+    remedy: '按 {report} 所述处理，然后运行：platform backup restore --latest',
+  },
   night_in_future: {
     subject: '夜间备份',
     detail: '上次成功于 {at}，晚于当前时间：时钟曾经超前，或现在落后',
