@@ -860,6 +860,18 @@ test('a configuration that every user can read is fine while no address in it ha
   assert.deepEqual([await results(''), await results('ada:secret@')], [['ok'], ['ok', 'warning']])
 })
 
+test('a variable that counts before the configuration file is named', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '[api]\nrate_limit = 6000\n')
+  const env = { PLATFORM_CONFIG: file, API_RATE_LIMIT: '3' }
+  const [, finding] = (await examine(env)).of('configuration')
+  assert.deepEqual(
+    [finding?.result, finding?.subject, finding?.detail],
+    ['ok', 'environment API_RATE_LIMIT', `overrides api.rate_limit of file ${file}:2`],
+  )
+})
+
 test('a configuration that every user can change is an error', async (t) => {
   const { dataDir, examine } = doctorWorld(t)
   const file = `${dataDir}.toml`
