@@ -4,10 +4,10 @@ import { ServerClock } from './server-clock.ts'
 /** The time of the platform. */
 export const serverClock = new ServerClock(() => Date.now())
 
-/** Milliseconds since some time, whatever happens to the clock. */
+/** Milliseconds of a clock that only goes forward. */
 export const monotonic = () => performance.now()
 
-/** `fetch`, by which {@link serverClock} is kept. */
+/** Calls `fetch`, and sets {@link serverClock} by the response. */
 export async function fetchHere(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, init)
   serverClock.observe(response.headers)

@@ -13,7 +13,7 @@ export type Fetch = (path: string, init: RequestInit) => Promise<Response>
 
 const TIME_LIMIT_MS = 10_000
 
-/** Calls the API where the page comes from. Rejects only when the signal aborts. */
+/** Calls the API at the origin of the page. Rejects only when the signal aborts. */
 export async function callApi(
   fetch: Fetch,
   path: string,
@@ -50,7 +50,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The `message` of an error answer; its status when it has none. */
+/** The `message` of an error response; a text with the status if it has none. */
 export function errorMessage(status: number, body: unknown): string {
   if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
     return body.message

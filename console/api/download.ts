@@ -8,10 +8,10 @@ export interface DownloadedFile {
 }
 
 /** The operations that answer with a file. */
-type FileName = Extract<OperationName, 'getDataBackupFile' | 'getCertificatePem'>
+type FileOperation = Extract<OperationName, 'getDataBackupFile' | 'getCertificatePem'>
 
-/** Fetches the file of an operation by its name. Without a time limit: a backup may be large. */
-export type DownloadOperation = <Name extends FileName>(
+/** Fetches the file of an operation. There is no time limit, because a backup may be large. */
+export type DownloadOperation = <Name extends FileOperation>(
   name: Name,
   request: RequestOf<Name>,
 ) => Promise<ApiResult<DownloadedFile>>
@@ -20,7 +20,7 @@ export function createDownloader(deps: CallerDeps): DownloadOperation {
   return (name, request) => fetchFile(deps, name, request)
 }
 
-// Without it a spreadsheet reads a table of UTF-8 in another encoding.
+// Without this mark a spreadsheet reads UTF-8 in another encoding.
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /** Fetches all pages of a list as one table. */
@@ -48,23 +48,23 @@ async function fetchFile(
   const { target, init } = toHttp(name, request, bearer)
   const headers = { ...init.headers, ...(accept !== undefined && { accept }) }
   try {
-    const answer = await fetch(target, { ...init, headers, cache: 'no-store' })
-    if (answer.status === 401 && bearer !== null) onRefused(bearer)
-    if (!answer.ok) return { ok: false, failure: await failureOf(answer) }
-    const content = await answer.blob()
+    const response = await fetch(target, { ...init, headers, cache: 'no-store' })
+    if (response.status === 401 && bearer !== null) onRefused(bearer)
+    if (!response.ok) return { ok: false, failure: await failureOf(response) }
+    const content = await response.blob()
     return {
       ok: true,
-      value: { name: fileName(answer.headers), content },
-      etag: answer.headers.get('etag'),
+      value: { name: fileName(response.headers), content },
+      etag: response.headers.get('etag'),
     }
   } catch {
     return { ok: false, failure: UNREACHABLE }
   }
 }
 
-async function failureOf(answer: Response) {
-  const body: unknown = await answer.json().catch(() => undefined)
-  return toFailure(answer.status, body, answer.headers.get('retry-after'))
+async function failureOf(response: Response) {
+  const body: unknown = await response.json().catch(() => undefined)
+  return toFailure(response.status, body, response.headers.get('retry-after'))
 }
 
 /** The name that the API gives the file (RFC 6266). */

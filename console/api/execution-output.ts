@@ -4,7 +4,7 @@ import { Watchdog } from '../../clients/typescript/src/timing.ts'
 import { pauseAfter } from './poll.ts'
 
 export interface ExecutionOutputDeps {
-  /** Opens the stream behind this place; an empty one is the begin. */
+  /** Opens the stream after the event with this id; from the beginning if the id is empty. */
   readonly open: (lastEventId: string, signal: AbortSignal) => Promise<Response>
   /** Ends early, without an error, when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
@@ -14,16 +14,16 @@ export interface ExecutionOutputDeps {
 
 // The platform sends a comment every 15 seconds.
 const SILENCE_LIMIT_MS = 45_000
-// Another connection would be refused, too.
+// After these statuses another connection would be refused, too.
 const FINAL = new Set([401, 403, 404])
 
-// As much as the platform keeps.
+// The platform keeps as many characters.
 const LONGEST = 65_536
 
 /** Follows the output of an execution to its end. A stream that breaks is resumed behind the last part that was read. */
 export class ExecutionOutput {
   readonly text = signal('')
-  /** Whether the begin of the output is missing. */
+  /** Whether the beginning of the output is missing. */
   readonly isCut = signal(false)
   readonly #deps: ExecutionOutputDeps
   readonly #parser = new StreamParser()
@@ -54,7 +54,7 @@ export class ExecutionOutput {
         onBytes()
       })
     } catch {
-      // Broken, silent or stopped: the loop continues or ends.
+      // The connection is broken, silent or stopped: the loop of `follow` continues or ends.
       return false
     } finally {
       silence.stop()

@@ -13,7 +13,7 @@ export const keptToken = {
   },
 }
 
-/** A browser that keeps nothing for the page costs a sign-in after a reload, and no more. */
+/** Ignores that a browser stores nothing for the page: the user only has to sign in again after a reload. */
 function attempt<T>(use: () => T): T | undefined {
   try {
     return use()

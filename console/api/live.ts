@@ -17,7 +17,7 @@ export interface LiveDeps {
 }
 
 export interface LiveListener {
-  /** Begin of the subjects: `order.`. */
+  /** The beginning of the subjects, such as `order.`. */
   readonly prefix: string
   readonly onEvent: (event: LiveEvent) => void
   /** Events were missed: read again. */
@@ -53,8 +53,8 @@ export class LiveEvents {
   }
 
   /**
-   * Follows with this token until the signal aborts, or the token is refused. With a second token everything is read again:
-   * what was read with the first one may have been refused at its end.
+   * Follows with this token until the signal aborts, or the token is refused. A second token reads everything again,
+   * because calls with the first one may have been refused when it had expired.
    */
   async follow(token: string, stopped: AbortSignal): Promise<void> {
     const parser = new StreamParser()
@@ -106,23 +106,24 @@ export class LiveEvents {
         cache: 'no-store',
         signal: AbortSignal.any([stopped, silence.signal, this.#paused.signal]),
       })
-      if (response.status === 401 || response.status === 403) return this.#refused(response.status, token)
+      if (response.status === 401 || response.status === 403)
+        return this.#handleRefusal(response.status, token)
       if (!response.ok || !response.body) return false
-      this.#opened(parser)
+      this.#handleOpen(parser)
       await this.#read(response.body, parser, () => {
         silence.reset()
         onBytes()
       })
       return false
     } catch {
-      // Broken, stopped, paused or silent: the loop continues or ends.
+      // The connection is broken, stopped, paused or silent: the loop of `follow` continues or ends.
       return false
     } finally {
       silence.stop()
     }
   }
 
-  #refused(status: 401 | 403, token: string): true {
+  #handleRefusal(status: 401 | 403, token: string): true {
     if (status === 401) {
       this.#deps.onRefused(token)
       return true
@@ -132,7 +133,7 @@ export class LiveEvents {
     return true
   }
 
-  #opened({ lastEventId }: StreamParser): void {
+  #handleOpen({ lastEventId }: StreamParser): void {
     this.state.value = 'live'
     if (!this.#isBehind) return
     // Without a place to resume from, nothing says what happened meanwhile.

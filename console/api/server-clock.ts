@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-// The header has whole seconds, and an answer takes a while: a smaller difference is none.
+// The header has whole seconds, and a response takes a while: a smaller difference does not count.
 const TOLERANCE_MS = 5_000
 
 /**

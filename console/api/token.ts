@@ -1,4 +1,4 @@
-/** Whom a token names, for the eyes of its bearer only: whether it is genuine, the gateway alone can say. */
+/** The user whom a token names. Only for display: the console cannot check the signature. */
 export interface Bearer {
   /** Empty if the token does not say. */
   readonly id: string
@@ -38,7 +38,7 @@ export function readLifetime(token: string): TokenLifetime | null {
 }
 
 const EARLIEST_WARNING_MS = 5 * 60 * SECOND_MS
-// Share of the lifetime of a short-lived token.
+// The warning appears in this last part of a short lifetime.
 const WARNED_SHARE = 0.25
 
 /** The time of the warning before the token ends: five minutes before, or the last quarter of a shorter lifetime. */
@@ -64,7 +64,7 @@ export function cleanToken(pasted: string): string {
     .replace(/\s+/g, '')
 }
 
-/** An HTTP header can't carry any other. */
+/** Whether an HTTP header can carry the text as a token. */
 export function isToken(text: string): boolean {
   return /^[A-Za-z0-9._~+/=-]+$/.test(text)
 }

@@ -88,10 +88,15 @@ const UNITS = [
   { unit: 'second', ms: 1_000, fromMs: 0 },
 ] as const
 
+/** The largest unit in which a distance is not too rough. */
+function unitFor(distanceMs: number) {
+  return UNITS.find(({ fromMs }) => Math.abs(distanceMs) >= fromMs) ?? UNITS[4]
+}
+
 /** `3 minutes ago`, `in 2 hours`. */
 export function localDistance(time: string, now: number): string {
   const distance = Date.parse(time) - now
-  const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
+  const { unit, ms } = unitFor(distance)
   return distances().format(Math.trunc(distance / ms), unit)
 }
 
@@ -106,7 +111,7 @@ export function localAgo(time: string, now: number): string {
   const distance = Date.parse(time) - now
   if (Math.abs(distance) < 60_000) return distances().format(0, 'second')
   if (Math.abs(distance) >= WEEK_MS) return dates().format(new Date(time))
-  const { unit, ms } = UNITS.find(({ fromMs }) => Math.abs(distance) >= fromMs) ?? UNITS[4]
+  const { unit, ms } = unitFor(distance)
   return shortDistances().format(Math.trunc(distance / ms), unit)
 }
 

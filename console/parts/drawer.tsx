@@ -7,7 +7,7 @@ import { useObjectTitle } from './tab-title.ts'
 
 export interface DrawerProps {
   readonly title: string
-  /** The object that it shows: another one gets the focus. By default the title stands for it. */
+  /** Identifies the shown object: the focus moves when it changes. Default: the title. */
   readonly subject?: string
   readonly onClose: () => void
   /** Whether the focus stays where it is; otherwise the drawer takes it. */
@@ -43,7 +43,7 @@ export function Drawer({ title, subject = title, onClose, leavesFocus, children 
   )
 }
 
-/** Calls it when what had the focus in this part of the page is removed. Returns what ends that. */
+/** Calls `onLost` when the focused element of this part of the page is removed. Returns a function that ends this. */
 function keepFocus(part: HTMLElement, onLost: () => void): () => void {
   let last: EventTarget | null = null
   const onFocus = ({ target }: FocusEvent) => (last = target)

@@ -12,7 +12,7 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
       {shown.map(([name, value]) => (
         <div key={name}>
           <dt>
-            <bdi>{breakable(visibleText(name))}</bdi>
+            <bdi>{withLineBreaks(visibleText(name))}</bdi>
           </dt>
           <dd>
             {typeof value === 'string' ? (
@@ -30,7 +30,7 @@ export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
 }
 
 /** A long name of a program, such as `disk.free_bytes`, breaks behind its signs and not inside a word. */
-function breakable(name: string): ComponentChildren {
+function withLineBreaks(name: string): ComponentChildren {
   return name.split(/(?<=[._/-])/).map((part, index) => (
     <Fragment key={index}>
       {index > 0 && <wbr />}

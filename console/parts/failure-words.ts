@@ -44,7 +44,7 @@ export function withValues(sentence: string, values: Readonly<Record<string, unk
   return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => localValue(values[name]))
 }
 
-/** What is below a minimum of one is empty. */
+/** A minimum of one means that the value must not be empty. */
 const EMPTY = ['too_short', 'too_few_items']
 
 function localValue(value: unknown = ''): string {

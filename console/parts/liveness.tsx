@@ -1,4 +1,4 @@
-/** Whether a page is up to date; `waiting` is before the first answer, `paused` is meant so. */
+/** Whether a page is up to date; `waiting`: before the first response; `paused`: by intention. */
 export type LivenessTone = 'live' | 'waiting' | 'paused' | 'stale'
 
 export interface LivenessProps {

@@ -11,7 +11,7 @@ export interface ObjectAction {
   /** Shown in place of the title while the action runs; the button stays the same and keeps the focus. */
   readonly runningTitle?: string | undefined
   readonly isDestructive?: boolean
-  /** It is not possible now; the button stays where it is, and keeps the focus. */
+  /** Whether it is not possible now; the button stays where it is, and keeps the focus. */
   readonly isDisabled?: boolean
   /** No other action can begin before its promise ends. */
   readonly run: () => unknown
@@ -25,7 +25,7 @@ export interface ObjectActionsProps {
    * key, so that a key does the same in every state.
    */
   readonly actions: readonly (ObjectAction | false)[]
-  /** Another bar of the same object has the keys of the digits. */
+  /** Whether the digit keys belong to another bar of the same object. */
   readonly hasNoKeys?: boolean
   /** The dialogs of the actions. */
   readonly children?: ComponentChildren

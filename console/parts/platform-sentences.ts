@@ -8,7 +8,7 @@ export interface Rewording {
   readonly zh: string
 }
 
-/** By the codes of failures (docs/reference/errors.md). */
+/** Sentences for failures, by their codes (docs/reference/errors.md). */
 export const FAILURES: Readonly<Record<string, Rewording>> = {
   unreachable: {
     en: 'The platform cannot be reached. Check your connection, then try again.',

@@ -22,7 +22,7 @@ export function Popover({ label, kind, isOpen, onOpen, onClose, buttonClass, fac
   const panel = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!isOpen) return undefined
-    // What has the focus is scrolled to, so that the panel is in the window before.
+    // The browser scrolls to the focused element, so the panel must be inside of the window first.
     moveIntoWindow(panel.current)
     firstIn(panel.current)?.focus()
     const onResize = () => moveIntoWindow(panel.current)
@@ -101,7 +101,7 @@ function moveIntoWindow(panel: HTMLElement | null): void {
 export interface Choice {
   readonly key: string
   readonly title: string
-  /** Undefined where one is not chosen but done. */
+  /** Undefined for an entry that is an action, not a choice. */
   readonly isChosen?: boolean
 }
 

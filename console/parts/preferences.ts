@@ -36,7 +36,7 @@ function oneOf<T extends string>(values: readonly T[], text: string | null): T |
   return values.find((value) => value === text)
 }
 
-/** A browser may keep nothing for the page: then the choice lasts until the page is closed. */
+/** A browser may refuse to store anything for the page: then the choice lasts until the page is closed. */
 export function readLocal(key: string): string | null {
   try {
     return localStorage.getItem(key)

@@ -5,7 +5,7 @@ import { visibleText } from './visible-text.ts'
 
 interface Toast {
   readonly id: number
-  /** Also the name of its icon. */
+  /** The tone, and the name of its icon. */
   readonly tone: 'good' | 'warning' | 'inbox'
   readonly text: string
   /** What can be done about it. */

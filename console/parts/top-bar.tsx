@@ -12,7 +12,7 @@ export interface TopBarProps extends BrandProps {
   readonly liveness: LivenessProps
   readonly bearer: Bearer | null
   readonly onSignOut: () => void
-  /** Before the name of the page. */
+  /** Shown before the name of the page. */
   readonly start?: ComponentChildren
   /** Behind the liveness. */
   readonly children?: ComponentChildren

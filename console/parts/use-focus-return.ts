@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
- * Gives the focus to what `find` finds once a render has taken away what had it. `find` is asked after each render, and
- * returns undefined until what is wanted can be there. A focus that the user has moved elsewhere meanwhile stays there.
+ * Gives the focus to the element that `find` returns once a render has removed the focused one. `find` is called after each
+ * render, and returns undefined until the wanted element exists. The focus stays where the user has moved it meanwhile.
  */
 export function useFocusReturn<Wanted>(
   find: (wanted: Wanted) => HTMLElement | null | undefined,

@@ -7,7 +7,7 @@ import { startPolling } from '../api/poll.ts'
 export interface QuietReading {
   /** Whether something that is shown may change without an event. */
   readonly isUnsettled: () => boolean
-  /** How often it is read also when nothing is unsettled; without it, never. */
+  /** How often it is read even when nothing is unsettled; without a value, never. */
   readonly everyMs?: number | undefined
   readonly read: () => Promise<void>
   /** Why the last reading failed: then the next one comes later. */

@@ -18,12 +18,12 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** What to do when the drive takes the tokens no more. */
+/** What to do when the drive no longer accepts the tokens. */
 export const AUTHORISE_ANEW = 'authorise the drive anew: see "Authorising the drive" in docs/guide/nightly.md'
 
 /**
- * A failure of the routine. The message is one sentence without secrets, for the alert and the log. Whatever was done, a full
- * disk as its cause makes it `no_space`.
+ * A failure of the routine. The message is one sentence without secrets, for the alert and the log. If its cause is a full
+ * disk, the code becomes `no_space`.
  */
 export class BackupError extends Error {
   override readonly name: string = 'BackupError'

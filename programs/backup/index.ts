@@ -7,12 +7,12 @@ export { selfcheck } from './commands/selfcheck.ts'
 export { backupStatus } from './commands/status.ts'
 export {
   BackupParts,
-  lostNight,
+  findTimerFaults,
+  lostNightDirectory,
   placesOf,
   readNight,
   recognitionOf,
   secretFilesOf,
-  timersElsewhere,
   type SecretFile,
 } from './parts.ts'
 export type { TimerFault } from './install/timer-faults.ts'

@@ -27,7 +27,14 @@ export function createLogFile(path: string, { clock, onFailure }: LogFileDeps): 
   }
   const withFields = (common: LogFields): Logger => {
     const at = (level: string) => (fields: LogFields, message: string) => {
-      append({ ts: toRfc3339(clock.now()), level, module: 'backup', message, ...common, ...plain(fields) })
+      append({
+        ts: toRfc3339(clock.now()),
+        level,
+        module: 'backup',
+        message,
+        ...common,
+        ...withErrorTexts(fields),
+      })
     }
     return {
       error: at(LEVELS.error),
@@ -41,7 +48,7 @@ export function createLogFile(path: string, { clock, onFailure }: LogFileDeps): 
 }
 
 /** An error has no members that JSON shows. */
-function plain(fields: LogFields): LogFields {
+function withErrorTexts(fields: LogFields): LogFields {
   const entries = Object.entries(fields)
   return Object.fromEntries(
     entries.map(([name, value]) => [name, value instanceof Error ? (value.stack ?? value.message) : value]),

@@ -63,10 +63,10 @@ export interface BackupRuntime {
 }
 
 export interface AlertsOptions {
-  /** That of the outbox. */
+  /** The directory of the outbox. */
   readonly directory?: string
   readonly logger?: Logger
-  /** Left out by a call whose interruption is reported. */
+  /** Ends the calls of the platform. A command that reports its own interruption leaves it out. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -81,7 +81,7 @@ export function placesOf({ backup: { installRoot } }: Config) {
   }
 }
 
-/** What the last nights have left, for people; undefined where none is installed, or this user cannot read it. */
+/** The records of the last nights, for people; undefined if none is installed, or this user cannot read them. */
 export function readNight(
   config: Config,
 ): Pick<BackupState, 'run' | 'lastSuccess' | 'drill' | 'sharedWith'> | undefined {
@@ -91,7 +91,7 @@ export function readNight(
   try {
     return new FileStateStore(places.state, quiet).read()
   } catch {
-    // Each run reports a state that cannot be read.
+    // The run itself reports a state that cannot be read.
     return undefined
   }
 }
@@ -118,15 +118,15 @@ export function secretFilesOf({ backup }: Pick<Config, 'backup'>): SecretFile[] 
   )
 }
 
-/** Whether the state of the routine is gone although its units are installed on this host. */
-export function lostNight(config: Config, unitDirectory = UNIT_DIRECTORY): string | undefined {
+/** The directory of the routine that is gone although its units are installed on this host; undefined if all is well. */
+export function lostNightDirectory(config: Config, unitDirectory = UNIT_DIRECTORY): string | undefined {
   const { directory } = placesOf(config)
   const isInstalled = existsSync(join(unitDirectory, 'platform-backup.timer'))
   return isInstalled && !existsSync(directory) ? directory : undefined
 }
 
 /** The installed timers that elapse at other times than the configuration says. */
-export function timersElsewhere(config: Config, unitDirectory = UNIT_DIRECTORY): TimerFault[] {
+export function findTimerFaults(config: Config, unitDirectory = UNIT_DIRECTORY): TimerFault[] {
   return timerFaults(installSettingsOf(config), unitDirectory)
 }
 
@@ -163,7 +163,7 @@ export class BackupParts implements Disposable {
     this.state = new FileStateStore(state, { clock, onUnusable })
   }
 
-  /** New ones for each try: they delay it by a limited time. */
+  /** Every attempt opens its own: a {@link NightAlerts} waits for the platform only for a limited time in all. */
   openAlerts({
     directory = placesOf(this.config).directory,
     logger = this.logger,
@@ -221,7 +221,7 @@ export class BackupParts implements Disposable {
       ...this.#commonDeps(),
       state: this.state,
       openDrive: (signal) => this.openDrive(signal),
-      alerts: reliable(this.openAlerts(), this.logger),
+      alerts: logFailures(this.openAlerts(), this.logger),
       host: this.#host(this.shell, hostFileChanges),
     }
   }
@@ -231,7 +231,7 @@ export class BackupParts implements Disposable {
     const common = this.#commonDeps()
     return {
       ...common,
-      // The archive of a failed run stays in the other one.
+      // The archive of a failed run stays in the configured staging directory.
       settings: { ...common.settings, staging: join(common.settings.staging, 'dry-run') },
       state: new MemoryStateStore({ ...this.state.read(), remoteIds: [], abandonedIds: [] }),
       openDrive: () => ({
@@ -288,13 +288,13 @@ function nightSettingsOf(config: Config): NightSettings {
   }
 }
 
-/** Without the login of a database server. */
+/** The database, without the login of its server. */
 function sourcePathOf({ backup, database }: Config): string {
   return databaseLocation.format(backup.database ?? database)
 }
 
-/** An alert that cannot even be stored, such as on a full disk, is in the log, and fails no run. */
-function reliable(alerts: NightAlerts, logger: Logger): NightReporter {
+/** Logs alerts that cannot be stored, such as on a full disk, instead of failing the run. */
+function logFailures(alerts: NightAlerts, logger: Logger): NightReporter {
   const attempt = async (what: string, work: Promise<unknown>) => {
     await work.catch((error: unknown) =>
       logger.error({ reason: errorMessage(error) }, `${what} was not stored`),

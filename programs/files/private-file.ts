@@ -11,7 +11,7 @@ const MAX_BYTES = 1_024 ** 2
  * `check`.
  */
 export function readPrivateFile(path: string, check: (stats: Stats) => void = () => undefined): string {
-  // Without waiting for the writer of a pipe.
+  // The flag keeps the call from waiting for the writer of a pipe.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     // Reads the open file's: the path may name another file a moment later.

@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 10
 export function takeProcessLock(path: string): ReleaseLock | LockOwner {
   const own = describeProcess(process.pid)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    // Before a file is written: a full disk does not hide that the lock is held.
+    // Read before a file is written, so that a full disk does not hide that the lock is held.
     const owner = readOwner(path)
     const heldBy = owner === undefined ? undefined : processOf(owner)
     if (heldBy !== undefined) return { heldBy }

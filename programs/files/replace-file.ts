@@ -90,7 +90,7 @@ export function removeQuietly(...paths: readonly string[]): void {
     try {
       rmSync(path, { force: true })
     } catch {
-      // Reported by the next attempt to write there.
+      // The next attempt to write there reports the error.
     }
   }
 }

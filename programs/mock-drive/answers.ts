@@ -41,7 +41,7 @@ export function storeError(status: number, code: string, message: string): Answe
   return { status, headers: XML_HEADERS, body, error: code }
 }
 
-/** For a path or a method that no endpoint takes. */
+/** The response for a path or a method that no endpoint takes. */
 export function unroutedAnswer(status: 404 | 405, path: string, timestamp: string, allow?: string): Answer {
   const error = status === 404 ? 'Not Found' : 'Method Not Allowed'
   const answer = { ...jsonAnswer({ timestamp, status, error, path }, status), error }

@@ -19,7 +19,7 @@ export interface Call {
   readonly baseUrl: string
 }
 
-/** With MOCK_DRIVE_ID every other drive is refused. */
+/** If MOCK_DRIVE_ID is set, refuses every other drive. */
 export function requireDriveId({ config }: MockDrive, fields: Fields): string {
   const driveId = fields.text('drive_id')
   if (config.driveId === undefined || driveId === config.driveId) return driveId

@@ -25,7 +25,7 @@ export interface MockDrive {
   freeBytes(): number
 }
 
-/** In memory, or with the files and the state of MOCK_DRIVE_DIR. */
+/** Opens a drive in memory, or with the files and the state of MOCK_DRIVE_DIR. */
 export function openMockDrive(config: MockDriveConfig, clock: Clock): MockDrive {
   const { directory } = config
   const blobs: Blobs = directory === undefined ? new MemoryBlobs() : new DirectoryBlobs(directory)
@@ -193,7 +193,7 @@ class Tokens {
     if (this.#access.has(token)) this.#access.set(token, this.#clock.now())
   }
 
-  /** As when the user withdraws the permission: no token is valid any more. */
+  /** Ends all tokens, as if the user had withdrawn the permission. */
   revokeAll(): void {
     this.#access.clear()
     this.#refresh.clear()

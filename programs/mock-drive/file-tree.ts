@@ -44,7 +44,7 @@ export class FileTree {
     return entry
   }
 
-  /** Also in the recycle bin. */
+  /** The entry with this id, even if it is in the recycle bin. */
   requireAny(fileId: string): Entry {
     return this.#entries.get(fileId) ?? this.require(fileId)
   }
@@ -139,7 +139,7 @@ export class FileTree {
     this.#removeBlobs(doomed.flatMap(({ parts }) => parts))
   }
 
-  /** Rapid uploads and copies share their content. */
+  /** Removes blobs that no other file uses: rapid uploads and copies share their content. */
   #removeBlobs(parts: readonly StoredPart[]): void {
     if (parts.length === 0) return
     const used = new Set(this.all().flatMap((entry) => entry.parts.map(({ blob }) => blob)))

@@ -1,9 +1,7 @@
-import { createServer } from 'node:http'
 import type { Writable } from 'node:stream'
-import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
 import { systemClock, type Clock } from '../../src/kernel/clock.ts'
-import { MINUTE, SECOND } from '../../src/kernel/time.ts'
-import { listen, shutDown } from '../mock-server/listener.ts'
+import { MINUTE } from '../../src/kernel/time.ts'
+import { openListener, runUntilSignal, type Listener } from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
 import { createScenarioQueue } from '../mock-server/scenario-script.ts'
 import { baseUrl } from './addresses.ts'
@@ -23,37 +21,19 @@ export interface MockDriveContext {
  */
 export async function runMockDrive({ env, stderr }: MockDriveContext): Promise<void> {
   const config = readMockDriveConfig(env)
-  // A client's request must not end the process because its log line cannot be written.
-  stderr.on('error', () => undefined)
-  const stopped = stopSignal()
-  const server = await startMockDrive(config, {
-    clock: systemClock,
-    write: (line) => void stderr.write(line),
-  })
   const storage = config.directory === undefined ? 'memory' : 'directory'
-  stderr.write(`mock drive listening on ${config.bind}:${server.port} (storage=${storage})\n`)
-  await stopped
-  await server.close()
+  await runUntilSignal(
+    stderr,
+    (write) => startMockDrive(config, { clock: systemClock, write }),
+    ({ port }) => `mock drive listening on ${config.bind}:${port} (storage=${storage})`,
+  )
 }
-
-function stopSignal(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  return promise
-}
-
-// Requests in flight are finished within 10 s of the signal.
-const STOP_PATIENCE_MS = 9 * SECOND
 
 const IDLE_MS = 2 * MINUTE
 
-interface MockDriveServer {
-  /** The port that it listens on, also when the configured one is 0. */
-  readonly port: number
+interface MockDriveServer extends Pick<Listener, 'port' | 'close'> {
   /** A new refresh token, as after a person has authorised the application again. */
   authorise(): string
-  /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
-  close(patienceMs?: number): Promise<void>
 }
 
 interface MockDriveDeps {
@@ -69,24 +49,18 @@ export async function startMockDrive(
 ): Promise<MockDriveServer> {
   const drive = openMockDrive(config, clock)
   // A part may take as long as its client needs, and a client may pause between two parts.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: IDLE_MS })
-  const port = await listen(server, config)
-  const aborting = new AbortController()
+  const { port, abortSignal, isClosing, serve, close } = await openListener(config, {
+    requestTimeout: 0,
+    keepAliveTimeout: IDLE_MS,
+  })
   const context: HandlerContext = {
     drive,
     baseUrl: baseUrl(config.bind, port),
     scenarios: createScenarioQueue(config.scenarios),
-    abortSignal: aborting.signal,
-    isClosing: () => !server.listening,
+    abortSignal,
+    isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,
   }
-  server.on('request', (request, response) => handleRequest(context, request, response))
-  new ConnectionLimits(server)
-  let closed: Promise<void> | undefined
-  return {
-    port,
-    authorise: () => drive.tokens.issueRefreshToken(),
-    close: (patienceMs = STOP_PATIENCE_MS) =>
-      (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
-  }
+  serve((request, response) => handleRequest(context, request, response))
+  return { port, close, authorise: () => drive.tokens.issueRefreshToken() }
 }

@@ -73,7 +73,7 @@ export const SCENARIOS = {
     endpoints: ['download'],
     option: { name: 'bytes_per_second', default: 1_024, minimum: 1, maximum: 2 ** 40 },
     run: async ({ answer, signal }, rate) =>
-      withChunks(await answer(), (chunks) => slowly(chunks, rate, signal)),
+      withChunks(await answer(), (chunks) => sendSlowly(chunks, rate, signal)),
   },
   rate_limited: {
     endpoints: ENDPOINT_NAMES,
@@ -202,7 +202,7 @@ async function* cutAfter(chunks: AsyncIterable<Uint8Array>, bytes: number): Asyn
 // Ten steps in a second
 const STEP_MS = 100
 
-async function* slowly(
+async function* sendSlowly(
   chunks: AsyncIterable<Uint8Array>,
   bytesPerSecond: number,
   signal: AbortSignal,

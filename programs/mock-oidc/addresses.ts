@@ -7,7 +7,7 @@ export function isRedirectUri(text: string): boolean {
   return HTTP_URL.test(text) && URL.canParse(text)
 }
 
-/** The same without a query: endpoint paths are appended to it (OIDC Discovery, section 3). */
+/** Whether a text is such a URL without a query: endpoint paths are appended to it (OIDC Discovery, section 3). */
 export function isIssuerUrl(text: string): boolean {
   return isRedirectUri(text) && !text.includes('?')
 }

@@ -10,7 +10,7 @@ export interface Parameters {
 
 const NONE: ReadonlySet<string> = new Set()
 
-export function unreadable(problem: string): Parameters {
+export function unreadableParameters(problem: string): Parameters {
   return { values: new Map(), repeated: NONE, problem }
 }
 
@@ -25,7 +25,7 @@ export function parseForm(text: string, known: ReadonlySet<string>): Parameters 
     const value = decodeFormText(text.slice(equals + 1, end))
     at = end + 1
     if (name === undefined || value === undefined) {
-      return unreadable('a parameter is not percent-encoded UTF-8')
+      return unreadableParameters('a parameter is not percent-encoded UTF-8')
     }
     if (!known.has(name)) continue
     if (values.has(name)) (repeated ??= new Set()).add(name)
@@ -61,12 +61,12 @@ const ASCII = /^[ -~]*$/
 /** Parses a JSON object whose known members are strings. */
 export function parseJsonObject(text: string, known: ReadonlySet<string>): Parameters {
   const object = parseObject(text)
-  if (!object) return unreadable('the body is not a JSON object')
+  if (!object) return unreadableParameters('the body is not a JSON object')
   const values = new Map<string, string>()
   for (const name of known) {
     if (!Object.hasOwn(object, name)) continue
     const value = object[name]
-    if (typeof value !== 'string') return unreadable(`${name} is not a JSON string`)
+    if (typeof value !== 'string') return unreadableParameters(`${name} is not a JSON string`)
     if (value !== '') values.set(name, value)
   }
   return { values, repeated: NONE }

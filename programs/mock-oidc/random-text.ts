@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto'
 
 // 192 bits; RFC 6749, section 10.10, wants a guess to succeed with a probability below 2^-160.
 const BYTES = 24
-// One call of the generator for each text would cost more than the rest of a request.
+// A call of the generator for each text would cost more than the rest of a request.
 const pool = Buffer.alloc(BYTES * 256)
 let next = pool.length
 

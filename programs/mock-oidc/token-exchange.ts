@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { readClientCredentials, type ClientCredentials } from './client-credentials.ts'
 import type { MockConfig } from './env.ts'
 import type { Grant, Grants } from './grants.ts'
-import { parseForm, parseJsonObject, unreadable, type Parameters } from './parameters.ts'
+import { parseForm, parseJsonObject, unreadableParameters, type Parameters } from './parameters.ts'
 
 /** A parsed request to `/token`, before its checks. */
 export interface TokenExchange {
@@ -71,7 +71,7 @@ function mediaType(contentType = ''): string {
 }
 
 function readParameters(contentType: string, body: Buffer): Parameters {
-  if (!isUtf8(body)) return unreadable('the body is not UTF-8')
+  if (!isUtf8(body)) return unreadableParameters('the body is not UTF-8')
   const text = body.toString('utf8')
   return contentType === JSON_TYPE ? parseJsonObject(text, KNOWN) : parseForm(text, KNOWN)
 }

@@ -1,9 +1,21 @@
 import { noStoreJson, errorAnswer, type Answer } from './answers.ts'
-import type { CheckFailure, TokenCheck } from './checks/check.ts'
-import { clientAuthentication, clientId, clientSecret } from './checks/client-checks.ts'
-import { code, issuedTo, redirectUri, refreshToken, scope } from './checks/grant-checks.ts'
-import { pkce } from './checks/pkce.ts'
-import { body, contentType, grantType, scenario } from './checks/request-checks.ts'
+import {
+  type CheckFailure,
+  type TokenCheck,
+  clientAuthentication,
+  clientId,
+  clientSecret,
+  code,
+  issuedTo,
+  redirectUri,
+  refreshToken,
+  scope,
+  pkce,
+  body,
+  contentType,
+  grantType,
+  scenario,
+} from './token-checks.ts'
 import { ACCESS_TOKEN_LIFETIME_MS, type Authorization, type Grant } from './grants.ts'
 import { subjectOf } from './identity.ts'
 import { accessTokenHash } from './keys.ts'

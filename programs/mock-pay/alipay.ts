@@ -2,9 +2,9 @@ import { randomBytes, sign, verify } from 'node:crypto'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { HOUR } from '../../src/kernel/time.ts'
 import { JSON_HEADERS, Refusal, type Answer } from './answers.ts'
-import { billEntries, differing, type BillEntry } from './bill-entries.ts'
+import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
 import type { Book, MockPayment, PaymentEvent } from './book.ts'
-import { callbackNameOf, decimal, objectOf, randomDigits } from './fields.ts'
+import { callbackNameOf, decimalText, objectOf, randomDigits } from './fields.ts'
 import { encodeGbk } from './gbk.ts'
 import type {
   CallbackOptions,
@@ -96,7 +96,7 @@ export class AlipayMock implements Provider {
   }
 
   #gateway(request: ProviderRequest): Endpoint {
-    const fields = authenticated(request, this.#deps.secrets)
+    const fields = authenticate(request, this.#deps.secrets)
     const name = fields.get('method') ?? ''
     const method = Object.hasOwn(this.#methods, name) ? this.#methods[name] : undefined
     if (!method)
@@ -159,7 +159,7 @@ export class AlipayMock implements Provider {
     return {
       out_trade_no: payment.number,
       out_request_no: refund.number,
-      refund_amount: decimal(refund.amountCents),
+      refund_amount: decimalText(refund.amountCents),
       ...(refund.status === 'succeeded' && { refund_status: 'REFUND_SUCCESS' }),
     }
   }
@@ -171,7 +171,7 @@ export class AlipayMock implements Provider {
     const entries = billEntries(book, 'alipay', date)
     if (entries.length === 0 || changes.bill === 'none') refuse('isp.bill_not_exist', '账单不存在')
     const token = randomBytes(16).toString('hex')
-    const shown = changes.bill === 'differs' ? differing(entries) : entries
+    const shown = changes.bill === 'differs' ? entriesWithDifferences(entries) : entries
     this.#files.set(token, billZip(shown, date, secrets.sellerId))
     return { bill_download_url: `${baseUrl}/alipay/bills/${token}` }
   }
@@ -209,7 +209,7 @@ const signedText = (fields: Iterable<readonly [string, string]>) =>
     .map(([name, value]) => `${name}=${value}`)
     .join('&')
 
-function authenticated({ body }: ProviderRequest, secrets: AlipaySecrets): ReadonlyMap<string, string> {
+function authenticate({ body }: ProviderRequest, secrets: AlipaySecrets): ReadonlyMap<string, string> {
   const fields = new Map(new URLSearchParams(body))
   const signature = fields.get('sign') ?? ''
   fields.delete('sign')
@@ -296,7 +296,7 @@ function tradeMembers(payment: MockPayment): object {
     out_trade_no: payment.number,
     buyer_logon_id: 'pat***@example.com',
     trade_status: tradeStatus(payment),
-    total_amount: decimal(payment.amountCents),
+    total_amount: decimalText(payment.amountCents),
     ...(payment.paidAt !== undefined && { send_pay_date: local(payment.paidAt) }),
   }
 }
@@ -308,7 +308,7 @@ function refundTrade(book: Book, payment: MockPayment, parameters: Members, text
     out_trade_no: payment.number,
     trade_no: payment.id,
     fund_change: fundChange,
-    refund_fee: decimal(payment.refunds.reduce((all, refund) => all + refund.amountCents, 0)),
+    refund_fee: decimalText(payment.refunds.reduce((all, refund) => all + refund.amountCents, 0)),
   })
   const known = payment.refunds.find((each) => each.number === number)
   if (known && known.amountCents !== amountCents)
@@ -330,7 +330,7 @@ function refundTrade(book: Book, payment: MockPayment, parameters: Members, text
   return done('Y')
 }
 
-/** Alipay tells payments and refunds, and no trade that ends without money. */
+/** Alipay notifies of payments and refunds, but not of a trade that ends without money. */
 function notification(
   { id, kind, at, payment, refund }: PaymentEvent,
   { isForged }: CallbackOptions,
@@ -347,7 +347,7 @@ function notification(
     trade_no: payment.id,
     out_trade_no: payment.number,
     trade_status: tradeStatus(payment),
-    total_amount: decimal(payment.amountCents),
+    total_amount: decimalText(payment.amountCents),
     subject: payment.subject,
     body: payment.marks['body'] ?? '',
     seller_id: secrets.sellerId,
@@ -359,7 +359,7 @@ function notification(
     ...(payment.paidAt !== undefined && { gmt_payment: local(payment.paidAt) }),
     ...(refund && {
       out_biz_no: refund.number,
-      refund_fee: decimal(payment.refunds.reduce((all, each) => all + each.amountCents, 0)),
+      refund_fee: decimalText(payment.refunds.reduce((all, each) => all + each.amountCents, 0)),
       gmt_refund: local(at),
     }),
   }
@@ -398,7 +398,7 @@ function billZip(entries: readonly BillEntry[], date: string, sellerId: string):
 }
 
 function billRow({ payment, refund, amountCents, localTime }: BillEntry): string {
-  const amount = decimal(refund ? -amountCents : amountCents)
+  const amount = decimalText(refund ? -amountCents : amountCents)
   const texts = [
     payment.id,
     payment.number,

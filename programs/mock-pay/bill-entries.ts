@@ -36,7 +36,7 @@ export function billEntries(book: Book, channel: Channel, date: string): BillEnt
 }
 
 /** The first row is missing, the next one has a cent more. */
-export function differing(entries: readonly BillEntry[]): BillEntry[] {
+export function entriesWithDifferences(entries: readonly BillEntry[]): BillEntry[] {
   return entries
     .slice(1)
     .map((entry, index) => (index === 0 ? { ...entry, amountCents: entry.amountCents + 1 } : entry))

@@ -10,13 +10,13 @@ export interface MockPayment {
   readonly number: string
   /** The provider's id: of a session, transaction or trade. */
   readonly id: string
-  /** In the address of the payer's page. */
+  /** The part of the address of the payer's page that nobody can guess. */
   readonly token: string
-  /** What was asked for; with the scenario `wrong_amount` what was paid. */
+  /** The requested amount; with the scenario `wrong_amount` the paid one. */
   amountCents: number
   readonly currency: string
   readonly subject: string
-  /** What the merchant gave to be repeated: `attach`, `body` or metadata. */
+  /** Values of the merchant that the provider repeats: `attach`, `body` or metadata. */
   readonly marks: Readonly<Record<string, string>>
   readonly returnUrl: string | undefined
   /** The last part of the address for callbacks, which is the name of the platform's channel. */
@@ -43,7 +43,7 @@ export interface MockRefund {
   status: 'pending' | 'succeeded' | 'failed'
 }
 
-/** What a callback tells. Payment and refund are as they were then. */
+/** The content of a callback, with payment and refund as they were at the event. */
 export interface PaymentEvent {
   readonly id: string
   readonly kind: 'paid' | 'processing' | 'declined' | 'failed' | 'closed' | 'refunded'
@@ -132,7 +132,7 @@ export class Book {
     return refund
   }
 
-  /** Ends a refund and tells it. */
+  /** Ends a refund and calls back. */
   endRefund(payment: MockPayment, refund: MockRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status
     this.#tell('refunded', payment, refund)
@@ -149,7 +149,7 @@ export class Book {
     return isFinal ? this.#move(payment, 'failed', 'failed') : this.#move(payment, 'open', 'declined')
   }
 
-  /** Also of a payment that is closed: the payer was faster. */
+  /** Pays a payment, even if it is closed already: the payer may have been faster. */
   pay(payment: MockPayment): void {
     payment.isScanned = true
     payment.paidAt = this.#clock.now()

@@ -9,7 +9,7 @@ export interface CallbackDeps {
   readonly book: Book
   readonly clock: WaitingClock
   readonly script: Script
-  /** Without the name of the channel. */
+  /** The address, to which the name of the channel is added. */
   readonly url: string
   /** Aborted when the server closes. */
   readonly signal: AbortSignal
@@ -25,20 +25,20 @@ const REGULAR = { ageMs: 0, isForged: false }
 export class Callbacks {
   readonly #deps: CallbackDeps
   readonly #running = new Set<Promise<void>>()
-  /** Those that wait for the next one of their channel. */
+  /** The events that wait until their channel has another one. */
   readonly #held = new Map<Channel, PaymentEvent[]>()
 
   constructor(deps: CallbackDeps) {
     this.#deps = deps
   }
 
-  /** Resolves after the first attempt of each callback that was told until now. */
+  /** Resolves after the first attempt of each callback that was begun until now. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
   tell(event: PaymentEvent): void {
-    // Afterwards: the answer to the call that made the event goes first.
+    // The callback follows in a later turn, so that the response to the call that made the event is first.
     const run = new Promise<void>((resolve) => void setImmediate(resolve)).then(() => this.#run(event))
     this.#running.add(run)
     void run.finally(() => this.#running.delete(run))

@@ -7,7 +7,7 @@ import { parsePayScenarios, type ScriptedScenario } from './scenarios.ts'
 export interface MockPayConfig {
   readonly bind: string
   readonly port: number
-  /** Without the name of the channel. */
+  /** The address, to which the name of the channel is added. */
   readonly callbackUrl: string
   /** Undefined for the documented test values. */
   readonly secretsDirectory: string | undefined

@@ -12,7 +12,7 @@ export function objectOf(text: string): Readonly<Record<string, unknown>> | unde
 }
 
 /** Cents as a decimal text with two places. */
-export function decimal(cents: number): string {
+export function decimalText(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0')
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }

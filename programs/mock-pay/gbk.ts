@@ -13,7 +13,7 @@ function createTable(): ReadonlyMap<string, number> {
 
 let table: ReadonlyMap<string, number> | undefined
 
-/** A character that GBK has not becomes a question mark. */
+/** A character that is not in GBK becomes a question mark. */
 export function encodeGbk(text: string): Buffer {
   table ??= createTable()
   const bytes: number[] = []

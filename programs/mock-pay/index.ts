@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { runUntilSignal } from '../mock-server/listener.ts'
 import { readMockPayConfig, type MockPayEnvironment } from './env.ts'
 import { startMockPay } from './server.ts'
 
@@ -15,18 +16,10 @@ export interface MockPayContext {
  */
 export async function runMockPay({ env, stderr }: MockPayContext): Promise<void> {
   const config = readMockPayConfig(env)
-  // A client's request must not end the process because its log line cannot be written.
-  stderr.on('error', () => undefined)
-  const stopped = stopSignal()
-  const mock = await startMockPay(config, { clock: systemClock, write: (line) => void stderr.write(line) })
   const secrets = config.secretsDirectory ?? 'test values'
-  stderr.write(`mock pay listening on ${config.bind}:${mock.port} (secrets=${secrets})\n`)
-  await stopped
-  await mock.close()
-}
-
-function stopSignal(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  return promise
+  await runUntilSignal(
+    stderr,
+    (write) => startMockPay(config, { clock: systemClock, write }),
+    ({ port }) => `mock pay listening on ${config.bind}:${port} (secrets=${secrets})`,
+  )
 }

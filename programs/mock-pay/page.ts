@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { escapeHtml } from '../../src/kernel/text.ts'
 import type { Answer } from './answers.ts'
 import { ACTIONS, type MockPayment, type PayerAction } from './book.ts'
-import { decimal } from './fields.ts'
+import { decimalText } from './fields.ts'
 import type { Channel } from './channels.ts'
 
 const STYLE = `
@@ -57,7 +57,7 @@ export function paymentPage(payment: MockPayment): Answer {
   return htmlAnswer(
     `Pay with ${PROVIDER_NAMES[channel]}`,
     `<h1>${escapeHtml(subject)}</h1>
-<p class="amount">${decimal(amountCents)} ${escapeHtml(currency)}</p>
+<p class="amount">${decimalText(amountCents)} ${escapeHtml(currency)}</p>
 <p role="status">${STATES[status]}</p>
 ${buttons.length > 0 ? `<form method="post">${buttons.join('')}</form>` : ''}
 ${back}
@@ -75,7 +75,7 @@ export function listPage(payments: readonly MockPayment[]): Answer {
     .slice(0, MAXIMUM_ROWS)
     .map(
       ({ token, subject, channel, status, amountCents, currency }) =>
-        `<tr><td><a href="/pay/${token}">${escapeHtml(subject)}</a><br><span class="muted">${PROVIDER_NAMES[channel]}, ${status}</span></td><td>${decimal(amountCents)} ${escapeHtml(currency)}</td></tr>`,
+        `<tr><td><a href="/pay/${token}">${escapeHtml(subject)}</a><br><span class="muted">${PROVIDER_NAMES[channel]}, ${status}</span></td><td>${decimalText(amountCents)} ${escapeHtml(currency)}</td></tr>`,
     )
   const table =
     rows.length === 0

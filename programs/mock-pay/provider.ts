@@ -3,7 +3,7 @@ import type { Answer } from './answers.ts'
 import type { PaymentEvent } from './book.ts'
 import type { Channel } from './channels.ts'
 
-/** What scenarios are for. A question about a refund is a query, too. */
+/** The operations for which there are scenarios. A query of a refund is a query, too. */
 export const OPERATIONS = ['create', 'query', 'close', 'refund', 'callback', 'bill'] as const
 export type Operation = (typeof OPERATIONS)[number]
 

@@ -133,7 +133,7 @@ async function outcomeOf(
         ? answer({ ...NO_CHANGES, refundFails: true })
         : provider.fault(request, 'fail')
     case 'reset':
-      // Carried out; only the answer is lost.
+      // The request is carried out; only its response is lost.
       answer(NO_CHANGES)
       return 'reset'
     case 'reset_before':

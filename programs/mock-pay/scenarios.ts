@@ -38,7 +38,7 @@ export type ScenarioKind = keyof typeof SCENARIOS
 export const SCENARIO_KINDS = Object.keys(SCENARIOS) as ScenarioKind[]
 
 export interface ScriptedScenario {
-  /** Any provider if there is none. */
+  /** The provider; undefined stands for every provider. */
   readonly channel: Channel | undefined
   readonly on: Operation
   readonly kind: ScenarioKind
@@ -95,7 +95,7 @@ export class Script {
     this.#items = [...items]
   }
 
-  /** Also while the server runs. */
+  /** Adds a scenario; also while the server runs. */
   add(item: ScriptedScenario): void {
     this.#items.push(item)
   }

@@ -42,7 +42,7 @@ export interface PaySecrets {
   readonly alipay: AlipaySecrets
 }
 
-/** The values of docs/guide/mock-pay.md. One key is that of both sides. */
+/** The values of docs/guide/mock-pay.md. Both sides use the same key. */
 export const TEST_VALUES = {
   stripe: {
     STRIPE_SECRET_KEY: 'sk_test_mock_docvalue_0001',
@@ -110,7 +110,8 @@ const randomValues = (): Values => ({
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
 const RSA_CHANNELS = ['wechatpay', 'alipay'] as const
-// The file of the provider's own key is for the next start of this program.
+// The name of each key file by its variable; `provider` is the private key of this program itself, which its next start
+// reads.
 const KEY_FILES = {
   PRIVATE_KEY_FILE: 'merchant-private',
   PUBLIC_KEY_FILE: 'provider-public',
@@ -121,7 +122,7 @@ const envFile = (directory: string, channel: string) => join(directory, `pay-${c
 const keyFile = (directory: string, channel: string, kind: string) =>
   join(directory, `pay-${channel}-${kind}.pem`)
 
-/** The secrets in a directory, which are made there by the first start: a platform keeps its own over the next ones. */
+/** Reads the secrets in a directory. The first start makes them, so that a platform can keep its configuration. */
 export function openSecrets(directory: string): PaySecrets {
   if (!Object.keys(TEST_VALUES).every((channel) => existsSync(envFile(directory, channel))))
     writeSecrets(directory)

@@ -1,8 +1,5 @@
-import { createServer } from 'node:http'
-import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
-import { SECOND } from '../../src/kernel/time.ts'
-import { listen, shutDown } from '../mock-server/listener.ts'
+import { openListener, type Listener } from '../mock-server/listener.ts'
 import { createRequestLog } from '../mock-server/request-log.ts'
 import { AlipayMock } from './alipay.ts'
 import { Book } from './book.ts'
@@ -16,17 +13,10 @@ import { openSecrets, testSecrets, type PaySecrets } from './secrets.ts'
 import { StripeMock } from './stripe.ts'
 import { WechatPayMock } from './wechatpay.ts'
 
-// Requests in flight are finished within 10 s of the signal.
-const STOP_PATIENCE_MS = 9 * SECOND
-
-export interface MockPay {
-  /** The port that it listens on, also when the configured one is 0. */
-  readonly port: number
+export interface MockPay extends Pick<Listener, 'port' | 'close'> {
   readonly book: Book
   readonly script: Script
   readonly callbacks: Callbacks
-  /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
-  close(patienceMs?: number): Promise<void>
 }
 
 export interface MockPayDeps {
@@ -38,14 +28,12 @@ export interface MockPayDeps {
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
 export async function startMockPay(config: MockPayConfig, { clock, write }: MockPayDeps): Promise<MockPay> {
   const secrets = config.secretsDirectory === undefined ? testSecrets() : openSecrets(config.secretsDirectory)
-  const server = createServer()
-  const port = await listen(server, config)
-  const aborting = new AbortController()
+  const { port, abortSignal, isClosing, serve, close } = await openListener(config)
   const script = new Script(config.scenarios)
   const book = new Book(clock)
   const providers = createProviders(book, clock, secrets, baseUrl(config.bind, port))
   const { callbackUrl: url } = config
-  const callbacks = new Callbacks({ book, clock, script, url, signal: aborting.signal, providers })
+  const callbacks = new Callbacks({ book, clock, script, url, signal: abortSignal, providers })
   book.onEvent = (event) => callbacks.tell(event)
   const context: HandlerContext = {
     book,
@@ -53,15 +41,11 @@ export async function startMockPay(config: MockPayConfig, { clock, write }: Mock
     clock,
     providers: Object.values(providers),
     script,
-    abortSignal: aborting.signal,
-    isClosing: () => !server.listening,
+    abortSignal,
+    isClosing,
     log: config.log ? createRequestLog(clock, write) : undefined,
   }
-  server.on('request', (request, response) => void handleRequest(context, request, response))
-  new ConnectionLimits(server)
-  let closed: Promise<void> | undefined
-  const close = (patienceMs = STOP_PATIENCE_MS) =>
-    (closed ??= shutDown(server, patienceMs, () => aborting.abort()))
+  serve((request, response) => void handleRequest(context, request, response))
   return { port, book, script, callbacks, close }
 }
 

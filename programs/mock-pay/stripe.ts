@@ -64,7 +64,7 @@ export class StripeMock implements Provider {
       case 'GET /v1/balance_transactions':
         return {
           operation: 'bill',
-          answer: (changes) => page(changed(this.#transactions(...rangeOf(query)), changes), query),
+          answer: (changes) => page(applyChanges(this.#transactions(...rangeOf(query)), changes), query),
         }
       default:
         return undefined
@@ -334,21 +334,23 @@ function metadataOf(form: URLSearchParams, prefix: string): Record<string, strin
 
 const LIFE = { shortestMs: 30 * MINUTE, longestMs: 24 * HOUR }
 
-// Of 0.50 US dollars, in the currencies that are worth more; the others have minimums of their own, which are larger.
+// 0.50 US dollars in currencies that are worth more than the US dollar; the other currencies have larger minimums of their
+// own.
 const MINIMUM_CENTS: Readonly<Record<string, number>> = { gbp: 30, fkp: 30, gip: 30, kyd: 30, shp: 30 }
 const LEAST_CENTS = 50
 
 function parseSession(form: URLSearchParams, parameters: string, now: number) {
   const item = 'line_items[0]'
-  const need = (name: string) =>
+  const requireField = (name: string) =>
     form.get(name) ?? refuse(400, 'parameter_missing', `Missing required param: ${name}`)
-  if (need('mode') !== 'payment') refuse(400, 'parameter_unknown', 'This double takes mode=payment')
-  if (!/^https?:\/\//.test(need('success_url')) || !URL.canParse(need('success_url')))
+  if (requireField('mode') !== 'payment') refuse(400, 'parameter_unknown', 'This double takes mode=payment')
+  if (!/^https?:\/\//.test(requireField('success_url')) || !URL.canParse(requireField('success_url')))
     refuse(400, 'url_invalid', 'Not a valid URL')
-  const amountCents = Number(need(`${item}[price_data][unit_amount]`)) * Number(need(`${item}[quantity]`))
+  const amountCents =
+    Number(requireField(`${item}[price_data][unit_amount]`)) * Number(requireField(`${item}[quantity]`))
   if (!Number.isSafeInteger(amountCents) || amountCents < 0)
     refuse(400, 'parameter_invalid_integer', 'Invalid integer')
-  const currency = need(`${item}[price_data][currency]`)
+  const currency = requireField(`${item}[price_data][currency]`)
   if (!/^[a-z]{3}$/.test(currency)) refuse(400, undefined, 'Invalid currency')
   if (amountCents < (MINIMUM_CENTS[currency] ?? LEAST_CENTS))
     refuse(400, 'amount_too_small', 'The amount is below the minimum')
@@ -364,9 +366,9 @@ function parseSession(form: URLSearchParams, parameters: string, now: number) {
     id: `cs_test_${randomBytes(16).toString('hex')}`,
     amountCents,
     currency: currency.toUpperCase(),
-    subject: need(`${item}[price_data][product_data][name]`),
+    subject: requireField(`${item}[price_data][product_data][name]`),
     marks: metadataOf(form, 'metadata'),
-    returnUrl: need('success_url'),
+    returnUrl: requireField('success_url'),
     callbackName: 'stripe',
     parameters,
     expiresAt,
@@ -384,7 +386,7 @@ function transaction(type: string, created: number, amount: number, source: Tran
 }
 
 /** The newest row is missing, the next one has a cent more. */
-function changed<T extends Transaction>(rows: readonly T[], { bill }: Changes): readonly T[] {
+function applyChanges<T extends Transaction>(rows: readonly T[], { bill }: Changes): readonly T[] {
   if (bill === 'none') return []
   if (bill === undefined) return rows
   return rows

@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { HOUR, MINUTE, parseRfc3339, SECOND } from '../../src/kernel/time.ts'
 import { JSON_HEADERS, jsonAnswer, Refusal, type Answer } from './answers.ts'
-import { billEntries, differing, type BillEntry } from './bill-entries.ts'
+import { billEntries, entriesWithDifferences, type BillEntry } from './bill-entries.ts'
 import type { Book, MockPayment, MockRefund, PaymentEvent } from './book.ts'
-import { callbackNameOf, decimal, objectOf, randomDigits } from './fields.ts'
+import { callbackNameOf, decimalText, objectOf, randomDigits } from './fields.ts'
 import type {
   CallbackOptions,
   CallbackRequest,
@@ -74,7 +74,7 @@ export class WechatPayMock implements Provider {
     return errorAnswer(500, 'SYSTEM_ERROR', '系统错误')
   }
 
-  /** WeChat Pay tells payments and refunds, and no order that ends without money. */
+  /** WeChat Pay notifies of payments and refunds, but not of an order that ends without money. */
   callbackOf(event: PaymentEvent, options: CallbackOptions): CallbackRequest | undefined {
     if (event.kind !== 'paid' && event.kind !== 'refunded') return undefined
     const { payment, refund } = event
@@ -88,7 +88,7 @@ export class WechatPayMock implements Provider {
     return status === 200 || status === 204
   }
 
-  #signed(answer: Answer): Answer {
+  #withSignature(answer: Answer): Answer {
     const signature = signatureOf(String(answer.body), this.#deps.clock.now(), this.#deps.secrets)
     return { ...answer, headers: { ...answer.headers, ...signature } }
   }
@@ -99,7 +99,7 @@ export class WechatPayMock implements Provider {
     const known = book.ofNumber('wechatpay', given.number)
     if (known) requireEqualAndOpen(known, request.body)
     const payment = known ?? book.add({ ...given, parameters: request.body })
-    return this.#signed(jsonAnswer({ code_url: pageUrl(payment.token) }))
+    return this.#withSignature(jsonAnswer({ code_url: pageUrl(payment.token) }))
   }
 
   #find(number: string): MockPayment {
@@ -115,7 +115,7 @@ export class WechatPayMock implements Provider {
       operation: 'query',
       answer: () => {
         if (request.query.get('mchid') !== secrets.mchid) refuse(400, 'PARAM_ERROR', 'mchid')
-        return this.#signed(jsonAnswer(orderOf(this.#find(number), secrets)))
+        return this.#withSignature(jsonAnswer(orderOf(this.#find(number), secrets)))
       },
     }
   }
@@ -125,7 +125,7 @@ export class WechatPayMock implements Provider {
     const payment = this.#find(number)
     if (payment.status === 'paid') refuse(400, 'ORDERPAID', '订单已支付')
     if (payment.status !== 'closed') this.#deps.book.close(payment)
-    return this.#signed({ status: 204, headers: {}, body: '' })
+    return this.#withSignature({ status: 204, headers: {}, body: '' })
   }
 
   #createRefund(request: ProviderRequest, { refundFails }: Changes): Answer {
@@ -135,13 +135,13 @@ export class WechatPayMock implements Provider {
     const known = book.refund('wechatpay', textOf(body['out_refund_no']))
     if (known && known.refund.parameters !== parameters)
       refuse(400, 'INVALID_REQUEST', 'the refund exists with other parameters')
-    if (known) return this.#signed(jsonAnswer(refundOf(known.payment, known.refund)))
+    if (known) return this.#withSignature(jsonAnswer(refundOf(known.payment, known.refund)))
     const payment = this.#find(textOf(body['out_trade_no']))
     const refund = book.addRefund(payment, {
       ...parseRefund(body, payment, book.leftOf(payment)),
       parameters,
     })
-    const answer = this.#signed(jsonAnswer(refundOf(payment, refund)))
+    const answer = this.#withSignature(jsonAnswer(refundOf(payment, refund)))
     book.endRefund(payment, refund, refundFails ? 'failed' : 'succeeded')
     return answer
   }
@@ -149,7 +149,7 @@ export class WechatPayMock implements Provider {
   #queryRefund(number: string): Answer {
     const found =
       this.#deps.book.refund('wechatpay', number) ?? refuse(404, 'RESOURCE_NOT_EXISTS', '退款单不存在')
-    return this.#signed(jsonAnswer(refundOf(found.payment, found.refund)))
+    return this.#withSignature(jsonAnswer(refundOf(found.payment, found.refund)))
   }
 
   #bill({ query }: ProviderRequest, { bill: change }: Changes): Answer {
@@ -163,10 +163,10 @@ export class WechatPayMock implements Provider {
       return refuse(400, 'PARAM_ERROR', 'bill_date, bill_type=ALL and tar_type=GZIP')
     const entries = billEntries(book, 'wechatpay', date)
     if (entries.length === 0 || change === 'none') return refuse(400, 'NO_STATEMENT_EXIST', '账单文件不存在')
-    const text = billText(change === 'differs' ? differing(entries) : entries, secrets)
+    const text = billText(change === 'differs' ? entriesWithDifferences(entries) : entries, secrets)
     const token = randomBytes(16).toString('hex')
     this.#files.set(token, gzipSync(text))
-    return this.#signed(
+    return this.#withSignature(
       jsonAnswer({
         hash_type: 'SHA1',
         hash_value: createHash('sha1').update(text).digest('hex'),
@@ -195,7 +195,7 @@ function orderOf(payment: Readonly<MockPayment>, { appid, mchid }: WechatPaySecr
     ...(payment.paidAt !== undefined && {
       transaction_id: payment.id,
       bank_type: 'OTHERS',
-      success_time: beijing(payment.paidAt),
+      success_time: toBeijingTime(payment.paidAt),
       payer: { openid: 'openid_of_the_payer' },
     }),
     amount: { total, payer_total: total, currency: 'CNY', payer_currency: 'CNY' },
@@ -210,7 +210,7 @@ function refundOf(payment: Readonly<MockPayment>, refund: Readonly<MockRefund>) 
     out_trade_no: payment.number,
     channel: 'ORIGINAL',
     user_received_account: 'the account of the payer',
-    create_time: beijing(refund.createdAt),
+    create_time: toBeijingTime(refund.createdAt),
     status: REFUND_STATES[refund.status],
     amount: { total: payment.amountCents, refund: refund.amountCents, currency: 'CNY' },
   }
@@ -223,7 +223,7 @@ function tradeState({ status, refunds }: Readonly<MockPayment>): string {
   return { open: 'NOTPAY', processing: 'USERPAYING', closed: 'CLOSED', failed: 'PAYERROR' }[status]
 }
 
-const beijing = (at: number) => new Date(at + 8 * HOUR).toISOString().replace(/\.\d{3}Z$/, '+08:00')
+const toBeijingTime = (at: number) => new Date(at + 8 * HOUR).toISOString().replace(/\.\d{3}Z$/, '+08:00')
 
 function notice(
   event: PaymentEvent,
@@ -235,7 +235,7 @@ function notice(
   const outcome = event.refund?.status === 'failed' ? 'CLOSED' : 'SUCCESS'
   const body = JSON.stringify({
     id: event.id,
-    create_time: beijing(event.at),
+    create_time: toBeijingTime(event.at),
     event_type: `${kind.toUpperCase()}.${outcome}`,
     resource_type: 'encrypt-resource',
     summary: '',
@@ -394,8 +394,8 @@ export const TRADE_BILL_TOTALS =
 function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecrets): string {
   const row = (cells: readonly string[]) => `\`${cells.join(',`')}`
   const rows = entries.map(({ payment, refund, amountCents, localTime }) => {
-    const paid = refund ? '0.00' : decimal(amountCents)
-    const back = refund ? decimal(amountCents) : '0.00'
+    const paid = refund ? '0.00' : decimalText(amountCents)
+    const back = refund ? decimalText(amountCents) : '0.00'
     const head = [
       localTime,
       appid,
@@ -415,7 +415,7 @@ function billText(entries: readonly BillEntry[], { appid, mchid }: WechatPaySecr
     return row(head.concat(state, ofRefund, refundState, goods, fees))
   })
   const sum = (isRefund: boolean) =>
-    decimal(
+    decimalText(
       entries.reduce(
         (all, each) => all + ((each.refund !== undefined) === isRefund ? each.amountCents : 0),
         0,

@@ -1,13 +1,13 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export interface ZipFile {
-  /** In the encoding of the reader. */
+  /** The name, in the encoding that the reader expects. */
   readonly name: Buffer
   readonly content: Buffer
 }
 
 const DEFLATED = 8
-// The sizes stand behind the content, as the libraries of Java write it.
+// The sizes follow the content, as the libraries of Java write it.
 const SIZES_FOLLOW = 0x8
 const VERSION = 20
 
@@ -19,37 +19,39 @@ export function zip(files: readonly ZipFile[]): Buffer {
   for (const { name, content } of files) {
     const packed = deflateRawSync(content)
     const sizes = words([crc32(content), packed.length, content.length])
-    const common = [half(VERSION), half(SIZES_FOLLOW), half(DEFLATED), words([0])]
+    const common = [uint16(VERSION), uint16(SIZES_FOLLOW), uint16(DEFLATED), words([0])]
     const local = Buffer.concat([
       word(0x04034b50),
       ...common,
       words([0, 0, 0]),
-      half(name.length),
-      half(0),
+      uint16(name.length),
+      uint16(0),
       name,
     ])
-    const entry = [word(0x02014b50), half(VERSION), ...common, sizes, half(name.length)]
-    directory.push(Buffer.concat([...entry, half(0), half(0), half(0), half(0), word(0), word(at), name]))
+    const entry = [word(0x02014b50), uint16(VERSION), ...common, sizes, uint16(name.length)]
+    directory.push(
+      Buffer.concat([...entry, uint16(0), uint16(0), uint16(0), uint16(0), word(0), word(at), name]),
+    )
     const pieces = [local, packed, word(0x08074b50), sizes]
     parts.push(...pieces)
     at += pieces.reduce((all, { length }) => all + length, 0)
   }
   const list = Buffer.concat(directory)
-  const count = half(files.length)
+  const count = uint16(files.length)
   const end = Buffer.concat([
     word(0x06054b50),
-    half(0),
-    half(0),
+    uint16(0),
+    uint16(0),
     count,
     count,
     word(list.length),
     word(at),
-    half(0),
+    uint16(0),
   ])
   return Buffer.concat([...parts, list, end])
 }
 
-function half(value: number): Buffer {
+function uint16(value: number): Buffer {
   const bytes = Buffer.alloc(2)
   bytes.writeUInt16LE(value)
   return bytes

@@ -1,6 +1,63 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ConnectionLimits } from '../../src/infra/connections/connection-limits.ts'
+import { SECOND } from '../../src/kernel/time.ts'
+
+// Requests in flight are finished within 10 s of the signal.
+const STOP_PATIENCE_MS = 9 * SECOND
+
+/** A server of a mock program that listens already. */
+export interface Listener {
+  /** The port, also when the configured one is 0. */
+  readonly port: number
+  /** Aborted when the server closes without waiting any longer. */
+  readonly abortSignal: AbortSignal
+  readonly isClosing: () => boolean
+  /** Passes requests to the handler from now on. */
+  readonly serve: (handle: RequestListener) => void
+  /** Finishes the requests in flight, and aborts them after `patienceMs`. Idempotent. */
+  readonly close: (patienceMs?: number) => Promise<void>
+}
+
+/** Rejects with the system's error when the port is in use. */
+export async function openListener(
+  address: { readonly bind: string; readonly port: number },
+  options: ServerOptions = {},
+): Promise<Listener> {
+  const server = createServer(options)
+  const port = await listen(server, address)
+  const aborting = new AbortController()
+  let closed: Promise<void> | undefined
+  return {
+    port,
+    abortSignal: aborting.signal,
+    isClosing: () => !server.listening,
+    serve(handle) {
+      server.on('request', handle)
+      new ConnectionLimits(server)
+    },
+    close: (patienceMs = STOP_PATIENCE_MS) =>
+      (closed ??= shutDown(server, patienceMs, () => aborting.abort())),
+  }
+}
+
+/** Starts a mock program, prints the line that describes it, and closes it at SIGTERM or SIGINT. */
+export async function runUntilSignal<T extends Pick<Listener, 'close'>>(
+  stderr: Writable,
+  start: (write: (line: string) => void) => Promise<T>,
+  describe: (program: T) => string,
+): Promise<void> {
+  // A client's request must not end the process because its log line cannot be written.
+  stderr.on('error', () => undefined)
+  const { promise: stopped, resolve } = Promise.withResolvers<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  const program = await start((line) => void stderr.write(line))
+  stderr.write(`${describe(program)}\n`)
+  await stopped
+  await program.close()
+}
 
 /** Resolves with the port, also when the configured one is 0; rejects with the system's error when it is in use. */
 export async function listen(
@@ -14,7 +71,7 @@ export async function listen(
 }
 
 /** Stops listening, finishes the requests in flight, and aborts the remaining ones after `patienceMs`. */
-export async function shutDown(server: Server, patienceMs: number, abort: () => void): Promise<void> {
+async function shutDown(server: Server, patienceMs: number, abort: () => void): Promise<void> {
   await acceptQueued(server)
   const timer = setTimeout(() => {
     abort()

@@ -3,7 +3,7 @@ import { ValueError } from './value-error.ts'
 
 /** An environment variable of a mock server. */
 export interface Variable<T> {
-  /** Also for an empty variable. */
+  /** The value of a variable that is not set, or empty. */
   readonly default: string
   /** Completes the error message `expected …`. */
   readonly expected: string

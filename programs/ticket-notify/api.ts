@@ -42,7 +42,7 @@ export async function fetchTickets(options: FetchOptions): Promise<TicketList> {
   const tickets: unknown[] = []
   let cursor: string | undefined
   do {
-    // The limit of time is that of all pages.
+    // The time limit covers all pages.
     const leftMs = cursor === undefined ? timeoutMs : timeoutMs - (performance.now() - startedAt)
     const page = await fetchPage({ ...options, timeoutMs: leftMs }, limit - tickets.length, cursor)
     tickets.push(...page.tickets)
@@ -59,7 +59,7 @@ async function fetchPage(
 ): Promise<TicketPage> {
   const size = Math.min(limit, MAX_PAGE)
   const page = await getPage(options, size, cursor)
-  // Where there are no pages, the list has as many as are asked for.
+  // An API without pages returns as many tickets as were asked for.
   const isCut = !page.hasPages && size < limit && page.tickets.length >= size
   return isCut ? getPage(options, limit, cursor) : page
 }
@@ -121,7 +121,7 @@ async function request(
     })
     const text = await limitedText(response)
     if (!(method === 'GET' ? [200] : [200, 201]).includes(response.status))
-      throw new FetchError(refusal(response.status, text))
+      throw new FetchError(refusalText(response.status, text))
     return text
   } catch (error) {
     if (error instanceof FetchError) throw error
@@ -139,7 +139,7 @@ function identityHeaders({ name, roles }: Options['identity']): Record<string, s
 }
 
 /** With the `message` of the platform's error body. */
-function refusal(status: number, body: string): string {
+function refusalText(status: number, body: string): string {
   const message = messageIn(body)
   return message === undefined ? `HTTP status ${status}` : `HTTP status ${status}: ${message}`
 }

@@ -14,7 +14,7 @@ const DESCRIPTIONS: Readonly<Record<UnsentReason, string>> = {
 }
 
 const REASONS = Object.keys(DESCRIPTIONS) as UnsentReason[]
-// More than one round suppresses, so that a ticket that waits through many rounds counts once.
+// More titles than one round suppresses, so that a ticket that is suppressed in many rounds counts once.
 const MAX_TITLES = 5_000
 const MAX_SHOWN_TITLES = 20
 
@@ -62,7 +62,7 @@ export class DigestRecord {
   }
 
   add(reason: UnsentReason, key: string, title: string): void {
-    const unsent = this.#of(reason)
+    const unsent = this.#unsentFor(reason)
     if (unsent.titles.has(key)) return
     this.#isChanged = true
     if (unsent.titles.size < MAX_TITLES) unsent.titles.set(key, title)
@@ -71,12 +71,12 @@ export class DigestRecord {
 
   /** Removes an event that was sent or suppressed for another reason after all. */
   remove(reason: UnsentReason, key: string): void {
-    if (this.#of(reason).titles.delete(key)) this.#isChanged = true
+    if (this.#unsentFor(reason).titles.delete(key)) this.#isChanged = true
   }
 
   sections(): DigestSection[] {
     return REASONS.flatMap((reason) => {
-      const { titles, more } = this.#of(reason)
+      const { titles, more } = this.#unsentFor(reason)
       const count = titles.size + more
       const shown = [...titles.values()].slice(0, MAX_SHOWN_TITLES)
       return count === 0 ? [] : [{ description: DESCRIPTIONS[reason], count, titles: shown }]
@@ -96,7 +96,7 @@ export class DigestRecord {
     return `${JSON.stringify({ since: this.since, unsent: Object.fromEntries(unsent) })}\n`
   }
 
-  #of(reason: UnsentReason): Unsent {
+  #unsentFor(reason: UnsentReason): Unsent {
     return this.#unsent.get(reason) ?? parseUnsent(undefined)
   }
 }

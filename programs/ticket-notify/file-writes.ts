@@ -19,7 +19,7 @@ export function makeDirectoryOf(path: string): void {
   const directory = dirname(path)
   if (existsSync(directory)) return
   if (dirname(directory) !== directory) makeDirectoryOf(directory)
-  // Without `recursive`, which never returns where the file system refuses new directories with ENOENT, as /proc does.
+  // `recursive` is not used: it never returns where the file system refuses new directories with ENOENT, as /proc does.
   try {
     mkdirSync(directory, { mode: 0o700 })
   } catch (error) {

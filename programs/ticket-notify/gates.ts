@@ -7,7 +7,7 @@ export type Reason = (typeof REASONS)[number]
 /** The levels of which new tickets are notified, the lower one first. */
 const NOTIFY_LEVELS: readonly string[] = ['high', 'critical']
 
-/** Whether a ticket of that level is notified, and whether it is more severe: larger is, and 0 is not notified. */
+/** The rank of a level among those that are notified: larger is more severe, 0 is not notified. */
 export const notifyRank = (level: string): number => NOTIFY_LEVELS.indexOf(level) + 1
 
 export const TEST_MARKERS = ['[TK-', '[tk-', 'SELFTEST', 'selftest', '[自测', 'ZZ-', '[TEST', '验收'] as const

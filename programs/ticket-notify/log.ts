@@ -11,11 +11,11 @@ export interface Log {
 
 /** With `priorities` a line begins with that of its level, which journald takes off: sd-daemon(3). */
 export function createLog(output: Pick<Output, 'write'>, now: () => number, priorities = false): Log {
-  const at =
+  const logAt =
     (level: string, priority = '') =>
     (message: string, fields: Fields = {}) => {
       const line = { ts: new Date(now()).toISOString(), level, module: 'ticket-notify', message, ...fields }
       output.write(`${priorities ? priority : ''}${JSON.stringify(line)}\n`)
     }
-  return { info: at('INFO'), warn: at('WARN', '<4>'), error: at('ERROR', '<3>') }
+  return { info: logAt('INFO'), warn: logAt('WARN', '<4>'), error: logAt('ERROR', '<3>') }
 }

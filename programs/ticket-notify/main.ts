@@ -20,7 +20,6 @@ import {
   ReadOnlyStateStore,
   statePathProblem,
 } from './state-store.ts'
-import { stopOnSignal, type Stop } from './stop.ts'
 
 const DONE = 0
 const FAILED = 1
@@ -106,7 +105,7 @@ class Program {
         state: stateFile,
       })
     // A dry run writes nothing, not even a lock.
-    return dryRun ? this.#round(loaded.send) : this.#lockedRound(loaded.send)
+    return dryRun ? this.#round(loaded.send) : this.#runLocked(loaded.send)
   }
 
   #fail(message: string, fields: Readonly<Record<string, unknown>> = {}): number {
@@ -140,7 +139,7 @@ class Program {
     return DONE
   }
 
-  async #lockedRound(send: Send): Promise<number> {
+  async #runLocked(send: Send): Promise<number> {
     const lock = this.#takeLock()
     if (typeof lock === 'number') return lock
     try {
@@ -177,7 +176,7 @@ class Program {
       this.#logDone(counts, performance.now() - startedAt)
       return DONE
     } catch (error) {
-      return this.#failedRound(error)
+      return this.#reportFailure(error)
     } finally {
       store.close()
     }
@@ -210,7 +209,7 @@ class Program {
     })
   }
 
-  #failedRound(error: unknown): number {
+  #reportFailure(error: unknown): number {
     const { api, stateFile } = this.#options
     if (error instanceof FetchError && this.#stop.requested.aborted) {
       this.#log.info('interrupted before the tickets were read')
@@ -221,5 +220,40 @@ class Program {
     if (!(error instanceof SaveError)) throw error
     const reason = error.message
     return this.#fail('the state could not be saved, nothing more is sent', { state: stateFile, reason })
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+// A notification whose answer is not waited for may be sent twice.
+const GRACE_MS = 500
+
+interface Stop {
+  /** Aborted when a signal comes. */
+  readonly requested: AbortSignal
+  /** Aborted a moment later: ends the requests that are still under way. */
+  readonly abortSends: AbortSignal
+  /** Restores the default action of the signals. */
+  release(): void
+}
+
+/** Turns SIGTERM and SIGINT into an orderly end of the round. */
+function stopOnSignal(log: Log): Stop {
+  const requested = new AbortController()
+  const abortSends = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (requested.signal.aborted) return
+    log.info('stopping', { signal })
+    requested.abort()
+    timer = setTimeout(() => abortSends.abort(), GRACE_MS)
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  return {
+    requested: requested.signal,
+    abortSends: abortSends.signal,
+    release() {
+      clearTimeout(timer)
+      for (const signal of SIGNALS) process.off(signal, onSignal)
+    },
   }
 }

@@ -51,7 +51,7 @@ export function unreadableStateAlert(stateFile: string, reason: string, server: 
   }
 }
 
-/** The end of that alert: a round has read its state file. */
+/** Ends the alert about an unreadable state file. */
 export function readableStateAlert(stateFile: string, server: string): Alert {
   return {
     source: 'ticket-notify',

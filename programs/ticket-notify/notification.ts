@@ -6,7 +6,7 @@ export interface Notification {
   readonly title: string
   readonly text: string
   readonly level: string
-  /** The same for each attempt to send the same notification. */
+  /** Each attempt to send the same notification has the same key. */
   readonly key: string
 }
 
@@ -43,6 +43,6 @@ export interface NotifyModule {
 /** At least one channel took the notification. */
 export const wasDelivered = ({ mail, robot }: NotifyResult): boolean => mail === 'sent' || robot === 'sent'
 
-/** Only then is the notification tried again (docs/specification.md, Ticket notifier). */
+/** Whether both channels have failed; only then is the notification tried again (docs/specification.md, Ticket notifier). */
 export const failedOnBoth = ({ mail, robot }: NotifyResult): boolean =>
   mail === 'failed' && robot === 'failed'

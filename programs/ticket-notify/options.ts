@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
-// Not a named import: a Node.js without parseArgs would fail before the check of its version.
+// A named import would fail in a Node.js without parseArgs, before the check of the version.
 import util from 'node:util'
 import { type Environment, variable } from './env.ts'
 
 // docs/specification.md, Ticket notifier: not the address of `api.listen`
 const DEFAULT_API = 'http://127.0.0.1:9990'
 const DEFAULT_STATE_DIRECTORY = '/var/lib/platform-ticket-notify'
-// Where the platform of the package keeps it (docs/specification.md, Identity).
+// The path at which the packaged platform keeps its key (docs/specification.md, Identity).
 const DEFAULT_KEY_FILE = '/var/lib/platform/identity-key'
 const STATE_NAME = 'ticket-notify-state.json'
 const MINUTE = 60_000

@@ -107,7 +107,7 @@ class Round {
   async #register(opened: OpenedState): Promise<void> {
     const { log, isStopping } = this.#deps
     const isUnreadable = opened.situation === 'unreadable'
-    // Before the file is replaced: a round that ends here reports the alert again instead of never.
+    // Reported before the file is replaced: a round that ends here repeats the alert instead of losing it.
     if (isUnreadable && !(await this.#reportUnreadable(opened.reason)) && isStopping()) return
     const snapshot = opened.situation === 'known' ? opened.snapshot : Snapshot.empty()
     this.#remember(snapshot)
@@ -132,8 +132,8 @@ class Round {
     const state = this.#settings.stateFile
     const alert = unreadableStateAlert(state, reason, server)
     log.error('the state file is unreadable: this is a first round', { state, reason })
-    // Before the report: what is reported has to be closed, too.
-    saving(() => this.#deps.store.setOpenAlert(true))
+    // Stored before the report, so that the alert is closed later.
+    asSaveError(() => this.#deps.store.setOpenAlert(true))
     try {
       await reportAlert(alert)
       return true
@@ -162,7 +162,7 @@ class Round {
 
   #replaceUnreadable(snapshot: Snapshot): void {
     this.#saveRecord()
-    const keptAs = saving(() => this.#deps.store.replaceUnreadable(snapshot, this.#now))
+    const keptAs = asSaveError(() => this.#deps.store.replaceUnreadable(snapshot, this.#now))
     this.#deps.log.warn('the unreadable state file is kept', { kept_as: keptAs })
   }
 
@@ -171,7 +171,7 @@ class Round {
     const steps = planRound(this.#list.tickets, snapshot, { now: this.#now, ...this.#settings })
     for (const step of steps) this.#count(step)
     for (const step of steps) if (step.action !== 'send') this.#settle(step, snapshot)
-    // Before the first notification: one that cannot be remembered must not be sent.
+    // Stored before the first notification: a notification that cannot be remembered must not be sent.
     this.#save(snapshot)
     for (const step of steps) {
       if (this.#deps.isStopping()) return
@@ -187,7 +187,7 @@ class Round {
   /** Does the steps that send nothing. */
   #settle(step: Exclude<Step, { action: 'send' }>, snapshot: Snapshot): void {
     if (step.action === 'suppress') this.#suppress(step)
-    // It keeps its old entry and is compared again in the next round.
+    // The ticket keeps its old entry, so that the next round compares it again.
     if (step.action === 'suppress' && step.reason === 'budget') return
     this.#record.remove('budget', step.ticket.id)
     snapshot.set(step.ticket.id, step.entry)
@@ -204,7 +204,7 @@ class Round {
   async #notify(event: TicketEvent, snapshot: Snapshot): Promise<void> {
     const notice = ticketNotice(event)
     const result = await this.#send(notice)
-    // A send that a signal cut off is no refusal: the next round repeats it.
+    // A send that a signal has interrupted is not a refusal: the next round repeats it.
     const wasCutOff = this.#deps.isStopping() && !wasDelivered(result)
     if (wasCutOff || failedOnBoth(result)) {
       this.counts.failed += 1
@@ -239,21 +239,21 @@ class Round {
     const isDue = this.#record.since < this.#today && !this.#record.isEmpty
     if (!this.#settings.digest || !isDue || isStopping()) return
     // A digest whose day cannot be saved would be sent in every round.
-    saving(() => store.saveDigestRecord(this.#record))
+    asSaveError(() => store.saveDigestRecord(this.#record))
     const result = await this.#send(digestNotice(this.#record.sections(), this.#record.since, this.#today))
-    if (wasDelivered(result)) saving(() => store.saveDigestRecord(new DigestRecord(this.#today)))
+    if (wasDelivered(result)) asSaveError(() => store.saveDigestRecord(new DigestRecord(this.#today)))
     else log.warn('no channel took the digest; the next round tries again')
   }
 
   /** The record first: an event in both counts once, one in neither would be lost. */
   #save(snapshot: Snapshot): void {
     this.#saveRecord()
-    saving(() => this.#deps.store.save(snapshot))
+    asSaveError(() => this.#deps.store.save(snapshot))
   }
 
   #saveRecord(): void {
     if (this.#settings.digest && this.#record.isChanged)
-      saving(() => this.#deps.store.saveDigestRecord(this.#record))
+      asSaveError(() => this.#deps.store.saveDigestRecord(this.#record))
   }
 }
 
@@ -275,7 +275,7 @@ function logResult(log: Log, { title, key }: Notification, result: NotifyResult)
   else log.info('notified', fields)
 }
 
-function saving<T>(write: () => T): T {
+function asSaveError<T>(write: () => T): T {
   try {
     return write()
   } catch (error) {

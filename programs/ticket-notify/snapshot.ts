@@ -63,7 +63,7 @@ export class Snapshot {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
     }
-    // Damaged, or valid JSON in another layout.
+    // The text is damaged, or JSON in another layout.
     const lines = layOut(decode([...readLines()].join('\n')))
     return new Snapshot(() => lines, options)
   }
@@ -154,7 +154,7 @@ export function toToldEntry(entry: SnapshotEntry): SnapshotEntry {
   )
 }
 
-/** Without the field where the level says the same. */
+/** The entry with this notified level; the field is left out where the level of the entry says the same. */
 function withTold({ told: _, ...entry }: SnapshotEntry, told: string): SnapshotEntry {
   const rest = entry as SnapshotEntry
   return told === notifiedLevel(rest.level) ? rest : { ...rest, told }

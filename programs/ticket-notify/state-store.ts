@@ -16,7 +16,7 @@ export type OpenedState =
 export interface StateStore {
   open(options: SnapshotOptions): OpenedState
   save(snapshot: Snapshot): void
-  /** Saves a new state in place of an unreadable one, and returns the name under which that one is kept. */
+  /** Saves a new state in place of an unreadable one. Returns the name under which the unreadable file is kept. */
   replaceUnreadable(snapshot: Snapshot, now: number): string
   openDigestRecord(today: string): DigestRecord
   saveDigestRecord(record: DigestRecord): void

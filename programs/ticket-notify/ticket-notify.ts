@@ -26,7 +26,7 @@ process.once('beforeExit', () => {
   process.exitCode = 1
 })
 
-// Without await: a Node.js that is too old for it must come to the check of its version.
+// There is no await at the top level, so that a Node.js that is too old reaches the check of its version.
 void ticketNotify(process.argv.slice(2), runtime).then((exitCode) => {
   process.exitCode = exitCode
 })

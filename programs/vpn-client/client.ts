@@ -5,13 +5,13 @@ import { Connector } from './connector.ts'
 import { parseGatewayAddress, type GatewayAddress } from './addresses.ts'
 import type { ResponseFrame } from './frames.ts'
 import { noSession } from './pending-requests.ts'
-import { untilHealthy } from './health-probe.ts'
+import { waitUntilHealthy } from './health-probe.ts'
 import { renewWhenNewer } from './token-renewal.ts'
 import { StateReport, type VpnEvent } from './state-report.ts'
 import { GatewaySession, type RequestOptions, type SessionLoss } from './session.ts'
 import { TokenSource, type ReadToken } from './token-source.ts'
 
-/** While no gateway answers. */
+/** The pauses while no gateway answers. */
 const BACKOFF = { initialMs: SECOND, maximumMs: 30 * SECOND }
 
 /** A session that lasts at least this long resets the backoff. */
@@ -43,7 +43,7 @@ export interface VpnClientOptions {
   readonly device?: string | undefined
   /** Whether to return to the first gateway once it has been healthy for a while. Default: true. */
   readonly failback?: boolean | undefined
-  /** For how long it has to be healthy before that, in milliseconds. Default: 30 s. */
+  /** How long the preferred gateway has to be healthy before the client returns to it, in milliseconds. Default: 30 s. */
   readonly failbackAfterMs?: number | undefined
   /** Called for every change of state; must not throw. */
   readonly onState?: ((event: VpnEvent) => void) | undefined
@@ -144,7 +144,10 @@ class FailoverClient implements VpnClient {
     return [...this.#gateways.slice(next), ...this.#gateways.slice(0, next)]
   }
 
-  /** Connecting again would undo the decision of an operator, or of the user at another client. */
+  /**
+   * Whether the client must not connect again: that would undo the decision of an operator, or of the user at another
+   * client.
+   */
   #isFinal({ code }: SessionLoss): boolean {
     return code === OPERATOR || (code === REPLACED && !this.#connector.mayHaveLateSession())
   }
@@ -166,9 +169,9 @@ class FailoverClient implements VpnClient {
   async #serve(session: GatewaySession, stopping: AbortSignal): Promise<GatewaySession | SessionLoss> {
     const over = new AbortController()
     this.#begin(session, stopping, over.signal)
-    const loss = await Promise.race([session.lost, this.#movedBack(session, over.signal)])
+    const loss = await Promise.race([session.lost, this.#moveBack(session, over.signal)])
     over.abort()
-    // It may have been lost because the session that replaces it was opened.
+    // The session may be lost because its successor was opened.
     const successor = await this.#move
     this.#move = undefined
     this.#session = successor
@@ -208,11 +211,11 @@ class FailoverClient implements VpnClient {
     await renewWhenNewer({ session, tokens: this.#tokens, clock: this.#clock, signal, onProblem: report })
   }
 
-  /** Resolves when a session with the first gateway can replace this one; never while this one is with the first. */
-  async #movedBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
+  /** Resolves when a session with the first gateway replaces this one. Never resolves if this one is with the first. */
+  async #moveBack(session: GatewaySession, signal: AbortSignal): Promise<undefined> {
     const first = this.#gateways[0] as GatewayAddress
     while (this.#failback && session.gateway !== first && !signal.aborted) {
-      await untilHealthy(first.healthUrl, this.#failbackAfterMs, this.#clock, signal)
+      await waitUntilHealthy(first.healthUrl, this.#failbackAfterMs, this.#clock, signal)
       if (signal.aborted) break
       this.#move = this.#takeOver(session, first)
       if (await this.#move) return undefined
@@ -225,7 +228,7 @@ class FailoverClient implements VpnClient {
   async #takeOver(session: GatewaySession, gateway: GatewayAddress): Promise<GatewaySession | undefined> {
     await session.finishRequests(FINISH_REQUESTS_MS, this.#stopping.signal)
     const successor = await this.#connector.connectTo(gateway)
-    // In this turn of the event loop, for requests that wait for the end of the move.
+    // Set in this turn of the event loop, for requests that wait for the end of the move.
     this.#session = successor ?? session
     return successor
   }

@@ -6,7 +6,7 @@ export function networkFailure(error: unknown): string {
 }
 
 /** Why a gateway refused to open a session. */
-export function refusal(status: number, body: string): string {
+export function refusalText(status: number, body: string): string {
   const message = messageOf(body)
   if (status >= 300 && status < 400) return `refused with ${status}: redirections are not followed`
   return message === undefined ? `refused with ${status}` : `refused with ${status}: ${message}`

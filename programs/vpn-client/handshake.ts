@@ -4,7 +4,7 @@ import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Secret } from '../../src/kernel/secret.ts'
 import { SECOND } from '../../src/kernel/time.ts'
 import type { GatewayAddress } from './addresses.ts'
-import { closeReason, networkFailure, refusal } from './failure-reasons.ts'
+import { closeReason, networkFailure, refusalText } from './failure-reasons.ts'
 import { readFrame, textOf } from './frames.ts'
 import { GatewaySession } from './session.ts'
 import { withoutToken } from './token-source.ts'
@@ -94,5 +94,5 @@ async function readRefusal(response: IncomingMessage, fail: Fail): Promise<void>
   } catch {
     // The status says enough.
   }
-  fail(refusal(status, body), status === 401 ? 'token_refused' : 'other')
+  fail(refusalText(status, body), status === 401 ? 'token_refused' : 'other')
 }

@@ -5,7 +5,7 @@ const PROBES = 6
 const PROBE_TIMEOUT_MS = 3 * SECOND
 
 /** Resolves when a gateway has been healthy for so long without a gap, or when the signal is aborted. Never rejects. */
-export async function untilHealthy(
+export async function waitUntilHealthy(
   healthUrl: string,
   forMs: number,
   clock: WaitingClock,

@@ -39,7 +39,7 @@ export class PendingRequests {
   }
 }
 
-/** There is no session to send on. */
+/** The error for a request that has no session to be sent on. */
 export function noSession(reason: string): AppError {
   return new AppError('unavailable', 'no_session', `There is no session with a gateway: ${reason}.`)
 }

@@ -203,7 +203,7 @@ export class GatewaySession {
     this.#socket.terminate()
   }
 
-  /** After a breach of the protocol the library closes the connection by itself. */
+  /** After a protocol error the library closes the connection itself. */
   #noteProblem(error: Error): void {
     const isBreach = 'code' in error && String(error.code).startsWith('WS_ERR')
     if (isBreach) this.#ownReason ??= 'the gateway sent a frame that cannot be read'

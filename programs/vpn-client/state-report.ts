@@ -44,7 +44,7 @@ export class StateReport {
     this.#report('disconnected', gateway, { reason })
   }
 
-  /** There is no token to try the gateway with; the next attempt is reported again. */
+  /** Reports that there is no token for the gateway; the next attempt is reported again. */
   tokenMissing(gateway: GatewayAddress, reason: string): void {
     if (this.#tokenProblem === reason) return
     this.#tokenProblem = reason

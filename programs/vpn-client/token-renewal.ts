@@ -11,7 +11,7 @@ export interface RenewalParts {
   readonly clock: WaitingClock
   /** Aborted when the session is over. */
   readonly signal: AbortSignal
-  /** There is a newer token, but it cannot be used. */
+  /** Called when there is a newer token that cannot be used. */
   onProblem(reason: string): void
 }
 

@@ -3,7 +3,7 @@ import { BACKUP_ALERTS } from '../../programs/backup/declared-alerts.ts'
 import { TICKET_NOTIFY_ALERTS } from '../../programs/ticket-notify/declared-alerts.ts'
 import type { AlertTable, DeclaredAlert } from '../../src/kernel/alerts.ts'
 import { HOUR } from '../../src/kernel/time.ts'
-import { counted } from '../../src/kernel/text.ts'
+import { formatCount } from '../../src/kernel/text.ts'
 import type { Domain } from '../../src/wire/domain.ts'
 import { code, page, table } from './markdown.ts'
 
@@ -32,6 +32,6 @@ function alertTable(alerts: AlertTable): string {
 
 function row([alarmId, alert]: [string, DeclaredAlert]): string[] {
   const { severities, raisedBy, endedBy, whatToDo, repeatEveryMs } = alert
-  const again = repeatEveryMs === undefined ? 'no' : `every ${counted(repeatEveryMs / HOUR, 'hour')}`
+  const again = repeatEveryMs === undefined ? 'no' : `every ${formatCount(repeatEveryMs / HOUR, 'hour')}`
   return [code(alarmId), severities.join(', '), raisedBy, endedBy, whatToDo, again]
 }

@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { counted, shellWord } from '../kernel/text.ts'
+import { formatCount, shellWord } from '../kernel/text.ts'
 
 interface Places extends Pick<Config, 'database' | 'dataDir'> {
   /** The configuration file, if it is known: with another one the command restores to another place. */
@@ -31,7 +31,7 @@ function factsOf(path: string): BackupFileFact[] {
   return stats ? [{ path, bytes: stats.size, modifiedAt: stats.mtimeMs }] : []
 }
 
-/** What restores the database from a file; FILE stands for one that is not known. */
+/** The command that restores the database from a file; FILE stands for an unknown path. */
 export function restoreCommand(path: string | undefined, configFile?: string): string {
   const option = configFile === undefined ? '' : ` --config ${shellWord(configFile)}`
   return `platform data restore ${path === undefined ? 'FILE' : shellWord(path)}${option}`
@@ -43,6 +43,6 @@ export function restoreRemedy({ configFile, ...places }: Places): string {
   const directory = join(places.dataDir, 'backups')
   const [newest] = files
   const command = restoreCommand(newest?.path, configFile)
-  if (newest) return `${command} (the newest of ${counted(files.length, 'file')} in ${directory})`
+  if (newest) return `${command} (the newest of ${formatCount(files.length, 'file')} in ${directory})`
   return `${command} (there is no file in ${directory}: use a copy of one, or that of the nightly backup, which "platform backup restore --latest --into DIRECTORY" fetches)`
 }

@@ -39,8 +39,8 @@ export async function migrateDatabaseFile(
     const { applied, pending } = await schemaStatus(store, { migrations })
     return applied.length > 0 && pending.length > 0
   }
-  const isCopied = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())
-  const backup = isCopied ? await copyOnce(store, { path: database.path, clock, isPending }) : undefined
+  const needsCopy = database.kind === 'sqlite' && backupBeforeMigration && (await isPending())
+  const backup = needsCopy ? await copyOnce(store, { path: database.path, clock, isPending }) : undefined
   const steps = await migrate(store, clock, migrations)
   if (database.kind === 'sqlite') {
     await rm(markOf(database.path), { force: true })
@@ -70,10 +70,13 @@ async function copyOnce(store: Store, parts: CopyParts): Promise<string | undefi
 }
 
 const copyOf = (path: string) => `${path}.before-migration`
-/** What the file was when the copy was made; there until a process serves the database. */
+/** A file with the state of the database at the time of the copy; it exists until a process serves the database. */
 const markOf = (path: string) => `${path}.migrating`
 
-/** What was committed and is not in the file yet is in its log, which a process that is stopped in order empties. */
+/**
+ * Whether nobody has written since the mark. A commit that is not in the file yet is in its write-ahead log, which a
+ * process empties when it stops in order.
+ */
 async function isUnchanged(path: string): Promise<boolean> {
   const mark = await readFile(markOf(path), 'utf8').catch(() => undefined)
   return mark === (await stateOf(path)) && (await sizeOf(`${path}-wal`)) === 0
@@ -89,7 +92,7 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0
 }
 
-/** The copy of an earlier migration is replaced. */
+/** Makes a copy, in place of that of an earlier migration. */
 async function copyBefore(store: Store, { path, clock, isPending }: CopyParts): Promise<string | undefined> {
   await removeCopies(path, clock.now() - MINUTE)
   await requireSpace(store, dirname(path))
@@ -109,7 +112,7 @@ async function copyBefore(store: Store, { path, clock, isPending }: CopyParts): 
   }
 }
 
-/** Those that processes have left that were killed meanwhile; one that is being made changes all the time. */
+/** Removes copies of processes that were killed meanwhile. A copy that is still being made changes all the time. */
 async function removeCopies(path: string, unchangedSince: number): Promise<void> {
   for await (const copy of glob(`${copyOf(path)}.*`)) {
     const { mtimeMs = 0 } = (await stat(copy).catch(() => undefined)) ?? {}

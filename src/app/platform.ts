@@ -156,7 +156,7 @@ async function createFirstAdmin({ domains, onFirstAdmin }: ModuleContext): Promi
   if (admin) onFirstAdmin(admin)
 }
 
-// Each connection needs one, and so does each file of the database and each thread that reads it.
+// Each connection needs an open file, and so does each file of the database and each thread that reads it.
 const FEWEST = 1_024
 
 /** What to say of a process that may open few files; Node.js ends the connections beyond them without a word. */

@@ -16,7 +16,7 @@ export function alertRobot({ alerts: { robot } }: Config): RobotWebhook | undefi
   return url && kind ? new RobotWebhook({ url, kind, secret, chatId }) : undefined
 }
 
-/** By the name of each receiver a code of where and how it is told, which tells nobody what that is. */
+/** For each receiver, by its name, a hash of its address and settings, which does not reveal them. */
 export type ReceiverCodes = Readonly<Record<string, string>>
 
 const CODE_LENGTH = 16

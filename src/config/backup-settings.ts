@@ -17,7 +17,7 @@ import { setting } from './setting.ts'
 import { choice, duration, integerWithin, path, trueOrFalse } from './value-types.ts'
 import { systemTimeZone } from './system-time-zone.ts'
 
-/** In their order. */
+/** The steps, in their order. */
 const CLEANING_STEPS = ['packages', 'journal', 'tmp', 'media', 'containers', 'page-cache'] as const
 
 /** A member of `remote_keep`, whose variable may be the whole table. */

@@ -115,7 +115,7 @@ export function templateKey({ alert, part }: Pick<TemplateText, 'alert' | 'part'
   return `backup.templates."${alert}".${part}`
 }
 
-/** By the name of the alert; of two texts for the same place the later one counts. */
+/** Collects the texts by the name of the alert; of two texts for the same place the later one counts. */
 export function groupTemplates(texts: readonly TemplateText[]): AlertTemplates {
   const templates: Record<string, AlertTemplate> = {}
   for (const { alert, part, text } of texts) templates[alert] = { ...templates[alert], [part]: text }

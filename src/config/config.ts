@@ -123,17 +123,17 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   return deepFreeze({
     config: config as Config,
     file: file.path,
-    settings: [...settings, ...effective(texts), ...commands, ...channels, ...receivers, ...routes],
+    settings: [...settings, ...templateSettings(texts), ...commands, ...channels, ...receivers, ...routes],
   })
 }
 
 /** Each text that is in effect: those of the environment come last, and beat those of the file. */
-function effective(texts: readonly TemplateText[]): EffectiveSetting[] {
+function templateSettings(texts: readonly TemplateText[]): EffectiveSetting[] {
   const byKey = new Map(texts.map((each) => [templateKey(each), each]))
   return [...byKey].map(([key, { text, source }]) => ({ key, text: JSON.stringify(text), source }))
 }
 
-/** Every setting in effect with its secrets: only for what keeps no more than a code of them. */
+/** Every setting in effect, with its secrets: only for callers that keep nothing but a hash of them. */
 export function settingsWithSecrets({
   config,
   settings,

@@ -20,7 +20,7 @@ export interface PaymentChannelConfig {
   readonly secretsFile: string
   /** Empty: that of the kind. */
   readonly apiUrl: string
-  /** Its place, for people. */
+  /** Where it is configured, in words. */
   readonly source: string
 }
 

@@ -32,7 +32,7 @@ export interface ReceiverConfig {
   /** For `mail`. */
   readonly from: string | undefined
   readonly to: readonly string[] | undefined
-  /** Its place, for people. */
+  /** Where it is configured, in words. */
   readonly source: string
 }
 
@@ -47,7 +47,7 @@ type MatchedKey = (typeof MATCHED_KEYS)[number]
 
 /** A table `[[alerts.routes]]`. */
 export interface RouteConfig {
-  /** Its own, else its number, counted from 1. */
+  /** The configured name; without one the number of the route, counted from 1. */
   readonly name: string | number
   readonly match: Readonly<Partial<Record<MatchedKey, string>>>
   readonly minSeverity?: FiringSeverity
@@ -57,9 +57,9 @@ export interface RouteConfig {
   readonly escalate: readonly { readonly afterMs: number; readonly receivers: readonly string[] }[]
   readonly hours?: HoursConfig
   readonly continue: boolean
-  /** Its place, for people. */
+  /** Where it is configured, in words. */
   readonly source: string
-  /** Where it names receivers. */
+  /** The keys in which it names receivers. */
   readonly mentions: readonly Mention[]
 }
 

@@ -50,16 +50,22 @@ const LOOPBACK = cidrList.parse('127.0.0.0/8,::1/128', '') ?? []
 
 /** How long a token may be valid, because a stolen one works as long. */
 export const tokenLifetime = duration({ minimum: SECOND, maximum: 30 * DAY })
-/** The same of an API token, which can be revoked alone. */
+/** How long an API token may be valid; longer, because it can be revoked alone. */
 export const apiTokenLifetime = duration({ minimum: SECOND, maximum: 366 * DAY })
 
-/** Without `auth.oidc.allow_insecure_endpoints` the metadata of the provider is read over https, and not from this machine. */
+/**
+ * Unless `auth.oidc.allow_insecure_endpoints` is true, the metadata of the provider is read over https, and not from a
+ * loopback address while the issuer is elsewhere.
+ */
 function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {
   if (valueOf('auth.oidc.allow_insecure_endpoints') === true) return undefined
   const [address, issuer] = [value, valueOf('auth.oidc.issuer') ?? value].map((each) => new URL(String(each)))
-  const isMoved = isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
-  if (address?.protocol === 'https:' && !isMoved) return undefined
-  const expected = isMoved ? 'no loopback address while the issuer has another one' : 'an https:// address'
+  const isLoopbackForRemoteIssuer =
+    isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
+  if (address?.protocol === 'https:' && !isLoopbackForRemoteIssuer) return undefined
+  const expected = isLoopbackForRemoteIssuer
+    ? 'no loopback address while the issuer has another one'
+    : 'an https:// address'
   return `${expected}, unless auth.oidc.allow_insecure_endpoints is true`
 }
 
@@ -468,5 +474,5 @@ const SETTINGS = {
 export type Settings = typeof SETTINGS
 export type SettingKey = keyof Settings
 
-/** The same without the types of the values, for code that treats all settings alike. */
+/** The settings without the types of their values, for code that treats all settings alike. */
 export const SETTING_TABLE: SettingTable = SETTINGS

@@ -39,7 +39,7 @@ export function readOrCreateJwtSecret(dataDir: string): Secret {
   return withSecretFile(dataDir, (path) => readSecret(path) ?? createSecret(path))
 }
 
-/** As {@link readOrCreateJwtSecret}, but undefined where no key was generated yet. */
+/** Reads the key of {@link readOrCreateJwtSecret}; undefined if none was generated yet. */
 export function readJwtSecret(dataDir: string): Secret | undefined {
   return withSecretFile(dataDir, readSecret)
 }
@@ -63,7 +63,7 @@ export function readMirrorToken(path: string): Secret {
 export function keepIdentityKey(dataDir: string, key: Buffer): void {
   const path = join(dataDir, 'identity-key')
   const text = `${key.toString('base64url')}\n`
-  if (ignoring('ENOENT', () => readFileSync(path, 'utf8')) === text) return
+  if (ignoreCode('ENOENT', () => readFileSync(path, 'utf8')) === text) return
   replacePrivate(path, text)
 }
 
@@ -78,7 +78,7 @@ export function readAuditKeys(dataDir: string): [Buffer, ...Buffer[]] | undefine
   throw unusableFile(path, AUDIT_KEY, 'one key in each line, as the platform has written it', 'another text')
 }
 
-/** As {@link readAuditKeys}; makes the first key in `{dataDir}/audit-key`, mode 600. */
+/** Reads the keys of {@link readAuditKeys}; makes the first key in `{dataDir}/audit-key`, mode 600. */
 export function readOrCreateAuditKeys(dataDir: string): [Buffer, ...Buffer[]] {
   const keys = readAuditKeys(dataDir)
   if (keys) return keys
@@ -98,13 +98,13 @@ export function rotateAuditKey(dataDir: string): void {
 
 /** The newest seal of the audit trail, as text; undefined before the first one. */
 export function readAuditSeal(dataDir: string): string | undefined {
-  return ignoring('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
+  return ignoreCode('ENOENT', () => readFileSync(join(dataDir, AUDIT_SEAL), 'utf8'))?.trim()
 }
 
-/** Undefined removes it: a restored database does not contain what it stands for. */
+/** Stores the seal; undefined removes it, because a restored database does not contain the sealed entries. */
 export function keepAuditSeal(dataDir: string, seal: string | undefined): void {
   const path = join(dataDir, AUDIT_SEAL)
-  if (seal === undefined) ignoring('ENOENT', () => unlinkSync(path))
+  if (seal === undefined) ignoreCode('ENOENT', () => unlinkSync(path))
   else replacePrivate(path, `${seal}\n`)
 }
 
@@ -126,7 +126,7 @@ function withSecretFile<T>(dataDir: string, use: (path: string) => T): T {
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
-    throw unusable(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
+    throw unusableError(path, code === 'EACCES' ? readableFile(dataDir) : USABLE, code)
   }
 }
 
@@ -139,12 +139,12 @@ function readableFile(dataDir: string): string {
   return `a file that the user ${user} can read (run as root: ${command}; or run this as the owner of the file)`
 }
 
-function unusable(path: string, expected: string, got: string) {
+function unusableError(path: string, expected: string, got: string) {
   return unusableFile(path, JWT_SECRET, expected, got)
 }
 
 function readSecret(path: string): Secret | undefined {
-  const file = ignoring('ENOENT', () => openSync(path, 'r'))
+  const file = ignoreCode('ENOENT', () => openSync(path, 'r'))
   if (file === undefined) return undefined
   try {
     requirePrivate(path, JWT_SECRET, fstatSync(file))
@@ -152,7 +152,7 @@ function readSecret(path: string): Secret | undefined {
     const secret = signingKey.parse(text, '')
     if (secret) return secret
     const expected = `${signingKey.expected}; put your copy back, or remove it and run "platform db migrate --new" to have another one generated`
-    throw unusable(path, expected, `${Buffer.byteLength(text)} bytes`)
+    throw unusableError(path, expected, `${Buffer.byteLength(text)} bytes`)
   } finally {
     closeSync(file)
   }
@@ -163,7 +163,7 @@ function createSecret(path: string): Secret {
   createPrivate(path, generatedLine())
   const secret = readSecret(path)
   if (secret) return secret
-  throw unusable(path, 'a file, or a free name', 'a link to nothing')
+  throw unusableError(path, 'a file, or a free name', 'a link to nothing')
 }
 
 /** Makes a file of mode 600, unless another process was first. */
@@ -175,7 +175,7 @@ function createPrivate(path: string, text: string): void {
     chmodSync(temporary, 0o600) // the umask may have taken the owner's permissions
     giveToOwnerOf(directory, temporary)
     // Unlike a rename, a link fails when another process was first; then the key of that process counts.
-    ignoring('EEXIST', () => linkSync(temporary, path))
+    ignoreCode('EEXIST', () => linkSync(temporary, path))
   } finally {
     unlinkSync(temporary)
   }
@@ -193,7 +193,7 @@ function temporaryOf(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
-function ignoring<T>(code: string, call: () => T): T | undefined {
+function ignoreCode<T>(code: string, call: () => T): T | undefined {
   try {
     return call()
   } catch (error) {

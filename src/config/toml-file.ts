@@ -47,14 +47,14 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
   const source = `file ${shownAs}`
   try {
     const { size } = statSync(path)
-    if (size > LARGEST_BYTES) return unusable(source, 'at most 64 KiB of TOML', `${size} bytes`)
+    if (size > LARGEST_BYTES) return unusableFile(source, 'at most 64 KiB of TOML', `${size} bytes`)
     return parseToml(readFileSync(path), source)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent'
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusable(source, 'text in UTF-8')
-    if (code === 'EACCES') return unusable(source, readableFor(path), code)
-    if (typeof code === 'string') return unusable(source, 'a readable file', code)
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusableFile(source, 'text in UTF-8')
+    if (code === 'EACCES') return unusableFile(source, readableFor(path), code)
+    if (typeof code === 'string') return unusableFile(source, 'a readable file', code)
     throw error
   }
 }
@@ -71,7 +71,7 @@ function readableFor(path: string): string {
   return `a file that the user ${user} can read (run as root: chgrp ${group} ${name} && chmod g+r ${name}; the directories above it must be accessible, too)`
 }
 
-function unusable(source: string, expected: string, got?: string): TomlFile {
+function unusableFile(source: string, expected: string, got?: string): TomlFile {
   return {
     values: new Map(),
     commands: [],
@@ -91,7 +91,7 @@ function parseToml(bytes: Uint8Array, source: string): TomlFile {
     if (!(error instanceof TomlError)) throw error
     // Only the first line: after it the parser shows an excerpt of the file, which may hold a secret.
     const reason = error.message.split('\n', 1)[0]?.replace('Invalid TOML document: ', '')
-    return unusable(`${source}:${error.line}`, `valid TOML (column ${error.column}: ${reason})`)
+    return unusableFile(`${source}:${error.line}`, `valid TOML (column ${error.column}: ${reason})`)
   }
 }
 
@@ -149,7 +149,7 @@ function isReceiver(path: KeyPath): path is readonly [string, string] {
   return path.length === 2 && path[0] === 'receivers'
 }
 
-/** Everything in a document but the tables that hold settings. */
+/** The keys of a document with their values; a table of settings is replaced by its keys. */
 function entriesOf(table: object, outer: KeyPath): (readonly [path: KeyPath, value: unknown])[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = [...outer, name]

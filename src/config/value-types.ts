@@ -80,7 +80,7 @@ interface Range {
   readonly maximum: number
 }
 
-function within({ minimum, maximum }: Range, value: number | undefined): number | undefined {
+function inRange({ minimum, maximum }: Range, value: number | undefined): number | undefined {
   return value !== undefined && value >= minimum && value <= maximum ? value : undefined
 }
 
@@ -89,7 +89,7 @@ export function integerWithin(range: Range): ValueType<number> {
     name: 'integer',
     expected: `an integer from ${range.minimum} to ${range.maximum}`,
     toml: 'number',
-    parse: (text) => (/^\d{1,15}$/.test(text) ? within(range, Number(text)) : undefined),
+    parse: (text) => (/^\d{1,15}$/.test(text) ? inRange(range, Number(text)) : undefined),
   })
 }
 
@@ -99,7 +99,7 @@ export function duration(range: Range): ValueType<number> & { readonly unit: 'Ms
   const type = valueType({
     name: 'duration',
     expected: `a duration such as 30s, 15m, 2h or 7d, from ${shortest} to ${longest}`,
-    parse: (text) => within(range, parseDuration(text)),
+    parse: (text) => inRange(range, parseDuration(text)),
     format: formatDuration,
   })
   return { ...type, unit: 'Ms' }

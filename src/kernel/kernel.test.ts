@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { systemClock } from './clock.ts'
-import { alignColumns, counted } from './text.ts'
+import { alignColumns, formatCount } from './text.ts'
 import { hasRole, type Identity, knownRoles } from './identity.ts'
 import { newId } from './ids.ts'
 import { NEWEST_FIRST, pageOf } from './page.ts'
@@ -64,7 +64,7 @@ test('a wait of the system clock ends after its time, or as soon as its signal i
 
 test('a counted noun is singular for one only', () => {
   assert.deepEqual(
-    [0, 1, 2].map((count) => counted(count, 'order')),
+    [0, 1, 2].map((count) => formatCount(count, 'order')),
     ['0 orders', '1 order', '2 orders'],
   )
 })

@@ -1,5 +1,5 @@
 /** A number and its noun, whose plural ends in `s`: `1 order`, `2 orders`. */
-export function counted(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

@@ -18,7 +18,7 @@ export interface Authenticator {
 /** What a verified token says, and nothing about its user as the user is now; times are epoch milliseconds. */
 export interface TokenClaims {
   readonly userId: string
-  /** As the token names them; a name that is no role of the platform may be among them. */
+  /** The roles in the token; some may not be roles of the platform. */
   readonly roles: readonly string[]
   /** Undefined in a token that another program signed with the same secret. */
   readonly generation: number | undefined

@@ -32,7 +32,7 @@ export interface ChannelMessage {
   readonly links?: readonly MessageLink[]
   /** Left out of a message that is not about alerts. */
   readonly about?: MessageAbout
-  /** Those who have not got it with the others, by `missed` of that attempt. Left out for everybody. */
+  /** The recipients that have not received it yet (`missed` of the attempt before). Left out: all. */
   readonly recipients?: readonly string[]
 }
 

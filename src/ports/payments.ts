@@ -15,10 +15,10 @@ export interface PaymentChannel {
   /** Its name in the configuration, such as `wechat`. */
   readonly name: string
   readonly kind: ChannelKind
-  /** Whether the provider can be asked by our number; otherwise only the answer of `create` says how it can. */
+  /** Whether a payment can be queried by our number; otherwise only by the id in the response of `create`. */
   readonly isKnownByNumber: boolean
-  /** Why the provider takes no payment of this amount; undefined if it takes it. */
-  refusedAmount(cents: number): string | undefined
+  /** Why the provider refuses a payment of this amount; undefined if it accepts it. */
+  amountRefusal(cents: number): string | undefined
   /** The exact parameters of a call of `create`, as text to keep: each repetition sends the same bytes. */
   parametersOf(payment: NewPayment): string
   /** May be repeated with the same number and parameters: the provider makes one payment. */
@@ -83,7 +83,10 @@ export interface PaymentAction {
   readonly expiresAt: number
 }
 
-/** A payment as the provider sees it. `unknown`: the provider has none of this number, which may still be paid. */
+/**
+ * A payment as the provider sees it. `unknown`: the provider has no payment of this number yet; it may still come into
+ * being and be paid.
+ */
 export interface ProviderPayment {
   readonly status: 'open' | 'paid' | 'closed' | 'failed' | 'unknown'
   readonly providerId: string | undefined
@@ -150,7 +153,7 @@ export interface BillRow {
   readonly amountCents: number
 }
 
-/** The callback is not of the provider, or too old. Nothing of it was read. */
+/** Thrown for a callback that does not come from the provider, or is too old. Nothing of it was read. */
 export class BadSignature extends Error {
   override readonly name = 'BadSignature'
 }

@@ -106,15 +106,15 @@ export function readsAside({ capabilities, read, readAside }: Store): Reads {
   }
 }
 
-// In rows, as in ReadGate, but a change costs more than a read: after so much work, some milliseconds, a transaction goes on
-// in the next turn of the event loop.
+// After work on this many rows, some milliseconds, a transaction continues in the next turn of the event loop. ReadGate allows
+// more rows, because a change costs more than a read.
 const TURN_LIMIT = 250
 
 /** Counts the work of one transaction in this turn of the event loop. */
 export class TurnCost {
   #cost = 0
 
-  /** Adds to it; the promise resolves in the next turn when it is enough for this one. */
+  /** Counts work; when it is enough for this turn, returns a promise that resolves in the next one. */
   spend(rows: number): Promise<void> | undefined {
     this.#cost += rows
     if (this.#cost < TURN_LIMIT) return undefined

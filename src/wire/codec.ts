@@ -48,7 +48,7 @@ interface FieldWriter {
   readonly write: WriteValue
 }
 
-/** Made as code: a loop over the fields, which reads members by names that vary, takes half as long again. */
+/** The function is generated code: a loop that reads members by changing names takes half as long again. */
 function compileEncoder(fields: readonly FieldWriter[]): Encode<unknown> {
   const lines = fields.flatMap(({ name, read }, index) => {
     const [first, next] = ['{', ','].map((separator) =>
@@ -84,12 +84,12 @@ function writeField(value: unknown, write: WriteValue): string {
 function writerOf(property: unknown): WriteValue {
   const { format, items, type } = property as { format?: string; items?: unknown; type?: unknown }
   if (format === 'date-time') return writeTime
-  if (isObject(property)) return nullable(encoderOf(property) as WriteValue)
-  if (type === 'array' && items !== undefined) return nullable(arrayWriter(writerOf(items)))
+  if (isObject(property)) return writeNullable(encoderOf(property) as WriteValue)
+  if (type === 'array' && items !== undefined) return writeNullable(arrayWriter(writerOf(items)))
   return writeJson
 }
 
-function nullable(write: WriteValue): WriteValue {
+function writeNullable(write: WriteValue): WriteValue {
   return (value) => (value === null ? 'null' : write(value))
 }
 
@@ -119,7 +119,7 @@ export function decoderOf<T>(schema: TObject): (body: unknown) => T {
   return (body) => read(body, '') as T
 }
 
-/** `path` is that of the value in the body: `items.0.title`. */
+/** `path` is the place of the value in the body, such as `items.0.title`. */
 type ReadValue = (value: unknown, path: string) => unknown
 
 function objectReader(schema: TObject): ReadValue {

@@ -48,7 +48,7 @@ export interface DocumentFacts {
 /** What a domain contributes to a process. */
 export interface DomainParts {
   readonly routes: readonly Route[]
-  /** By the module that runs them. */
+  /** The jobs, by the module that runs them. */
   readonly jobs: Readonly<Partial<Record<'api' | 'gateway' | 'worker', readonly Job[]>>>
   /** By the modules that run them from their start to their stop; a process starts each once. */
   readonly runners?: Readonly<Partial<Record<'api' | 'worker', readonly ModuleRunner[]>>>

@@ -7,8 +7,8 @@ const OWN_TAG = /^(?:W\/)?"(\d{1,15})"$/
 
 /**
  * The versions that an `If-Match` header names (RFC 9110, section 13.1.1), or undefined when any will do (`*`, or no
- * header). A tag that is none of ours names version 0, which nothing has. A weak one counts as ours: a proxy that compresses
- * an answer makes its tag weak, and a version names the same object in every encoding.
+ * header). A foreign tag becomes version 0, which no object has. A weak tag counts: a proxy that compresses a response
+ * makes its tag weak, and a version names the same object in every encoding.
  */
 export function parseIfMatch(header: string | undefined): readonly number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined

@@ -19,7 +19,7 @@ export class FileContent {
   readonly path: string
   readonly name: string
   readonly sizeBytes: number
-  /** In quotes, as in `ETag`. */
+  /** The entity tag in quotes, as in `ETag`. */
   readonly entityTag: string
   readonly missing: () => AppError
 

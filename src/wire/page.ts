@@ -8,7 +8,7 @@ import { Fields, GivenTime, Nullable } from './schemas.ts'
 // docs/specification.md, HTTP API
 const DEFAULT_LIMIT = 100
 const MAXIMUM_LIMIT = 1_000
-// A sort key of 100 characters and some numbers.
+// A cursor contains a sort key of up to 100 characters, and some numbers.
 const MAXIMUM_CURSOR = 1_024
 
 /** The query of a list whose items have no time. */
@@ -49,14 +49,14 @@ export function PageOf<T extends TSchema>(item: T) {
   })
 }
 
-const PageQuerySchema = Fields(TimedPageQuery)
+const TimedPageQuerySchema = Fields(TimedPageQuery)
 
 /**
  * The page that a query asks for; a list with several orders passes the chosen one. Throws `validation_failed` for a
  * cursor that is not of this order, and for a time that does not exist.
  */
 export function parsePage<Name extends string = 'seq'>(
-  { limit = DEFAULT_LIMIT, cursor, created_from, created_to }: Static<typeof PageQuerySchema>,
+  { limit = DEFAULT_LIMIT, cursor, created_from, created_to }: Static<typeof TimedPageQuerySchema>,
   order?: PageOrder<Name>,
 ): PageRequest<Name> {
   return {

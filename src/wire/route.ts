@@ -142,7 +142,7 @@ export interface ChangeRoute<P extends TSchema, Q extends TSchema, B extends TSc
 > {
   /** Runs before the transaction: for slow work without database rows, such as hashing a password. */
   readonly prepare?: (request: RouteRequest<Static<P>, Static<Q>, Static<B>>) => Promise<T> | T
-  /** Left out where the operation is not recorded in the audit trail. */
+  /** Left out where the audit trail does not record the operation. */
   readonly audit?: AuditRule<P, Q, B>
   /** The rows that let `change` share a transaction with other writes; left out, it has one for itself. */
   readonly touches?: (

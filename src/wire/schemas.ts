@@ -66,16 +66,16 @@ export function GivenTime(description = 'RFC 3339 with any offset.') {
   })
 }
 
-/** The fault of a text that does not match, where the pattern explains it to nobody. No document shows this member. */
+/** The error code for a text that does not match, for patterns that people cannot read. The OpenAPI document leaves it out. */
 export interface PatternFault {
   readonly patternFault: readonly [code: FaultCode, values?: ErrorValues]
 }
 
 /**
- * A pattern that the server checks with the flag `u` of ECMAScript, and the one in the document, which matches the same texts
- * without that flag and in RE2, or some more.
+ * A pattern that the server checks with the flag `u` of ECMAScript, and the one that the OpenAPI document shows. Clients use
+ * the second without that flag, or in RE2: there it matches every text that the first matches, and maybe more.
  */
-export function checked(
+export function checkedPattern(
   pattern: string,
   documentedPattern: string,
   ...patternFault: PatternFault['patternFault']
@@ -84,7 +84,7 @@ export function checked(
 }
 
 // NUL cannot be stored by PostgreSQL, and half a surrogate pair is not text.
-const TEXT = checked('^[^\\u0000\\uD800-\\uDFFF]*$', '^[^\\x00]*$', 'not_text')
+const TEXT = checkedPattern('^[^\\u0000\\uD800-\\uDFFF]*$', '^[^\\x00]*$', 'not_text')
 
 /** Free text for people. */
 export function Text(options: {
@@ -116,7 +116,10 @@ export function PathName(
 ) {
   const name = `[${characters}]{1,${maxLength}}$`
   const values = { maximum: maxLength, characters: characters.match(/\w-\w|./g) ?? [] }
-  return Type.String({ ...checked(`^(?!\\.{1,2}$)${name}`, `^${name}`, 'not_an_id', values), ...options })
+  return Type.String({
+    ...checkedPattern(`^(?!\\.{1,2}$)${name}`, `^${name}`, 'not_an_id', values),
+    ...options,
+  })
 }
 
 /** An id made by the platform. Any text of that length is looked up, so that an unknown one is 404. */

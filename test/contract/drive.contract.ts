@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { Drive } from '../../programs/backup/drive/port.ts'
-import { readFile, writeFile } from '../../programs/backup/drive/small-files.ts'
+import { readFile, writeFile, verifyUpload } from '../../programs/backup/drive/stored-files.ts'
 import { bytesSource } from '../../programs/backup/drive/sources.ts'
-import { verifyUpload } from '../../programs/backup/drive/verify.ts'
 import { readAll } from '../support/drive-world.ts'
 
 export interface DriveUnderTest extends AsyncDisposable {

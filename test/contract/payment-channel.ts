@@ -42,7 +42,7 @@ const currenciesOf = (kind: ChannelKind) =>
 
 function leastCents(channel: PaymentChannel): number {
   let cents = 1
-  while (channel.refusedAmount(cents) !== undefined) cents++
+  while (channel.amountRefusal(cents) !== undefined) cents++
   return cents
 }
 
@@ -341,7 +341,7 @@ export function describePaymentChannelContract(
         const number = NUMBER.slice(0, -4) + String(index).padStart(4, '0')
         const least = leastCents(channel)
         const payment = newPayment(w, { number, currency, amountCents: least })
-        assert.match(channel.refusedAmount(least - 1) ?? '', /at least|0\.01/, currency)
+        assert.match(channel.amountRefusal(least - 1) ?? '', /at least|0\.01/, currency)
         // What is taken here is not too little there.
         await w.channel.create(number, channel.parametersOf(payment))
       }

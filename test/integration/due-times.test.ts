@@ -5,7 +5,7 @@ import { localTime } from '../../programs/backup/night/local-time.ts'
 import { dueForRetryLoop } from '../../programs/backup/night/schedule.ts'
 import { EMPTY_STATE } from '../../programs/backup/night/state.ts'
 import { afterAttempt, allowedBy } from '../../src/domains/alerts/notifications/health.ts'
-import { judgeTime, withFarTimesDue } from '../../src/domains/alerts/judgement.ts'
+import { applyTime, withFarTimesDue } from '../../src/domains/alerts/transitions.ts'
 import type { Alert } from '../../src/domains/alerts/model.ts'
 import { LEASE_MS, LeaseWatch } from '../../src/domains/commands/lease-watch.ts'
 import { isBackupDue } from '../../src/domains/data-backups/model.ts'
@@ -14,7 +14,7 @@ import { createLoginThrottle } from '../../src/domains/users/login-throttle.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { CLOCK_DIFFERENCE_MS, DAY, HOUR, MINUTE, SECOND } from '../../src/kernel/time.ts'
 import { TokenBucket } from '../../src/kernel/waiting.ts'
-import { alertAfter } from '../support/alert-judgements.ts'
+import { alertAfter } from '../support/alert-transitions.ts'
 import { defineColumns, text } from '../../src/store/columns.ts'
 import { createLease } from '../../src/store/work/lease.ts'
 import { WORK_COLUMNS, WorkQueue } from '../../src/store/work/work-queue.ts'
@@ -38,7 +38,7 @@ function alertWith(pauseMs: number, changes: (until: number) => Partial<Alert>):
     pauseMs,
     begin(clock) {
       const alert = { ...alertAfter('ERROR'), ...changes(clock.now() + pauseMs) }
-      return () => judgeTime(withFarTimesDue(alert, clock.now(), ACKNOWLEDGE_FOR_MS), clock.now()).length > 0
+      return () => applyTime(withFarTimesDue(alert, clock.now(), ACKNOWLEDGE_FOR_MS), clock.now()).length > 0
     },
   }
 }

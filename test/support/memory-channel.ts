@@ -48,7 +48,7 @@ export class MemoryChannel implements PaymentChannel {
     this.name = name
   }
 
-  refusedAmount(cents: number): string | undefined {
+  amountRefusal(cents: number): string | undefined {
     return cents > COUNTLESS ? 'it is too much' : undefined
   }
 

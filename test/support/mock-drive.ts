@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readMockDriveConfig, type MockDriveEnvironment } from '../../programs/mock-drive/env.ts'
-import { proofRange } from '../../programs/mock-drive/proof.ts'
+import { proofRange } from '../../programs/mock-drive/endpoints/create.ts'
 import { startMockDrive } from '../../programs/mock-drive/index.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { fakeClock } from './clock.ts'

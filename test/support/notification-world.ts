@@ -2,7 +2,7 @@ import { HOUR } from '../../src/kernel/time.ts'
 import { CompiledQuery } from 'kysely'
 import { Alerts, type Report, createSuppressions } from '../../src/domains/alerts/index.ts'
 import { Notifier, type Suppressions } from '../../src/domains/alerts/notifications/notifier.ts'
-import { singleRouting, type Routing } from '../../src/domains/alerts/notifications/routing.ts'
+import { defaultRoute, type Routing } from '../../src/domains/alerts/notifications/routing.ts'
 import { NotificationSender, SEND_EVERY_MS } from '../../src/domains/alerts/notifications/sender.ts'
 import { Silences } from '../../src/domains/alerts/silences/service.ts'
 import { RobotWebhook } from '../../src/infra/robots/robot-webhook.ts'
@@ -46,7 +46,7 @@ const CHANNEL = 'robot'
 export async function notificationWorld(dialect: DialectName, options: NotificationWorldOptions = {}) {
   const {
     kind = 'generic',
-    routing = singleRouting(CHANNEL, 3),
+    routing = { receivers: [CHANNEL], routes: [defaultRoute([CHANNEL], 3)], isDamping: false },
     metrics = noMetrics,
     logger = silentLogger,
     declared = anyAlerts,

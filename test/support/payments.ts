@@ -1,6 +1,6 @@
 import { type Payment, Payments, type Reconciliation } from '../../src/domains/payments/index.ts'
 import { Reconciliations } from '../../src/domains/payments/reconciliation/service.ts'
-import { paymentQueue, refundQueue, setPaymentDue, setRefundDueAt } from '../../src/domains/payments/store.ts'
+import { paymentQueue, refundQueue, setRefundDueAt } from '../../src/domains/payments/store.ts'
 import { reconciliationQueue } from '../../src/domains/payments/reconciliation/store.ts'
 import { Orders } from '../../src/domains/orders/index.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -120,11 +120,11 @@ export function paymentProcess(parts: ProcessParts) {
     /** What the runner does with payments that are due now. */
     async runDue() {
       for (const payment of await store.write((tx) => paymentQueue.claim(tx, claimOf()))) {
-        const step = await payments.askProvider(payment)
+        const outcome = await payments.askProvider(payment)
         await store.write(async (tx) => {
           await paymentQueue.release(tx, payment, { holder: 'test', dueAt: null })
-          await payments.applyStep(tx, payment.id, step, 'worker')
-          await setPaymentDue(tx, payment.id, await payments.dueAfter(tx, payment.id, payment.attempts))
+          await payments.states.applyOutcome(tx, payment.id, outcome, 'worker')
+          await payments.states.plan(tx, payment.id, payment.attempts)
         })
       }
     },

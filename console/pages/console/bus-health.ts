@@ -7,7 +7,7 @@ import { resourceOf } from './sources.ts'
 type Health = AnswerOf<'getHealth'>
 export type BusState = Health['checks']['bus']
 
-// The bus has no events. Whatever happens may be what it has not accepted, and it may go away while nothing happens.
+// The bus sends no events about itself, so its state is asked for regularly.
 const EVERY_MS = 15_000
 
 const healthResource = resourceOf('getHealth', '', () => ({}), {

@@ -16,7 +16,7 @@ const busWords = defineWords({
   },
 })
 
-/** What it means that the bus does not accept messages, while it does not. */
+/** Says what to expect while the bus accepts no messages. */
 export function BusNotice({ state }: { readonly state: BusState }) {
   const words = busWords()
   if (state === 'ok') return null

@@ -12,10 +12,10 @@ import { CONSOLE_PATH, pathOf } from './view.ts'
 const root = document.getElementById('page')
 if (!root) throw new Error('The document has no element with the id "page".')
 
-/** What a user sees, loaded beside the page of the sign-in. */
+/** The console of a signed-in user, loaded at the same time as the page for the sign-in. */
 const signedIn = signal<ComponentType | null>(null)
 void loadUntilThere(() => import('./signed-in.tsx')).then(({ SignedIn }) => (signedIn.value = SignedIn))
-// Most visits begin with it: it is loaded beside what leads to it.
+// Most visits begin with the overview: it is loaded at the same time as the rest.
 const FIRST_PATHS: readonly string[] = [CONSOLE_PATH, `${CONSOLE_PATH}/`, pathOf('overview')]
 if (FIRST_PATHS.includes(location.pathname)) void import('./overview/page.tsx').catch(() => {})
 
@@ -27,8 +27,8 @@ await takeSession()
 render(<App />, root)
 
 /**
- * The console: the sign-in page without a user, and the view that the address names with one. Another user begins with
- * nothing of the former one.
+ * Shows the sign-in page while nobody is signed in, else the view that the address names. The key makes a new view for each
+ * user, who sees nothing of the one before.
  */
 function App() {
   const user = session.bearer.value

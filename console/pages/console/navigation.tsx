@@ -9,7 +9,7 @@ import { writeLocal, readLocal } from '../../parts/preferences.ts'
 import { useResource } from '../../parts/resource/use-resource.ts'
 import { topBarWords } from '../../parts/top-bar-words.ts'
 import { useQuietReading } from '../../parts/use-quiet-reading.ts'
-import { decidable } from './executions/requests.ts'
+import { decidableRequests } from './executions/requests.ts'
 import { keptDraft } from './menus/kept-draft.ts'
 import { PAGE_GROUPS, type ConsolePage, type PageGroup } from './pages.ts'
 import { session } from './platform.ts'
@@ -33,10 +33,10 @@ const navigationWords = defineWords({
   },
 })
 
-/** What the entry of a page in the navigation says besides its title. */
+/** A mark at an entry of the navigation, such as a count. */
 interface NavigationMark {
   readonly text: string
-  /** In words. */
+  /** The mark in words, for a screen reader. */
   readonly label: string
 }
 
@@ -46,7 +46,7 @@ const EVERY_MS = 30_000
 /** The marks by the names of the pages. */
 function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   const words = navigationWords()
-  const requests = useResource(decidable, '')
+  const requests = useResource(decidableRequests, '')
   const mentioning = useResource(mentioningTickets, '')
   useQuietReading(requests, {
     isUnsettled: () => false,

@@ -3,10 +3,10 @@ import { TokenHandover } from '../../api/token-handover.ts'
 import { session } from './platform.ts'
 import { CONSOLE_PATH } from './view.ts'
 
-// A tab begins to load at once after a click, and after a look at the menu of the link.
+// A new tab loads at once after a click, or after its user has chosen from the menu of the link.
 const CLICK_MS = 10_000
 const MENU_MS = 60_000
-// For the other tab to ask after its sign-in with the provider.
+// The waiting tab asks for the session after the sign-in with the provider in this one.
 const SIGNED_IN_MS = 60_000
 const ANSWER_MS = 300
 

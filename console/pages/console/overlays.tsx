@@ -13,7 +13,7 @@ import { pathOf } from './view.ts'
 
 export interface OverlayProps {
   readonly overlay: 'palette' | 'keys' | 'tour'
-  /** Those that the user may open. */
+  /** The pages that the user may open. */
   readonly pages: readonly ConsolePage[]
   readonly onClose: () => void
 }

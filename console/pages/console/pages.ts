@@ -10,7 +10,7 @@ export type PageGroup = (typeof PAGE_GROUPS)[number]
 
 export interface ConsolePage {
   readonly name: PageName
-  /** Without one the page is above the groups. */
+  /** Left out: the page is above the groups. */
   readonly group?: PageGroup
   readonly icon: IconName
   /** The page exists for users who may call it. */

@@ -1,5 +1,5 @@
 import type { OperationName } from '../../api/operations.ts'
-import { isolated } from '../../i18n/isolated.ts'
+import { isolateText } from '../../i18n/isolate-text.ts'
 import type { Action } from '../../parts/actions/actions.ts'
 import { addressOf } from '../../parts/list/list-query.ts'
 import { reportFailure } from '../../parts/report-failure.ts'
@@ -13,12 +13,12 @@ import { shellWords } from './shell-words.ts'
 
 // docs/specification.md, Orders
 const ORDER_ID = /^[A-Za-z0-9._:-]{1,64}$/
-// A word without a digit is more likely meant as the name of something to do; the search of the orders takes every id.
+// A word without a digit more likely names an action than an id; the search of the orders takes every id.
 const DIGIT = /\d/
 // The ids of all other objects (RFC 9562).
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-// What has such an id; a session of the VPN cannot be read by its own.
+// The operations that read an object by such an id. There is none for a session of the VPN.
 const PAGES_BY_OPERATION = {
   getTicket: 'tickets',
   getAlert: 'alerts',
@@ -72,7 +72,11 @@ export function suggestCommands(text: string, route: (address: string) => void):
     const address = commandAddress(id)
     if (!address?.startsWith(`${pathOf('commands')}/`)) return []
     return [
-      { title: shellWords().runCommand(isolated(commandLabel(id))), keywords: id, run: () => route(address) },
+      {
+        title: shellWords().runCommand(isolateText(commandLabel(id))),
+        keywords: id,
+        run: () => route(address),
+      },
     ]
   })
   return matchActions(actions, text)
@@ -82,7 +86,7 @@ interface Searchable {
   readonly word: keyof ReturnType<typeof shellWords>['searchIn']
   readonly operation: OperationName
   readonly addressOf: (text: string) => string
-  readonly mayBe?: (text: string) => boolean
+  readonly appliesTo?: (text: string) => boolean
 }
 
 const SEARCHABLE: readonly Searchable[] = [
@@ -90,7 +94,7 @@ const SEARCHABLE: readonly Searchable[] = [
     word: 'orders',
     operation: 'listOrders',
     addressOf: (text) => addressOf(pathOf('orders'), { id_prefix: text }),
-    mayBe: (text) => ORDER_ID.test(text),
+    appliesTo: (text) => ORDER_ID.test(text),
   },
   {
     word: 'alerts',
@@ -111,10 +115,10 @@ const SHORTEST_SEARCH = 2
 export function suggestSearches(text: string, route: (address: string) => void): readonly Action[] {
   const { searchIn } = shellWords()
   if (text.length < SHORTEST_SEARCH || UUID.test(text)) return []
-  return SEARCHABLE.filter(({ operation, mayBe }) => session.may(operation) && (mayBe?.(text) ?? true)).map(
-    ({ word, addressOf: address }) => ({
-      title: searchIn[word](isolated(text)),
-      run: () => route(address(text)),
-    }),
-  )
+  return SEARCHABLE.filter(
+    ({ operation, appliesTo }) => session.may(operation) && (appliesTo?.(text) ?? true),
+  ).map(({ word, addressOf: address }) => ({
+    title: searchIn[word](isolateText(text)),
+    run: () => route(address(text)),
+  }))
 }

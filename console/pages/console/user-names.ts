@@ -43,7 +43,7 @@ export function userChoices(): readonly string[] {
   return chosenFrom(choices)
 }
 
-/** The same without the users who are disabled. */
+/** The ids of {@link userChoices} whose users are enabled. */
 export function enabledUserChoices(): readonly string[] {
   return chosenFrom(enabledChoices)
 }
@@ -55,12 +55,12 @@ function chosenFrom(all: ReadonlySignal<readonly string[]>): readonly string[] {
   return all.value
 }
 
-/** The same for a filter: without them the reader types an id. */
+/** The choices of a filter; empty for a user who may not list users, and types an id. */
 export function listedUsers(): readonly string[] {
   return session.may('listUsers') ? userChoices() : []
 }
 
-/** Once in a visit: users have no events. After a failure it is tried again. */
+/** Reads the users once in a visit: no event tells of their changes. After a failure the next call tries again. */
 async function readUsers(): Promise<void> {
   isReading = true
   const result = await call('listUsers', { query: { limit: MOST_USERS } })
@@ -85,7 +85,7 @@ function shortId(id: string): string {
 function askName(id: string): Signal<string> {
   const name = signal(shortId(id))
   names.set(id, name)
-  // Those of one drawing are read together.
+  // One call reads all names that are drawn together.
   if (asked.push(id) === 1) queueMicrotask(() => void readNames(asked.splice(0)))
   return name
 }
@@ -94,7 +94,7 @@ async function readNames(ids: readonly string[]): Promise<void> {
   for (let begin = 0; begin < ids.length; begin += MOST_NAMES) {
     const part = ids.slice(begin, begin + MOST_NAMES)
     const result = await call('listUserNames', { query: { ids: part.join(',') } })
-    // Asked again when they are drawn again.
+    // After a failure they are asked again when they are drawn again.
     if (!result.ok) for (const id of part) names.delete(id)
     else for (const { id, name } of result.value.items) setName(id, name)
   }

@@ -234,13 +234,13 @@ function TryIt({ api, operation, token }: TryItProps) {
 async function responseText(path: string, init: RequestInit): Promise<string> {
   try {
     const response = await fetch(path, { ...init, cache: 'no-store' })
-    return `${response.status}\n${indented(await response.text())}`
+    return `${response.status}\n${indentJson(await response.text())}`
   } catch {
     return 'The server cannot be reached.'
   }
 }
 
-function indented(text: string): string {
+function indentJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

@@ -21,16 +21,16 @@ export interface BuiltRequest {
 
 /** The request that these entries describe. */
 export function buildRequest(operation: Operation, { parameters, body, token }: Entries): BuiltRequest {
-  const given = (place: string) =>
+  const entriesIn = (place: string) =>
     (operation.parameters ?? [])
       .filter((parameter) => parameter.in === place)
       .map(({ name }) => [name, parameters[name] ?? ''] as const)
       .filter(([, value]) => value !== '')
-  const inPath = new Map(given('path'))
+  const inPath = new Map(entriesIn('path'))
   const path = operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
     encodeURIComponent(inPath.get(name) ?? ''),
   )
-  const query = new URLSearchParams(given('query').map(([name, value]) => [name, value])).toString()
+  const query = new URLSearchParams(entriesIn('query').map(([name, value]) => [name, value])).toString()
   return {
     path: query ? `${path}?${query}` : path,
     init: {
@@ -38,7 +38,7 @@ export function buildRequest(operation: Operation, { parameters, body, token }: 
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
         ...(operation.requestBody && { 'content-type': 'application/json' }),
-        ...Object.fromEntries(given('header')),
+        ...Object.fromEntries(entriesIn('header')),
       },
       ...(operation.requestBody && { body }),
     },

@@ -46,7 +46,7 @@ export function describeHealths(sessions: readonly JudgedSession[]): string {
   return parts.length > 0 ? consistsOf(some, list(parts)) : some
 }
 
-/** What stands beside a health: for a silent session, why it is taken for one. */
+/** The words for a health; for a silent session also how long it is silent, or that its gateway is away. */
 export function explainHealth({ health, silentMs }: JudgedSession): string {
   const { healths, gatewayAway } = tunnelWords()
   const { label } = healths[health]

@@ -82,7 +82,7 @@ interface RowHeights {
   readonly y: number
 }
 
-// Half of what the curve leaves of the line.
+// The label is in the middle of the level part of the line.
 const LABEL_BEFORE_MARK = 34
 
 function drawAddress(user: UserNode, session: JudgedSession, ys: RowHeights, origin: SlotOrigin): Drawing {
@@ -159,9 +159,9 @@ function belowHub({ frame, hubY, side }: Origin, y: number, end: number): string
   return `M${hub.x} ${start}V${round(y - BEND)}Q${hub.x} ${round(y)} ${at(BEND)} ${round(y)}H${at(end)}`
 }
 
-// What is left of the line beyond it carries the round-trip time.
+// The length of the curve; the rest of the line is level and carries the round-trip time.
 const CURVE = 28
-// As far as the largest mark reaches.
+// The radius of the largest mark.
 const MARK = 7
 
 /** From a user's box to an address: a curve, then a level part that has room for the round-trip time. */

@@ -13,7 +13,7 @@ export interface Frame {
   readonly addressWidth: number
   /** Whether the round-trip time finds room on the line to the address. */
   readonly hasRoomOnLine: boolean
-  /** For users drawn as clusters: how many stand beside each other, and how wide each is. */
+  /** How many clusters of users stand beside each other, and how wide each is. */
   readonly lanes: 1 | 2
   readonly laneWidth: number
 }
@@ -32,7 +32,7 @@ const WIDEST_SIDE = 520
 const BESIDE_HUB = { userAt: 112, hubWidth: 136, hubHeight: 60 }
 const BELOW_HUB = { hubX: 20, userAt: 26, hubWidth: 220, hubHeight: 52 }
 
-/** For a picture of this width, whose longest address has so many characters. */
+/** The frame of a picture of this width, whose longest address has so many characters. */
 export function frameFor(width: number, longestAddress: number): Frame {
   const addressWidth = clamp(longestAddress * CHARACTER_WIDTH, ADDRESS_WIDTH.least, ADDRESS_WIDTH.most)
   const reach = Math.min(width / 2, WIDEST_SIDE)

@@ -37,7 +37,7 @@ function isRoomy(graph: readonly GatewayNode[]): boolean {
   return graph.reduce((sum, { sessions }) => sum + sessions.length, 0) <= MOST_SESSIONS_ONE_BY_ONE
 }
 
-/** In characters: of the addresses, and of the names of devices below them. */
+/** The most characters that an address has, or the name of a device below it. */
 function longestAddress(graph: readonly GatewayNode[]): number {
   const sessions = graph.flatMap((gateway) => gateway.sessions)
   const lengths = sessions.map(({ virtualIp, device }) => Math.max(virtualIp.length, device?.length ?? 0))
@@ -51,10 +51,10 @@ function toBlocks(
 ): Block[] {
   const toBlock = (user: UserNode): Block => {
     if (everyone) return { kind: 'box', rows: shownAddresses(user).length, user }
-    // One row, as before it was opened: no one changes sides by that.
+    // A user whose addresses are shown counts as one row, as before, so that no user changes sides.
     return { kind: expanded.has(user.key) ? 'box' : 'cluster', rows: 1, user }
   }
-  // One user too many is drawn rather than replaced by a node of the same size.
+  // A node for a single further user would need the same room as that user.
   const most = users.length <= mostUsers + 1 ? users.length : mostUsers
   const others = users.slice(most)
   const blocks = users.slice(0, most).map(toBlock)

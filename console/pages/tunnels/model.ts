@@ -12,7 +12,7 @@ export type SignOutReason = 'ended' | 'refused'
 /** What the page knows and what its reader has chosen; the parts of the page read it and nothing else. */
 export interface TunnelsModel {
   readonly token: Signal<string | null>
-  /** Why the sign-in form is shown, when it is not the reader's own wish. */
+  /** Why the sign-in form is shown; null if the reader has asked for it. */
   readonly notice: Signal<SignOutReason | null>
   readonly news: Signal<PollNews<TunnelState> | null>
   /** The last that was answered. */

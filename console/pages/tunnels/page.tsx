@@ -157,7 +157,7 @@ function livenessOf(
   }
 }
 
-/** What the parts of the page are given that do more than show. */
+/** The model, and what the parts of the page can do besides showing it. */
 interface PageProps {
   readonly model: TunnelsModel
   readonly session: SignInActions

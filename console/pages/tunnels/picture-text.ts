@@ -14,7 +14,7 @@ export function widthOf(text: string): number {
   )
 }
 
-/** As much of a text as surely fits, with an ellipsis if that is not all of it. */
+/** Cuts a text so that it surely fits, with an ellipsis where it was cut. */
 export function fitText(text: string, width: number): string {
   const most = Math.max(1, Math.floor(width / CHARACTER_WIDTH))
   const characters = [...text].slice(0, most + 1)

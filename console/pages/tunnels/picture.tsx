@@ -203,7 +203,7 @@ function EdgeLine({ edge, phase, isFaint }: EdgeProps) {
   return <path class={classes} d={edge.path} stroke-width={thickness(edge.sessions)} />
 }
 
-/** By the logarithm: a hundred sessions are not to look a hundred times as important as one. */
+/** Grows with the logarithm: a hundred sessions are not to look a hundred times as important as one. */
 function thickness(sessions: number): number {
   return Math.min(4, 1.4 + 0.4 * Math.log2(Math.max(1, sessions)))
 }

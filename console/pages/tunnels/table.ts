@@ -42,7 +42,7 @@ export function nextSorting(sorting: Sorting, column: ColumnName): Sorting {
 export interface Filter {
   /** Words that all have to occur somewhere in a session. */
   readonly words: string
-  /** Without any, all are let through. */
+  /** Empty: every health passes. */
   readonly healths: ReadonlySet<Health>
 }
 

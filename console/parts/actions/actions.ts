@@ -7,7 +7,7 @@ export interface Action {
   readonly keywords?: string
   /** One key (`/`), or several one after the other (`g o`). */
   readonly keys?: string
-  /** Not in the command palette: it is meaningful only by its key. */
+  /** Whether the command palette leaves it out, because it makes sense only as a key. */
   readonly isKeyOnly?: boolean
   readonly run: () => void
 }

@@ -10,9 +10,9 @@ import { matchActions, recentFirst } from './match.ts'
 export interface PaletteProps {
   /** What can be done now. */
   readonly actions: () => readonly Action[]
-  /** More actions for a text, such as to open the object of that name. */
+  /** More actions for a text, such as opening the object with that id. */
   readonly suggest: (text: string) => readonly Action[]
-  /** Said when nothing matches. */
+  /** The text that is shown when nothing matches. */
   readonly none: string
   readonly onClose: () => void
 }

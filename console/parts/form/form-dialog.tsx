@@ -70,7 +70,7 @@ interface UnsavedInput {
   readonly discard: () => void
 }
 
-// Not every browser has it.
+// Some browsers do not have the Navigation API.
 const navigationApi = 'navigation' in globalThis ? navigation : undefined
 
 /**

@@ -154,7 +154,7 @@ export function longestField(fields: readonly FormField[], values: FormValues): 
 export interface PlacedFaults {
   /** By the paths of the fields. */
   readonly byPath: ReadonlyMap<string, FieldFault>
-  /** What is about no field of the form. */
+  /** The faults that belong to no field of the form. */
   readonly others: readonly FieldFault[]
 }
 

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals'
 import { askBeforeUnload } from '../before-unload.ts'
 import type { FormValues } from './form-fields.ts'
 
-// Until the document is left.
+// The values are kept until the document is unloaded.
 const kept = signal<ReadonlyMap<string, FormValues>>(new Map())
 
 /** What a form has kept under this name. */

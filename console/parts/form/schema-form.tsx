@@ -26,13 +26,13 @@ export interface SchemaFormProps {
   readonly labels: Readonly<Record<string, string>>
   readonly hints?: Readonly<Record<string, string>>
   readonly labelOf?: (path: string, value: string) => string
-  /** By the paths of the choices: what no value means. */
+  /** The words for no value, by the paths of the choices. */
   readonly unsetLabels?: Readonly<Record<string, string>>
-  /** By the paths of the fields that may be read from a file. */
+  /** What reads a file into a field, by the paths of the fields. */
   readonly files?: Readonly<Record<string, FileSource>>
   /** By the paths of the fields: values to choose with one click. */
   readonly quickValues?: Readonly<Record<string, readonly QuickValue[]>>
-  /** By the paths of the texts: what the browser offers while one is typed. */
+  /** What the browser offers while a text is typed, by the paths of the texts. */
   readonly suggestions?: Readonly<Record<string, readonly string[]>>
   /** By the names of objects in the body: the title below which their fields are folded while none has a value. */
   readonly folds?: Readonly<Record<string, string>>
@@ -131,7 +131,7 @@ function FormParts({ form, id, fields, values, faults, enter }: FormPartsProps) 
 }
 
 interface FormPartProps {
-  /** Without one the fields are always in sight. */
+  /** Left out: the fields are always in sight. */
   readonly title: string | undefined
   /** Once a field has a value all stay in sight, until the user folds them. */
   readonly isUsed: boolean
@@ -221,7 +221,7 @@ function isAsBefore(values: FormValues, initial: FormValues): boolean {
   return Object.entries(values).every(([path, value]) => value === (initial[path] ?? ''))
 }
 
-/** What is wrong with a value says nothing of the next one. */
+/** Removes the fault of a field whose value was changed. */
 function withoutFault(failure: ApiFailure | null, path: string): ApiFailure | null {
   if (!failure || failure.details.length === 0) return failure
   const details = failure.details.filter((fault) => fault.path !== path && !fault.path.startsWith(`${path}.`))

@@ -14,11 +14,14 @@ export interface TableColumn<Item> {
   readonly title: string
   readonly cell: (item: Item) => ComponentChildren
   readonly isNumeric?: boolean
-  /** Left out unless the user chooses it, or sorts by it. */
+  /** Whether it is hidden unless the user chooses it, or sorts by it. */
   readonly isOptional?: boolean
-  /** Left out where the list is narrow. */
+  /** Whether it is hidden where the list is narrow. */
   readonly isWideOnly?: boolean
-  /** Below the first column where the list is as narrow as a phone; with `isWideOnly` it is a column only where the list is wide. */
+  /**
+   * Whether a list as narrow as a phone shows it below the first column; with `isWideOnly` only a wide list has it as a
+   * column.
+   */
   readonly isFromMedium?: boolean
 }
 
@@ -30,12 +33,12 @@ export interface DataTableProps<Item> {
   /** The first one has the link to the object. */
   readonly columns: readonly TableColumn<Item>[]
   readonly hrefOf: (item: Item) => string
-  /** What the head of a column does that the list can be sorted by. */
+  /** How the head of a column sorts the list, for a list that can be sorted. */
   readonly sortOf?: (key: string) => TableHead['sort']
   /** The key of the object that is shown beside the list. */
   readonly selected: string | null
   readonly groups?: RowGroups<Item> | undefined
-  /** For a list of which several items can be chosen. */
+  /** Lets the user choose several items. */
   readonly selection?: RowSelection<Item> | undefined
   /** Shown when the list has no items. */
   readonly empty: ComponentChildren
@@ -127,7 +130,7 @@ interface RowProps<Item> {
   readonly isChanged: boolean
 }
 
-/** It reads no signal of the list: a change of one row does not draw the others. */
+/** A row reads no signal of the list, so that a change of one row does not draw the others. */
 function Row<Item>({ item, table, isChanged }: RowProps<Item>) {
   const { columns, keyOf, hrefOf, selected, selection } = table
   const key = keyOf(item)

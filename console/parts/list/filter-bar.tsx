@@ -31,7 +31,7 @@ export interface FilterBarProps {
   readonly path: string
   readonly filters: readonly ListFilter[]
   readonly query: ListQuery
-  /** Those of the list; the fields have the names of the filters, or of what they are about. */
+  /** The words of the list; `fields` has the names of the filters, or of what they are about. */
   readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string
@@ -63,7 +63,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, findBox, 
   const clear = () => go(addressOf(path, withoutFilters(query)))
   const close = (name: string) => {
     if (edited.peek() === name) edited.value = null
-    // Not where the user goes on elsewhere.
+    // The focus returns unless the user has moved it elsewhere.
     if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
@@ -252,7 +252,7 @@ function FilterEditor({ filter, ...editor }: EditorProps) {
 
 type ChoiceFilter = Extract<ListFilter, { kind: 'choice' | 'reference' }>
 
-/** A reference is typed by a user who may not list what it refers to. */
+/** Whether the filter is chosen from a list. A reference is typed by users who may not list what it refers to. */
 function isChosen(filter: ListFilter): filter is ChoiceFilter {
   return filter.kind === 'choice' || (filter.kind === 'reference' && filter.choices().length > 0)
 }

@@ -6,7 +6,7 @@ export interface FindBoxProps {
   readonly label: string
   /** What was searched. */
   readonly text?: string | undefined
-  /** Ends when the address says what was found. */
+  /** Called with the text to find; the promise ends when the address has changed. */
   readonly onFind: (text: string) => void | Promise<void>
 }
 
@@ -15,9 +15,9 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
   const text = useSignal(searched)
   const latest = useRef(searched)
   latest.current = searched
-  /** What was sent last, until it is found. */
+  /** The text that was searched last, until the search has ended. */
   const sent = useRef<string | null>(null)
-  // What was typed meanwhile stays.
+  // What the user has typed during the search stays in the box.
   const isUntouched = () => sent.current === null || sent.current === text.peek()
   useLayoutEffect(() => {
     if (isUntouched()) text.value = searched
@@ -25,7 +25,7 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
   const find = async () => {
     sent.current = text.peek()
     await onFind(sent.current.trim())
-    // Where an object is opened, the list stays as it is.
+    // If the search opens an object, the list keeps its text.
     if (isUntouched()) text.value = latest.current
     sent.current = null
   }
@@ -56,7 +56,7 @@ export function FindBox({ label, text: searched = '', onFind }: FindBoxProps) {
           event.currentTarget.blur()
         }}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-        // The cross that empties it.
+        // The browser shows a cross that empties the box.
         onSearch={({ currentTarget }) => currentTarget.value === '' && void onFind('')}
       />
     </form>

@@ -40,26 +40,26 @@ export function keepList(path: string, change: (kept: KeptList) => KeptList): vo
 
 /** Keeps a view; another one of the same name is replaced. */
 export function keepView(path: string, view: KeptView): void {
-  keepList(path, (kept) => ({ ...kept, views: [...without(kept, view.name), view] }))
+  keepList(path, (kept) => ({ ...kept, views: [...withoutView(kept, view.name), view] }))
 }
 
 export function removeView(path: string, name: string): void {
-  keepList(path, (kept) => ({ ...kept, views: without(kept, name) }))
+  keepList(path, (kept) => ({ ...kept, views: withoutView(kept, name) }))
 }
 
 export function renameView(path: string, from: string, to: string): void {
-  const renamed = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
+  const withNewName = (view: KeptView) => (view.name === from ? { ...view, name: to } : view)
   keepList(path, (kept) => ({
     ...kept,
-    views: (from === to ? (kept.views ?? []) : without(kept, to)).map(renamed),
+    views: (from === to ? (kept.views ?? []) : withoutView(kept, to)).map(withNewName),
   }))
 }
 
-function without({ views = [] }: KeptList, name: string): readonly KeptView[] {
+function withoutView({ views = [] }: KeptList, name: string): readonly KeptView[] {
   return views.filter((view) => view.name !== name)
 }
 
-/** Another version of the console, or a person, may have written something else there. */
+/** Another version of the console, or a person, may have stored something else there. */
 function readLists(): KeptLists {
   try {
     const found: unknown = JSON.parse(readLocal(key) ?? '{}')

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
-import { isolated } from '../../i18n/isolated.ts'
+import { isolateText } from '../../i18n/isolate-text.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Popover } from '../popover.tsx'
@@ -73,7 +73,7 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
 export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
   const words = listWords()
   const views = keptList(path).views ?? []
-  /** The name of the view that gets another one. */
+  /** The view that is being renamed; null for none. */
   const renamed = useSignal<string | null>(null)
   // The line of a removed view goes away, and its button with the focus.
   const returnFocus = useFocusReturn((panel: HTMLElement | null) => panel?.querySelector('input') ?? null)
@@ -123,7 +123,7 @@ export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
             onName={(name) => {
               keepView(path, { name, query: present })
               close()
-              showToast('good', words.viewSaved(isolated(name)))
+              showToast('good', words.viewSaved(isolateText(name)))
             }}
           />
         </>
@@ -157,7 +157,7 @@ function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename, on
       <button
         class="button button-icon"
         type="button"
-        aria-label={words.renameView(isolated(name))}
+        aria-label={words.renameView(isolateText(name))}
         title={words.rename}
         onClick={onRename}
       >
@@ -166,7 +166,7 @@ function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename, on
       <button
         class="button button-icon"
         type="button"
-        aria-label={words.removeView(isolated(name))}
+        aria-label={words.removeView(isolateText(name))}
         title={words.remove}
         onClick={({ currentTarget }) => onRemove(currentTarget)}
       >

@@ -30,15 +30,15 @@ export class ListModel<Item> {
   readonly #deps: ListDeps<Item>
   readonly #waiting = new Map<string, Item>()
   #query: ListQuery = {}
-  /** That of the page that is shown. */
+  /** The query of the page that is shown. */
   #shownQuery: ListQuery = {}
   #reading = new AbortController()
   #isReading = false
-  /** Whether an item may have changed since the reading began. */
-  #isOutrun = false
+  /** Whether an item may have changed since the current reading began. */
+  #isOutdated = false
   #isRefreshDue = false
-  /** Whether it was not read because of a change lately: then the next one is shown at once. */
-  #isCalm = true
+  /** Whether no change has been read for a while: then the next change is shown at once. */
+  #mayRefreshAtOnce = true
 
   constructor(deps: ListDeps<Item>) {
     this.#deps = deps
@@ -62,7 +62,7 @@ export class ListModel<Item> {
     const reading = new AbortController()
     this.#reading = reading
     this.#isReading = true
-    this.#isOutrun = false
+    this.#isOutdated = false
     const result = await this.#deps.read(this.#query, reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
@@ -70,7 +70,7 @@ export class ListModel<Item> {
     if (!result || reading.signal.aborted) return
     this.#isReading = false
     batch(() => this.#show(result))
-    if (this.#isOutrun) this.refreshSoon()
+    if (this.#isOutdated) this.refreshSoon()
   }
 
   #show(result: ApiResult<ListPage<Item>>): void {
@@ -90,7 +90,7 @@ export class ListModel<Item> {
 
   /** Takes an item as an event has it. */
   take(item: Item): void {
-    this.#isOutrun = true
+    this.#isOutdated = true
     if (this.#waiting.size === 0) this.#deps.later(() => this.#draw(), DRAW_MS)
     this.#waiting.set(this.#deps.keyOf(item), item)
   }
@@ -99,13 +99,13 @@ export class ListModel<Item> {
   refreshSoon(): void {
     if (this.#isRefreshDue) return
     this.#isRefreshDue = true
-    const wait = this.#isCalm ? DRAW_MS : REFRESH_MS
-    this.#isCalm = false
+    const wait = this.#mayRefreshAtOnce ? DRAW_MS : REFRESH_MS
+    this.#mayRefreshAtOnce = false
     this.#deps.later(() => {
       this.#isRefreshDue = false
-      this.#deps.later(() => (this.#isCalm = !this.#isRefreshDue), REFRESH_MS)
+      this.#deps.later(() => (this.#mayRefreshAtOnce = !this.#isRefreshDue), REFRESH_MS)
       // A slow reading is not given up: while events come, no answer would ever be shown.
-      if (this.#isReading) this.#isOutrun = true
+      if (this.#isReading) this.#isOutdated = true
       else if (!this.#reading.signal.aborted) void this.refresh()
     }, wait)
   }

@@ -176,7 +176,7 @@ function headSort(
 
 type PageSelectionProps<Item> = Omit<SelectionBarProps<Item>, 'items'> & { readonly model: ListModel<Item> }
 
-/** It reads the page by itself, so that a change of the page draws only it. */
+/** This part reads the page by itself, so that a change of the page draws nothing else. */
 function PageSelection<Item>({ model, ...bar }: PageSelectionProps<Item>) {
   return <SelectionBar {...bar} items={model.page.value?.items ?? []} />
 }

@@ -7,11 +7,11 @@ export interface ListWords {
   readonly list: string
   readonly empty: string
   readonly noMatch: string
-  /** What the box says in which a text is searched. */
+  /** The label of the box for searching a text. */
   readonly find?: string
   /** How the list gets its items. */
   readonly how?: Beginning
-  /** By the names of the API. */
+  /** The words for the fields, by their names in the API. */
   readonly fields: Readonly<Record<string, string>>
 }
 

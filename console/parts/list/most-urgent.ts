@@ -11,8 +11,8 @@ export interface UrgentReading<Item, Level> {
 }
 
 /**
- * The items of a list that fits into a page. Of a longer one those of the most urgent levels, until there are enough: the
- * newest items of all levels may have none of them.
+ * The most urgent items of a list. If the list does not fit into one page, it is read level by level until there are enough
+ * items, because the newest page may have none of the urgent levels.
  */
 export async function readMostUrgent<Item, Level>({
   read,

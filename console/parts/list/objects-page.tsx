@@ -11,7 +11,7 @@ export interface ObjectsPageProps<Item> extends ListViewProps<Item> {
   readonly words: ListWords & { readonly title: string }
   /** What else can be done with the whole page; `open` shows an item by its id. */
   readonly head?: (open: (id: string) => void) => ComponentChildren
-  /** Above the list. */
+  /** Shown above the list. */
   readonly summary?: ComponentChildren
   /** How an item is created; false if the user must not. */
   readonly newItem?: NewItem | false

@@ -1,7 +1,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiResult } from '../../api/operations.ts'
-import { isolated } from '../../i18n/isolated.ts'
+import { isolateText } from '../../i18n/isolate-text.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { confirmAction } from '../confirm.tsx'
 import { describeFailure } from '../failure-words.ts'
@@ -16,7 +16,7 @@ import { listWords } from './list-words.ts'
 export interface BulkAction<Item> {
   readonly title: string
   /** Whether it is possible for an item; the others are left out. */
-  readonly mayBe?: (item: Item) => boolean
+  readonly appliesTo?: (item: Item) => boolean
   readonly send: (item: Item) => Promise<ApiResult<unknown>>
   readonly question?: (count: string) => string
   readonly text?: string
@@ -36,7 +36,7 @@ export interface Bulk<Item> {
   readonly titleOf: (item: Item) => string
   readonly actions: readonly BulkAction<Item>[]
   readonly menus?: readonly BulkMenu<Item>[]
-  /** Others, which have a form; `onDone` leaves those chosen for which nothing was done. */
+  /** Changes that need a form; `onDone` gets the items for which nothing was done, which stay chosen. */
   readonly more?: (chosen: readonly Item[], onDone: (left: readonly Item[]) => void) => ComponentChildren
 }
 
@@ -55,7 +55,7 @@ export function SelectBox({ selection, id, title }: SelectBoxProps) {
     <input
       class="row-box"
       type="checkbox"
-      aria-label={listWords().selectItem(isolated(title))}
+      aria-label={listWords().selectItem(isolateText(title))}
       checked={selection.value.has(id)}
       onChange={() => (selection.value = selection.peek().symmetricDifference(new Set([id])))}
     />
@@ -64,7 +64,7 @@ export function SelectBox({ selection, id, title }: SelectBoxProps) {
 
 interface SelectPageProps {
   readonly selection: ChosenKeys
-  /** Those of the page. */
+  /** The keys of the items on this page. */
   readonly keys: readonly string[]
 }
 
@@ -104,7 +104,7 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
     selection.value = new Set(left.map(keyOf))
     returnFocus()
   }
-  const isPossible = ({ mayBe = () => true }: BulkAction<Item>) => chosen.some(mayBe)
+  const isPossible = ({ appliesTo = () => true }: BulkAction<Item>) => chosen.some(appliesTo)
   const possible = bulk.actions.filter(isPossible)
   const harmless = possible.filter(({ isDestructive }) => !isDestructive)
   // What cannot be taken back is not beside what is pressed often.
@@ -185,7 +185,7 @@ function useBulk<Item>(
   const run = async (action: BulkAction<Item>, chosen: readonly Item[]) => {
     const words = listWords()
     if (sent.peek() !== null) return
-    const targets = chosen.filter(action.mayBe ?? (() => true))
+    const targets = chosen.filter(action.appliesTo ?? (() => true))
     const count = localNumber(targets.length)
     const { title, question = words.bulkQuestion(title), done = words.bulkDone(title) } = action
     const { text, isDestructive = false } = action
@@ -223,7 +223,7 @@ function showOutcome<Item>(
   const { notDone, andMore } = listWords()
   const [first] = refused
   if (!first) return showToast('good', done)
-  const named = refused.slice(0, MOST_NAMED).map(({ item }) => isolated(titleOf(item)))
+  const named = refused.slice(0, MOST_NAMED).map(({ item }) => isolateText(titleOf(item)))
   const others = refused.length - named.length
   const names = [...named, ...(others > 0 ? [andMore(localNumber(others))] : [])].join(', ')
   showToast('warning', `${done} ${notDone(names, describeFailure(first.failure))}`)

@@ -8,7 +8,7 @@ export interface TableHead {
   /** Shown instead of the title. */
   readonly content?: ComponentChildren
   readonly className?: string
-  /** For a column by which the reader can sort. */
+  /** How the reader sorts by the column; left out if nobody can. */
   readonly sort?:
     | {
         readonly direction: 'ascending' | 'descending' | 'none'

@@ -32,11 +32,11 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListSha
 
 export interface UsedList<Item> {
   readonly model: ListModel<Item>
-  /** As the address says. */
+  /** The query of the address. */
   readonly query: ListQuery
 }
 
-// Items come into such a period, and leave it, without an event.
+// Items enter and leave a moving period without an event.
 const MOVING_MS = 30_000
 
 const later = (run: () => void, ms: number) => void setTimeout(run, ms)

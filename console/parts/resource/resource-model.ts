@@ -13,8 +13,8 @@ export class ResourceModel<T> {
   /** Whether the last reading has an answer. */
   #isAnswered = false
   #isReading = false
-  /** Whether the object may have changed since the reading began. */
-  #isOutrun = false
+  /** Whether the object may have changed since the current reading began. */
+  #isOutdated = false
 
   constructor(read: (signal: AbortSignal) => Promise<ApiResult<T>>) {
     this.#read = read
@@ -27,7 +27,7 @@ export class ResourceModel<T> {
     this.#reading = reading
     this.#isAnswered = false
     this.#isReading = true
-    this.#isOutrun = false
+    this.#isOutdated = false
     const result = await this.#read(reading.signal).catch((error: unknown) => {
       if (reading.signal.aborted) return undefined
       throw error
@@ -35,12 +35,15 @@ export class ResourceModel<T> {
     if (!result || reading.signal.aborted) return
     this.#isReading = false
     this.#take(result)
-    if (this.#isOutrun) await this.refresh()
+    if (this.#isOutdated) await this.refresh()
   }
 
-  /** A reading that takes longer than the object stays as it is must not be given up: no answer would ever come. */
+  /**
+   * Reads once more after the current reading. The reading is not given up: an object that changes faster than it is read
+   * would never be shown.
+   */
   #refreshOnceRead(): void {
-    if (this.#isReading) this.#isOutrun = true
+    if (this.#isReading) this.#isOutdated = true
     else void this.refresh()
   }
 

@@ -7,7 +7,7 @@ export interface ResourceViewProps<T> {
   readonly children: (value: T) => ComponentChildren
 }
 
-/** The object once it is there; before, and when it cannot be read, what is the matter. */
+/** Shows the object once it is read; until then, or if that fails, the state of the reading. */
 export function ResourceView<T>({ model, children }: ResourceViewProps<T>) {
   const value = model.value.value
   const failure = model.failure.value

@@ -5,7 +5,9 @@ import type { ResourceModel } from './resource-model.ts'
 // Whoever waits longer rather sees what there is.
 const PATIENCE_MS = 1_500
 
-/** Whether each of them had an answer, or some took too long: what is drawn then as a whole does not move again. */
+/**
+ * Whether all models have an answer, or some took too long. The page is drawn as a whole then, so that nothing moves later.
+ */
 export function useAnswered(models: readonly Pick<ResourceModel<unknown>, 'value' | 'failure'>[]): boolean {
   const isOver = useSignal(false)
   const isAnswered = models.every(({ value, failure }) => value.value !== null || failure.value !== null)

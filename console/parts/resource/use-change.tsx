@@ -15,7 +15,7 @@ export interface Change<T> {
   readonly done: string
   /** The fields in which the change differs from the current version; for an operation that takes `If-Match`. */
   readonly compare?: (current: T) => readonly ConflictField[]
-  /** Whether the current version has what the user saw where the change changes it: then the change is sent again. */
+  /** Whether the current version still has the values that the change replaces: then the change is sent again. */
   readonly fits?: (current: T) => boolean
   /** Whether the current version still allows the change; always, if it is left out. */
   readonly isPossible?: (current: T) => boolean
@@ -23,7 +23,7 @@ export interface Change<T> {
 
 const IMPOSSIBLE = ['invalid_transition', 'no_longer_allowed']
 
-/** Whether the state of the object refuses the change, which is then refused again, whatever is typed. */
+/** Whether the state of the object forbids the change, so that no other input would help. */
 export function isImpossible(failure: ApiFailure): boolean {
   return IMPOSSIBLE.includes(failure.code)
 }
@@ -38,9 +38,9 @@ interface PendingConflict {
 
 export interface Changing<T> {
   /**
-   * Changes the version with this `ETag`, or without one that which is shown: a form passes that with which it was opened.
-   * Returns why the change was refused, also if the user sees a conflict and decides nothing; null if it is done, or if the
-   * other version is kept.
+   * Changes the version with this `ETag`; by default the one that is shown. A form passes the one with which it was opened.
+   * Returns why the change was refused, also if the user closes the conflict without a decision; null if it is done, or if
+   * the user keeps the other version.
    */
   readonly apply: (change: Change<T>, etag?: string | null) => Promise<ApiFailure | null>
   /** Does the same, and shows a refusal as a toast. */
@@ -68,7 +68,7 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
       showToast('good', change.done)
       return null
     }
-    // It is in another state than that which is shown.
+    // The object has another state than the shown one.
     if (isImpossible(result.failure)) {
       await model.refresh()
       refreshList()

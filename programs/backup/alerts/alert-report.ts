@@ -13,7 +13,7 @@ export interface AlertReport {
   readonly server_addr: string
 }
 
-/** What all reports of a server have in common. */
+/** The parts that all reports of a server have in common. */
 export interface ReportOrigin {
   readonly source: string
   readonly serverAddr: string

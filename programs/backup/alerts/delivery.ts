@@ -20,7 +20,7 @@ export interface DeliveryDeps {
   readonly api: PlatformApi
   readonly clock: WaitingClock
   readonly logger: Logger
-  /** For all calls of the platform, and the pauses between them. */
+  /** Limits the time of all calls of the platform, and of the pauses between them. */
   readonly limit: TimeLimit
   /** Ends the pauses; the entries stay in the outbox. */
   readonly signal?: AbortSignal | undefined
@@ -75,7 +75,7 @@ export class Delivery {
     }
   }
 
-  /** Whether the entry has left the outbox. */
+  /** Returns whether the entry has left the outbox. */
   async #settle(entry: OutboxEntry, sent: PlatformOutcome): Promise<boolean> {
     const { outbox, logger } = this.#deps
     if (sent.outcome === 'accepted') {
@@ -107,7 +107,7 @@ export class Delivery {
         const lock = files.lock('delivery')
         if (lock || signal?.aborted || clock.monotonic() - start >= LOCK_LIMIT_MS) return lock
       } catch (error) {
-        // A full disk. What two processes send is the same to the platform, because its requests are idempotent.
+        // The disk may be full. If two processes send the same entry, the platform ignores the second request.
         logger.warn({ error: errorMessage(error) }, 'the outbox cannot be locked')
         return { [Symbol.dispose]() {} }
       }
@@ -124,7 +124,7 @@ interface EntrySenderDeps {
 
 type Answered = Extract<PlatformOutcome, { readonly outcome: 'accepted' }>
 
-/** What of a ticket decides which part of a change is still to be made. */
+/** The fields of a ticket that determine which part of a change is still missing. */
 interface TicketState {
   readonly comments: readonly { readonly author: string; readonly text: string }[]
   readonly etag: string | undefined

@@ -5,7 +5,7 @@ const WEIGHTS = { CRITICAL: 6, HIGH: 5, ERROR: 4, WARNING: 3, INFO: 2, CLOSE: 0 
 
 export type NightLevel = keyof typeof WEIGHTS
 
-/** What is reported for an event, unless a template of the configuration replaces its texts. */
+/** The alert of an event; a template of the configuration may replace its texts. */
 export interface NightAlert {
   readonly alarmId: keyof typeof BACKUP_ALERTS
   readonly level: NightLevel

@@ -7,7 +7,7 @@ import {
   type NightAlertsWorld,
   type Reaction,
 } from '../../../test/support/night-alerts.ts'
-import { DrillTicket } from './drill-ticket.ts'
+import { DrillTicket } from '../restore/restore-ticket.ts'
 import { OUTBOX_FILE } from './outbox-files.ts'
 
 const TEN = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']

@@ -58,7 +58,7 @@ export class NightAlerts {
     })
   }
 
-  /** Reports an event. The details are lines after the text, also after that of a template. */
+  /** Reports an event. The details are lines that follow the text, also that of a template. */
   async report(event: NightEvent, variables: AlertVariables, details: readonly string[] = []): Promise<void> {
     const report: NightReport = { event, variables: { ...this.#options.variables, ...variables }, details }
     await this.#send({ kind: 'report', body: alertReport(report, this.#origin) })
@@ -71,13 +71,9 @@ export class NightAlerts {
     return { id, body }
   }
 
+  /** Changes a ticket; a comment that the routine has written before is not repeated. */
   async editTicket(ticket: TicketOpening, edit: NightTicketEdit): Promise<void> {
     await this.#send({ kind: 'ticket_edit', ticket, body: acceptableEdit(edit) })
-  }
-
-  /** Writes a comment; one with a text that the routine has written before is not repeated. */
-  commentTicket(ticket: TicketOpening, comment: string): Promise<void> {
-    return this.editTicket(ticket, { comment })
   }
 
   /** Makes the heartbeats of the routine at the platform. */
@@ -108,7 +104,7 @@ export class NightAlerts {
     })
   }
 
-  /** One call after the other, in the order in which they were made. */
+  /** Runs the calls one after the other, in the order in which they were made. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work, work)
     this.#turn = result

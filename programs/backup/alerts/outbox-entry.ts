@@ -14,11 +14,11 @@ export interface HeartbeatBody {
   readonly source: string
 }
 
-/** What the platform is to receive. */
+/** A request to the platform that waits in the outbox. */
 export type OutboxRequest =
   | { readonly kind: 'report'; readonly body: AlertReport }
   | { readonly kind: 'ticket'; readonly body: NewNightTicket }
-  // With the opening of its ticket, because the id of the ticket may be known to another process only.
+  // An edit contains the opening of its ticket, because perhaps only another process knows the id of the ticket.
   | { readonly kind: 'ticket_edit'; readonly ticket: TicketOpening; readonly body: NightTicketEdit }
   | { readonly kind: 'heartbeat'; readonly name: string; readonly body: HeartbeatBody }
   | { readonly kind: 'beat'; readonly name: string }
@@ -41,7 +41,7 @@ const SHAPES: Readonly<Record<OutboxRequest['kind'], Shape>> = {
   beat: { name: 'string' },
 }
 
-/** The lines of an outbox: its entries in order, and the lines that are none. */
+/** The lines of an outbox: its entries in order, and the lines that cannot be read as entries. */
 export interface OutboxLines {
   readonly entries: readonly OutboxEntry[]
   readonly broken: readonly string[]

@@ -13,7 +13,7 @@ export type OutboxFileName = typeof OUTBOX_FILE | typeof REFUSED_FILE
 /** A lock is held during a change of the files, or during the delivery of entries. */
 export type OutboxLockName = 'change' | 'delivery'
 
-/** What has the name of the file is none that this program has written. */
+/** Thrown for an outbox file that is not one of this program, such as a directory. */
 export class UnusableFileError extends Error {
   override readonly name = 'UnusableFileError'
 }
@@ -32,7 +32,7 @@ export interface OutboxFiles {
   lock(name: OutboxLockName): Disposable | undefined
 }
 
-// No outbox of this program is as large.
+// This program never writes an outbox that is larger.
 const MAX_BYTES = 16 * 1_024 ** 2
 
 /** Files in one directory, which is created when it is missing. Only root can read them. */

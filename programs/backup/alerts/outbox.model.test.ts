@@ -101,7 +101,7 @@ async function* night(alerts: NightAlerts) {
   yield await alerts.beat('backup')
   const ticket = await alerts.openTicket(drillTicket('20260131-020000'))
   yield
-  yield await alerts.commentTicket(ticket, 'restore completed')
+  yield await alerts.editTicket(ticket, { comment: 'restore completed' })
   yield await alerts.editTicket(ticket, { status: 'resolved' })
   yield await alerts.editTicket(ticket, { status: 'closed' })
 }

@@ -18,7 +18,7 @@ export interface OutboxDeps {
   readonly files: OutboxFiles
   readonly clock: WaitingClock
   readonly logger: Logger
-  /** For the waits for another process that has the file. */
+  /** Limits the time that is spent waiting for another process that has the file. */
   readonly limit: TimeLimit
 }
 
@@ -117,9 +117,9 @@ export class Outbox {
   }
 
   #write(): void {
-    const { entries, broken } = parseOutbox(this.#readable())
+    const { entries, broken } = parseOutbox(this.#readText())
     const wanted = this.#withChanges(entries)
-    const kept = newest(wanted)
+    const kept = newestThatFit(wanted)
     const refused = [
       ...broken.map((line) => ({ line, reason: 'the line is no entry of an outbox' })),
       ...wanted
@@ -134,7 +134,7 @@ export class Outbox {
   }
 
   /** The text of the file. An unusable file is moved aside; after any other error it stays, with its entries. */
-  #readable(): string {
+  #readText(): string {
     const { files, clock, logger } = this.#deps
     try {
       return files.read(OUTBOX_FILE)
@@ -152,14 +152,14 @@ export class Outbox {
   }
 
   #withChanges(saved: readonly OutboxEntry[]): OutboxEntry[] {
-    // By id: a write that has failed may have reached the file.
+    // Compared by id, because a write that has failed may have reached the file.
     const known = new Map([...saved, ...this.#unsaved].map((entry) => [entry.id, entry]))
     return [...known.values()].filter(({ id }) => !this.#removed.has(id))
   }
 }
 
-/** As many of the last entries as the file may have. */
-function newest(entries: readonly OutboxEntry[]): OutboxEntry[] {
+/** The last entries that fit into the file. */
+function newestThatFit(entries: readonly OutboxEntry[]): OutboxEntry[] {
   const kept = entries.slice(-MAX_ENTRIES)
   let bytes = Buffer.byteLength(formatOutbox(kept))
   while (bytes > MAX_BYTES) bytes -= Buffer.byteLength(formatOutbox(kept.splice(0, 1)))
@@ -172,7 +172,7 @@ interface RefusedEntriesDeps {
   readonly logger: Logger
 }
 
-/** What leaves the outbox without being accepted, and why. */
+/** A request that was removed without having been accepted, and why. */
 type Refused = { readonly reason: string } & ({ readonly entry: OutboxEntry } | { readonly line: string })
 
 const KEPT_LINES = 100

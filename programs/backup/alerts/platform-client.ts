@@ -25,7 +25,7 @@ export type PlatformOutcome =
   | { readonly outcome: 'refused'; readonly status: number; readonly reason: string }
   | {
       readonly outcome: 'unavailable'
-      /** Without an answer there is none. */
+      /** Undefined if there was no response. */
       readonly status?: number
       readonly reason: string
       /** The pause that the platform has asked for. */
@@ -42,7 +42,7 @@ export interface PlatformClientOptions {
   /** Without a slash at its end: `http://127.0.0.1:9990`. */
   readonly url: string
   readonly clock: WaitingClock
-  /** Proves the identity, which the platform else accepts only from trusted peers. */
+  /** Signs a request, because the platform accepts the identity in its headers only from trusted peers otherwise. */
   readonly sign?: SignCall
   /** Ends the calls: they are `unavailable`. */
   readonly signal?: AbortSignal | undefined
@@ -52,9 +52,9 @@ export interface PlatformClientOptions {
 export const BACKUP_IDENTITY = { id: 'platform-backup', roles: 'service,devops' } as const
 
 const MAX_QUOTE_LENGTH = 300
-// Authentication and rate limits concern the caller, not the request; the rest may succeed at another time (RFC 9110, 15.5).
+// After these statuses the same request may be accepted later (RFC 9110, 15.5): 401 and 429 concern the caller, not the request.
 const TEMPORARY_STATUSES: readonly number[] = [401, 408, 425, 429]
-// Any HTTP server answers with these, also one that stands in for the platform.
+// Without an error code of the platform these may come from any HTTP server, such as a proxy in front of it.
 const ROUTING_STATUSES: readonly number[] = [404, 405]
 
 /** Calls the platform as a program of its installation, known by its headers. */
@@ -76,8 +76,8 @@ export class PlatformClient implements PlatformApi, Disposable {
       const answer = await this.#http.send(this.#sign(this.#request(call)))
       return outcomeOf(answer, await answer.text())
     } catch (error) {
-      if (error instanceof ConnectionError) return unavailable(error.message)
-      return unavailable(error instanceof Error ? error.message : String(error))
+      if (error instanceof ConnectionError) return unavailableResult(error.message)
+      return unavailableResult(error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -109,18 +109,18 @@ export class PlatformClient implements PlatformApi, Disposable {
 
 function outcomeOf(answer: HttpAnswer, text: string): PlatformOutcome {
   const { status } = answer
-  const body = parsedJson(text)
+  const body = parseJson(text)
   if (status >= 200 && status < 300) return { outcome: 'accepted', body, etag: answer.header('etag') }
   const { code, message } = Object(body) as { readonly code?: unknown; readonly message?: unknown }
   const detail = typeof message === 'string' ? `: ${singleLine(message, MAX_QUOTE_LENGTH)}` : ''
   const reason = `HTTP status ${status}${detail}`
   const isByPlatform = typeof code === 'string' || !ROUTING_STATUSES.includes(status)
-  return status >= 400 && status < 500 && !TEMPORARY_STATUSES.includes(status) && isByPlatform
-    ? { outcome: 'refused', status, reason }
-    : unavailable(reason, { status, retryAfterMs: retryAfterMs(answer) })
+  const isFinal = status >= 400 && status < 500 && !TEMPORARY_STATUSES.includes(status)
+  if (isFinal && isByPlatform) return { outcome: 'refused', status, reason }
+  return unavailableResult(reason, { status, retryAfterMs: retryAfterMs(answer) })
 }
 
-function unavailable(
+function unavailableResult(
   reason: string,
   more: { readonly status?: number; readonly retryAfterMs?: number } = {},
 ): PlatformOutcome {
@@ -132,7 +132,7 @@ function retryAfterMs(answer: HttpAnswer): number {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND : 0
 }
 
-function parsedJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

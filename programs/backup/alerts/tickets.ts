@@ -22,7 +22,7 @@ const TITLE_LENGTH = 200
 const DESCRIPTION_BYTES = 16_384
 const COMMENT_BYTES = 4_096
 
-/** The ticket of a night without a backup; `date` is that of the night. */
+/** The ticket of a night without a backup; `date` is the date of the night. */
 export function lostNightTicket(date: string, text: string): Omit<NewNightTicket, 'source'> {
   return {
     title: `There is no backup of ${date}`,
@@ -68,7 +68,10 @@ export function acceptableEdit(edit: NightTicketEdit): NightTicketEdit {
     : { ...edit, comment: acceptableText(edit.comment, COMMENT_BYTES) || '-' }
 }
 
-/** The limits count characters; a text of as many bytes never has more. Lines are kept. */
+/**
+ * Shortens a text to a number of bytes, which is at most the number of characters that the API allows. Line breaks are
+ * kept.
+ */
 function acceptableText(text: string, maxBytes: number): string {
   return firstBytes(redactForbiddenVariables(text.replaceAll('\0', '').toWellFormed()), maxBytes)
 }

@@ -21,7 +21,7 @@ export function singleLine(text: string, maxLength: number): string {
 /** The longest beginning of a text that has at most `maxBytes` in UTF-8. */
 export function firstBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
-  // As a stream, so that half a character at the end is left out.
+  // A stream decoder leaves out half a character at the end.
   return bytes.length <= maxBytes
     ? text
     : new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })

@@ -5,7 +5,7 @@ import {
   installReportText,
   installRoutine,
   installSettingsOf,
-  printedUnits,
+  formatUnits,
   shellVariablesOf,
   TargetRoot,
   uninstallRoutine,
@@ -27,7 +27,7 @@ export async function install(parts: BackupParts, { root, print }: InstallOption
   const target = new TargetRoot(root)
   const deps = installDeps(parts, target)
   if (print) {
-    const units = printedUnits(deps)
+    const units = formatUnits(deps)
     return { exitCode: 0, text: units, json: { units } }
   }
   return resultOf(await installRoutine(target, deps))
@@ -57,7 +57,7 @@ function installDeps(parts: BackupParts, root: TargetRoot): InstallDeps {
     otherServers: (root.isHost ? readNight(config)?.sharedWith : undefined) ?? [],
     platformProblem: async () => (root.isHost ? platformProblem(parts) : undefined),
     registerHeartbeats() {
-      // An image sends what waits there when it runs; the log of this host has nothing to do with it.
+      // The alerts in an image are sent when the image runs, so the log of this host does not name them.
       const log = root.isHost ? logger : silentLogger
       const directory = root.locate(backupsDirectory(settings))
       return parts.openAlerts({ directory, logger: log, signal: runtime.signal }).registerHeartbeats()

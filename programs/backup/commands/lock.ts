@@ -5,6 +5,7 @@ import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { takeProcessLock } from '../../files/process-lock.ts'
 import { placesOf, type BackupParts, type BackupRuntime } from '../parts.ts'
+import type { BackupState } from '../night/state.ts'
 
 const LOCK_HELD = 'backup_running'
 
@@ -36,7 +37,7 @@ export async function withRunLock<T>(
 
 const LONGEST_WAIT_MS = 5 * MINUTE
 
-/** The same for a change of the state beside a run, whose end is awaited for some minutes. */
+/** Runs `work` as the only change of the state; waits some minutes for another run to end. */
 export async function withAwaitedRunLock<T>(
   parts: { readonly config: Config; readonly runtime: Pick<BackupRuntime, 'clock' | 'signal'> },
   work: () => Promise<T>,
@@ -51,4 +52,19 @@ export async function withAwaitedRunLock<T>(
       await clock.wait(SECOND, signal)
     }
   }
+}
+
+/**
+ * Changes the state while another run may have the lock. If that fails, it logs a warning, in which `what` names the
+ * missing part.
+ */
+export async function remember(
+  parts: BackupParts,
+  what: string,
+  change: (state: BackupState) => BackupState,
+): Promise<void> {
+  const { state, logger } = parts
+  await withAwaitedRunLock(parts, async () => state.write(change(state.read()))).catch((error: unknown) =>
+    logger.warn({ error }, `${what} is not in the state`),
+  )
 }

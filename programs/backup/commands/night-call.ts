@@ -3,9 +3,9 @@ import { dueForRetry, dueForSchedule } from '../night/schedule.ts'
 
 /** A call of the routine. */
 export interface NightCall {
-  /** Whether it repeats a failed one. */
+  /** Whether the call repeats a failed night. */
   readonly isRetry: boolean
-  /** What it has to do; without a rule it always runs. */
+  /** Decides whether the call has to do anything; without it the call always runs. */
   readonly due?: typeof dueForRetry
   make(night: Night): Promise<NightOutcome>
 }

@@ -1,17 +1,18 @@
 import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
-import { DrillTicket } from '../alerts/drill-ticket.ts'
+import { DrillTicket, endTicket, type RestoreTicket } from '../restore/restore-ticket.ts'
 import { isBackupId } from '../drive/index-entries.ts'
 import { BackupError, isNoSpace } from '../errors.ts'
 import { placesOf, type BackupParts } from '../parts.ts'
 import type { DrillCheck, DrillReport } from '../restore/drill-report.ts'
-import { reportFailedStart } from '../restore/failed-start.ts'
-import { restoreBackup } from '../restore/restore.ts'
+import { restoreBackup, tenths } from '../restore/restore.ts'
 import { RestoreError } from '../restore/restore-error.ts'
 import { durationText } from '../restore/words.ts'
 import { withAwaitedRunLock } from './lock.ts'
 import { updateMetrics } from './metrics.ts'
 import { requireDriveSettings, requirePrivateIdentity } from './requirements.ts'
 import type { CommandResult } from './result.ts'
+import type { Clock } from '../../../src/kernel/clock.ts'
+import { writeReports } from '../restore/report-files.ts'
 
 export interface RestoreOptions {
   readonly backupId: string | undefined
@@ -37,8 +38,8 @@ export async function restore(parts: BackupParts, options: RestoreOptions): Prom
 }
 
 /**
- * The report of a drill that the drive has stopped before its archive. Nobody watches the monthly drill, so it is filed as
- * any failed one. Throws for a request that cannot be met.
+ * Reports a drill that failed because of the drive before it had an archive. Nobody watches the monthly drill, so its
+ * failure is reported like any other. Throws for a request that cannot be met.
  */
 async function failedDrill(
   parts: BackupParts,
@@ -63,7 +64,7 @@ async function failedDrill(
       },
     )
   }
-  // A drill that cannot begin reports nothing of its own.
+  // A drill that cannot begin adds no alert of its own.
   await parts.openAlerts().deliver()
   if (error instanceof RestoreError) throw new AppError('conflict', 'restore_failed', error.message)
   if (error instanceof BackupError)
@@ -72,7 +73,7 @@ async function failedDrill(
   throw error
 }
 
-/** Undefined for another error than one of the drive or of a full disk. */
+/** The reason, if the error comes from the drive or from a full disk; otherwise undefined. */
 function reasonOfDrive(error: unknown): string | undefined {
   if (error instanceof BackupError) return `${error.errorCode}: ${error.message}`
   if (isNoSpace(error)) return `no_space: ${errorMessage(error)}`
@@ -141,4 +142,47 @@ function textOf({ backup_id: id, passed, checks, rto_seconds: rto, rpo_seconds: 
   return passed
     ? `backup ${id} can be restored: ${checks.length} checks passed, ${times}`
     : `the restore drill of backup ${id} has failed at ${checks.at(-1)?.name}: ${checks.at(-1)?.detail}`
+}
+
+interface FailedStart {
+  readonly backupId: string
+  /** When the backup was made, and when the drill began, in milliseconds since the epoch. */
+  readonly createdAt: number
+  readonly startedAt: number
+  /** Why the archive was not found. */
+  readonly reason: string
+}
+
+interface FailedStartDeps {
+  readonly backupsDirectory: string
+  readonly onCheck: (check: DrillCheck) => void
+  readonly openTicket: (backupId: string) => Promise<RestoreTicket>
+  readonly clock: Clock
+}
+
+/** Writes the report of a drill that did not get to its archive, and leaves its ticket open. */
+async function reportFailedStart(
+  { backupId, createdAt, startedAt, reason }: FailedStart,
+  { backupsDirectory, onCheck, openTicket, clock }: FailedStartDeps,
+): Promise<DrillReport> {
+  const check: DrillCheck = { name: 'archive-hash', ok: false, detail: reason }
+  onCheck(check)
+  const report: DrillReport = {
+    backup_id: backupId,
+    passed: false,
+    checks: [check],
+    rto_seconds: Math.max(0, tenths(clock.now() - startedAt)),
+    rpo_seconds: Math.max(0, tenths(startedAt - createdAt)),
+  }
+  const ticket = await openTicket(backupId)
+  await endTicket(ticket, report)
+  writeReports(backupsDirectory, report, {
+    archive: undefined,
+    createdAt,
+    startedAt,
+    servers: [],
+    schemaVersion: '',
+    rows: {},
+  })
+  return report
 }

@@ -2,7 +2,7 @@
 export interface CommandResult {
   /** docs/reference/commands.md: 0 done or nothing to do, 1 failed, 2 wrong usage or configuration. */
   readonly exitCode: 0 | 1 | 2
-  /** For people: lines, each with its end. */
+  /** The text for people: lines that each end with a newline. */
   readonly text: string
   /** For `--json`. */
   readonly json: object

@@ -37,7 +37,7 @@ export async function retryBackup(parts: BackupParts, options: RetryOptions): Pr
   }
 }
 
-/** Undefined while another call has the lock, such as that of the timer, which may fail as well. */
+/** Undefined while another call has the lock, such as that of the timer, which may fail itself. */
 async function tryNight(
   parts: BackupParts,
   options: RunOptions,
@@ -75,7 +75,7 @@ function mayRetry({ action }: Due): boolean {
   return action === 'wait' || action === 'retry'
 }
 
-/** What is due after a failure of this process, which the state does not have if it cannot be written. */
+/** What is due after a failure of this process. The state does not contain the failure if it could not be written. */
 function dueAfter(parts: BackupParts, failedAt: number | undefined): Due {
   const { config, runtime } = parts
   const state = readableState(parts)

@@ -48,7 +48,7 @@ export async function requireDrive(
   requireDriveSettings(loaded)
 }
 
-/** A call of a timer. While another call is at work it has nothing to do, and no unit fails because of that. */
+/** Runs a call of a timer. While another call runs it has nothing to do, and its unit does not fail. */
 export async function runTimerCall(
   parts: BackupParts,
   options: RunOptions,

@@ -4,14 +4,12 @@ import { selfcheckTicket } from '../alerts/tickets.ts'
 import { readDriveSecrets } from '../drive/secrets-file.ts'
 import { TokenFile } from '../drive/token-file.ts'
 import { createPlatformReader } from '../host/platform-reader.ts'
-import type { SelfCheck } from '../host/selfcheck/check.ts'
-import { runSelfcheck } from '../host/selfcheck/run-selfcheck.ts'
-import { selfcheckSteps } from '../host/selfcheck/steps.ts'
+import { type SelfCheck, runSelfcheck, selfcheckSteps } from '../host/selfcheck.ts'
 import { callSigner } from '../host/signed-call.ts'
 import { localTime } from '../night/local-time.ts'
 import { withOpenAlert, type PendingReboot } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
-import { remember } from './remember.ts'
+import { remember } from './lock.ts'
 import type { CommandResult } from './result.ts'
 
 /** `platform backup selfcheck`: after a reboot by the routine it reports that the server is back, or that it is not. */
@@ -52,7 +50,7 @@ async function check({ config, runtime }: BackupParts): Promise<SelfCheck[]> {
   }
 }
 
-/** What the routine waits for after its reboot: that the server is back. */
+/** Reports whether the server is back after a reboot by the routine. */
 async function report(parts: BackupParts, alerts: NightAlerts, checks: readonly SelfCheck[]): Promise<void> {
   const { pendingReboot, openAlerts } = parts.state.read()
   const failed = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)

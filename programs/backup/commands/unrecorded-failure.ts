@@ -5,7 +5,7 @@ import type { NightOutcome } from '../night/night.ts'
 import { EMPTY_STATE, nightOf, withOpenAlert, type BackupState, type OpenAlert } from '../night/state.ts'
 import type { BackupParts } from '../parts.ts'
 import type { NightCall } from './night-call.ts'
-import { remember } from './remember.ts'
+import { remember } from './lock.ts'
 
 const START = { name: 'start', errorCode: 'internal' } as const
 
@@ -24,7 +24,7 @@ export async function reportUnrecordedFailure(
   const state = readableState(parts)
   const { date, time } = localTime(clock.now(), backup.timeZone)
   const due = call.due?.(state, clock.now(), backup)
-  // A state without a run of this date says nothing about a retry.
+  // A missing run of this date in the state does not mean that there is nothing to retry: it could not be written.
   if (due?.action === 'nothing' && (!call.isRetry || state.run?.date === date))
     return { outcome: 'nothing', message: due.reason }
   const { errorCode, message, job } = toFailure(error, START, { at: clock.now(), isAborted: false })

@@ -111,7 +111,7 @@ export class DriveApi {
     let isRenewed = false
     const attempt = async (timeoutMs: number, moved: () => void): Promise<JsonMembers> => {
       const token = await this.session.accessToken()
-      const answer = await temporary(name, () => send(token, timeoutMs, moved))
+      const answer = await orTemporaryFailure(name, () => send(token, timeoutMs, moved))
       if (answer.status === 401 && !isRenewed) {
         isRenewed = true
         answer.discard()
@@ -152,7 +152,7 @@ export class DriveApi {
     try {
       const members = await withRetries(this.retry, async ({ timeoutMs }) => {
         const url = `${withoutEndSlashes(apiUrl)}/oauth/access_token`
-        return readMembers(name, await temporary(name, () => this.#post(url, { timeoutMs, body })))
+        return readMembers(name, await orTemporaryFailure(name, () => this.#post(url, { timeoutMs, body })))
       })
       return parseTokens(members)
     } catch (error) {
@@ -196,7 +196,7 @@ function parseTokens(members: JsonMembers): RenewedTokens {
 }
 
 /** A failed connection may succeed later. */
-export async function temporary<T>(name: string, send: () => Promise<T>): Promise<T> {
+export async function orTemporaryFailure<T>(name: string, send: () => Promise<T>): Promise<T> {
   try {
     return await send()
   } catch (error) {
@@ -209,7 +209,7 @@ export async function temporary<T>(name: string, send: () => Promise<T>): Promis
 
 /** The body of a success answer. Throttling, server errors and half a body are temporary. */
 async function readMembers(name: string, answer: HttpAnswer): Promise<JsonMembers> {
-  const text = await temporary(name, () => answer.text())
+  const text = await orTemporaryFailure(name, () => answer.text())
   const members = parseMembers(text)
   if (answer.status >= 200 && answer.status < 300 && members) return members
   const code = codeIn(members) ?? `HTTP_${answer.status}`
@@ -233,7 +233,7 @@ export function isTemporary(status: number, code: string): boolean {
   return status === THROTTLED || status >= 500 || FLOW_CODES.includes(code)
 }
 
-/** The drive's own header counts milliseconds, that of HTTP seconds. */
+/** The header of the drive counts milliseconds, the one of HTTP seconds. */
 export function retryAfterMs(answer: HttpAnswer): number {
   const own = Number(answer.header('x-retry-after') ?? Number.NaN)
   const seconds = Number(answer.header('retry-after') ?? Number.NaN)
@@ -251,7 +251,7 @@ function parseMembers(text: string): JsonMembers | undefined {
   }
 }
 
-/** Only what looks like a code: other text of an answer could repeat a token. */
+/** A member that looks like a code; other text of a response could repeat a token. */
 function codeIn(members: JsonMembers | undefined): string | undefined {
   const code = members?.['code']
   return typeof code === 'string' && /^[A-Za-z]\w{0,40}(?:\.\w{1,40})?$/.test(code) ? code : undefined

@@ -20,7 +20,7 @@ export interface HttpCall {
   readonly body?: HttpBody
   /** The whole call may take that long. */
   readonly timeoutMs?: number
-  /** No more than this may pass without a byte that is sent or received. */
+  /** The longest time without a byte that is sent or received. */
   readonly idleMs: number
   readonly signal?: AbortSignal | undefined
   /** Called when bytes have moved. */
@@ -63,7 +63,7 @@ export class HttpClient {
     const watch = new Watch(this.#clock, call)
     try {
       const outgoing = this.#open(call, watch.signal)
-      // Also after the answer, when the drive closes the connection before it has read the whole body.
+      // The error may also come after the response, when the drive closes the connection before it has read the whole body.
       outgoing.on('error', () => undefined)
       const responded = once(outgoing, 'response').then(([response]) => response as IncomingMessage)
       const [response] = await Promise.all([responded, sendBody(outgoing, call.body, watch, responded)])
@@ -224,7 +224,7 @@ class Watch {
   }
 }
 
-/** Only the code of the system's error: its message may contain a host or a path of a signed URL. */
+/** Returns only the code of a system error: its message may contain a host or a path of a signed URL. */
 function describe(error: Error & { readonly code?: unknown }): string {
   return typeof error.code === 'string' ? `the connection failed (${error.code})` : 'the connection failed'
 }

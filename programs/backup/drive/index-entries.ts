@@ -1,7 +1,7 @@
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 import type { Drive, DriveFile } from './port.ts'
-import { readFile } from './small-files.ts'
+import { readFile } from './stored-files.ts'
 
 /** A backup in `MANIFEST.json`, the index of its month on the drive (docs/specification.md, Nightly backup). */
 export interface IndexEntry {
@@ -25,7 +25,7 @@ export interface ReadIndex {
   readonly damaged: readonly string[]
 }
 
-// Each further one means that another server has replaced the index while it was read.
+// Each further attempt means that another server has replaced the index while it was read.
 const ATTEMPTS = 5
 const MAX_INDEX_BYTES = 16 * 1_024 ** 2
 const BACKUP_ID = /^\d{8}-\d{6}$/
@@ -82,7 +82,7 @@ async function readEntries(drive: Drive, file: DriveFile): Promise<IndexEntry[] 
   return entriesIn(text) ?? text
 }
 
-/** Undefined when the text is no index. An entry is kept as it is, with members that this program does not know. */
+/** Undefined if the text is not an index. Entries keep members that this program does not know. */
 function entriesIn(text: string): IndexEntry[] | undefined {
   let value: unknown
   try {

@@ -15,7 +15,7 @@ export async function* pagesOf(
     yield page
     const next = textOf(page, markerName)
     if (next === '') return
-    // Otherwise a faulty drive would hold the night up without end.
+    // A faulty drive that repeats its marker would never end the list.
     if (next === marker)
       throw new BackupError('drive_rejected', `${call}: the drive repeats the marker of a page`)
     marker = next

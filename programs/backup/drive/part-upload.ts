@@ -1,5 +1,12 @@
 import { BackupError } from '../errors.ts'
-import { CONFLICT, DriveRefusal, isTemporary, retryAfterMs, temporary, type DriveApi } from './api.ts'
+import {
+  CONFLICT,
+  DriveRefusal,
+  isTemporary,
+  retryAfterMs,
+  orTemporaryFailure,
+  type DriveApi,
+} from './api.ts'
 import type { HttpAnswer } from './http.ts'
 import { objectsIn, type JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'
@@ -91,11 +98,11 @@ export class PartUpload {
     if (url === undefined)
       throw new BackupError('upload_failed', 'getUploadUrl: the drive has given no URL for a part')
     return withRetries(this.#deps.api.retry, async ({ moved }) => {
-      const answer = await temporary('upload', () =>
+      const answer = await orTemporaryFailure('upload', () =>
         this.#deps.api.send({
           method: 'PUT',
           url,
-          // Without a content type, which the signature of the URL does not cover.
+          // There is no content type, because the signature of the URL does not cover one.
           body: this.#body(number),
           idleMs: CALL_TIMEOUT_MS,
           onMove: moved,
@@ -207,7 +214,7 @@ const MAX_ERROR_CHARACTERS = 10_000
 /** The object store answers with a status and, for errors, XML. */
 async function judgePut(answer: HttpAnswer): Promise<PartOutcome> {
   const { status } = answer
-  const text = await temporary('upload', () => answer.text())
+  const text = await orTemporaryFailure('upload', () => answer.text())
   if (status >= 200 && status < 300) return 'stored'
   const code =
     /<Code>([A-Za-z][\w.]{0,60})<\/Code>/.exec(text.slice(0, MAX_ERROR_CHARACTERS))?.[1] ?? `HTTP_${status}`

@@ -10,7 +10,7 @@ export interface DriveFile {
   readonly createdAt: number
 }
 
-/** What is uploaded. It must not change in the meantime. */
+/** The content of an upload, which must not change meanwhile. */
 export interface UploadSource {
   /** Bytes. */
   readonly size: number
@@ -25,7 +25,7 @@ export interface UploadTarget {
   readonly name: string
 }
 
-/** What another process needs to go on with an upload. A plain value, without secrets. */
+/** The state with which another process can continue an upload. A plain value, without secrets. */
 export interface UploadState {
   readonly fileId: string
   readonly uploadId: string
@@ -63,7 +63,7 @@ export interface Drive {
   findFolder(path: string): Promise<string | undefined>
   /** The files in a folder, oldest first, without folders and without unfinished uploads. */
   list(folderId: string): Promise<DriveFile[]>
-  /** What the drive has under this id, or undefined. */
+  /** The file with this id, or undefined. */
   stat(fileId: string): Promise<DriveFile | undefined>
   /**
    * Makes the content available under the name. A file of this name with this content is kept and nothing is sent. Other

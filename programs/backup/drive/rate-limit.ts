@@ -4,7 +4,7 @@ import { SECOND } from '../../../src/kernel/time.ts'
 // Ten steps in a second
 const STEPS_PER_SECOND = 10
 
-/** Passes bytes on at that rate. */
+/** Passes bytes on at a limited rate. */
 export class RateLimit {
   readonly #clock: WaitingClock
   readonly #bytesPerSecond: number

@@ -1,7 +1,7 @@
 import type { WaitingClock } from '../../../src/kernel/clock.ts'
 import { parseRfc3339 } from '../../../src/kernel/time.ts'
 import { BackupError } from '../errors.ts'
-import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, temporary } from './api.ts'
+import { CONFLICT, DriveApi, DriveRefusal, isTemporary, retryAfterMs, orTemporaryFailure } from './api.ts'
 import { ConnectionError, HttpClient, type HttpAnswer } from './http.ts'
 import { objectsIn, textOf, type JsonMembers } from './json-members.ts'
 import { pagesOf } from './paging.ts'
@@ -15,16 +15,16 @@ import type {
   UploadState,
   UploadTarget,
 } from './port.ts'
-import { proofCode } from './proof-code.ts'
+import { proofCode } from './sources.ts'
 import { RateLimit } from './rate-limit.ts'
 import { CALL_TIMEOUT_MS, TemporaryFailure, withRetries } from './retry.ts'
 import type { DriveSecrets } from './secrets-file.ts'
 import type { TokenFile } from './token-file.ts'
 
 export interface RemoteDriveOptions {
-  /** Such as `https://openapi.alipan.com`. */
+  /** The base address, such as `https://openapi.alipan.com`. */
   readonly apiUrl: string
-  /** Such as `/adrive/v1.0`. */
+  /** The path of all calls, such as `/adrive/v1.0`. */
   readonly apiPrefix: string
   readonly secrets: DriveSecrets
   readonly tokenFile: TokenFile
@@ -113,7 +113,7 @@ class RemoteDrive implements Drive {
     range: DownloadRange = { start: 0, end: file.size },
   ): AsyncIterable<Uint8Array> {
     let at = range.start
-    // After a lost connection it goes on where it stopped.
+    // After a lost connection the download continues where it stopped.
     while (at < range.end) {
       const answer = await this.#openDownload(file, { start: at, end: range.end })
       let received = 0
@@ -125,7 +125,7 @@ class RemoteDrive implements Drive {
           yield piece
         }
       } catch (error) {
-        if (received === 0) throw unreachable('download', error)
+        if (received === 0) throw unreachableError('download', error)
       }
       if (received === 0)
         throw new BackupError('drive_unreachable', 'download: the drive sent fewer bytes than it named')
@@ -202,7 +202,7 @@ class RemoteDrive implements Drive {
     throw new BackupError('upload_failed', `The drive has lost the upload ${BEGINNINGS} times.`)
   }
 
-  /** Rapid upload first: the drive may know the content. */
+  /** Begins an upload. Tries a rapid upload first, because the drive may already have the content. */
   async #begin(
     target: UploadTarget,
     source: UploadSource,
@@ -232,7 +232,7 @@ class RemoteDrive implements Drive {
       parent_file_id: target.folderId,
       name: target.name,
       type: 'file',
-      // The caller decides which other file of this name may go.
+      // The caller decides which other files of this name are deleted.
       check_name_mode: 'ignore',
       size: source.size,
       part_info_list: Array.from({ length: count }, (_, index) => ({ part_number: index + 1 })),
@@ -251,7 +251,7 @@ class RemoteDrive implements Drive {
     }
   }
 
-  /** Undefined when the drive has forgotten the upload. */
+  /** Continues an upload; undefined if the drive has forgotten it. */
   async #goOn(
     target: UploadTarget,
     source: UploadSource,
@@ -264,7 +264,7 @@ class RemoteDrive implements Drive {
       return toDriveFile(await parts.run({ isResumed }))
     } catch (error) {
       if (!(error instanceof UploadGone)) throw error
-      // It is complete when only the answer was lost.
+      // The upload may be complete if only the response was lost.
       return (await this.#namesakes(target)).find((file) => isSame(file, source))
     }
   }
@@ -282,7 +282,7 @@ class RemoteDrive implements Drive {
       const url = textIn(await this.#call('openFile/getDownloadUrl', members), 'url', 'getDownloadUrl')
       const headers = { Range: `bytes=${start}-${end - 1}` }
       const call = { method: 'GET', url, headers, idleMs: CALL_TIMEOUT_MS, onMove: moved } as const
-      const answer = await temporary('download', () => this.#api.send(call))
+      const answer = await orTemporaryFailure('download', () => this.#api.send(call))
       const isWhole = start === 0 && end === file.size
       if (answer.status === 206 || (answer.status === 200 && isWhole)) return answer
       answer.discard()
@@ -305,7 +305,7 @@ function downloadFailure(answer: HttpAnswer): Error {
   return isRepeatable ? new TemporaryFailure(refusal, retryAfterMs(answer)) : refusal
 }
 
-function unreachable(call: string, error: unknown): unknown {
+function unreachableError(call: string, error: unknown): unknown {
   return error instanceof ConnectionError
     ? new BackupError('drive_unreachable', `${call}: ${error.message}`, { cause: error })
     : error
@@ -315,7 +315,7 @@ function isGone(error: unknown): boolean {
   return error instanceof DriveRefusal && (error.isMissing || error.code === 'ForbiddenFileInTheRecycleBin')
 }
 
-/** What the call would make may be there already. */
+/** Whether the object that the call would create may exist already. */
 function isConflict(error: unknown): boolean {
   return error instanceof DriveRefusal && error.status === CONFLICT
 }

@@ -28,7 +28,7 @@ export class TemporaryFailure extends Error {
 export interface Attempt {
   /** How long it may take. */
   readonly timeoutMs: number
-  /** Bytes have moved: the time that all tries have begins again. */
+  /** Called when bytes have arrived: the time limit for all attempts begins again. */
   readonly moved: () => void
 }
 

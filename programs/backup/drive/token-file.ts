@@ -35,11 +35,11 @@ export class TokenFile {
     const text = (name: string): string => {
       const value = members[name]
       if (typeof value === 'string' && value !== '') return value
-      throw this.#unreadable(`"${name}" must be a text that is not empty`)
+      throw this.#unreadableError(`"${name}" must be a text that is not empty`)
     }
     const expiresIn = members['expires_in']
     if (typeof expiresIn !== 'number' || !(expiresIn > 0))
-      throw this.#unreadable('"expires_in" must be a number of seconds')
+      throw this.#unreadableError('"expires_in" must be a number of seconds')
     return {
       accessToken: new Secret(text('access_token')),
       refreshToken: new Secret(text('refresh_token')),
@@ -64,7 +64,7 @@ export class TokenFile {
     } catch (error) {
       throw new BackupError(
         'token_refresh_failed',
-        // Without the cause, which on a full disk would be the code: more space does not bring the tokens back.
+        // The cause is left out: the code of a full disk would suggest that more space brings the tokens back.
         `${this.#path}: the renewed tokens could not be stored (${errorMessage(error)}); ${AUTHORISE_ANEW}`,
       )
     }
@@ -88,16 +88,16 @@ export class TokenFile {
     try {
       text = readPrivateFile(this.#path)
     } catch (error) {
-      throw this.#unreadable(errorMessage(error))
+      throw this.#unreadableError(errorMessage(error))
     }
     const value = parseJson(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw this.#unreadable('it must be a JSON object')
+      throw this.#unreadableError('it must be a JSON object')
     return value as Readonly<Record<string, unknown>>
   }
 
-  /** Without the cause: an error of the JSON parser quotes the text. */
-  #unreadable(reason: string): BackupError {
+  /** The error has no cause: an error of the JSON parser quotes the text. */
+  #unreadableError(reason: string): BackupError {
     return new BackupError('token_unreadable', `${this.#path}: ${reason}`)
   }
 }

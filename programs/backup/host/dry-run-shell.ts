@@ -8,7 +8,7 @@ export interface DryRunShellDeps {
   readonly reader: Pick<Shell, 'ask'>
   /** Takes one line for each command that is not run. */
   readonly print: (line: string) => void
-  /** Where programs are searched. Left out: where this program was. */
+  /** The `PATH` in which programs are searched; by default that of this program. */
   readonly path?: string | undefined
 }
 

@@ -5,7 +5,7 @@ import { expiryOf } from '../../vpn-client/index.ts'
 import { logIn, readTokenFile } from './gateway-login.ts'
 import { readItems, type PlatformReader } from './platform-reader.ts'
 
-/** What a gate says: it lets the reboot pass, does not apply here, or holds the reboot back. */
+/** The answer of a gate: the reboot may pass, the gate does not apply here, or it holds the reboot back. */
 export type GateAnswer =
   | { readonly state: 'open'; readonly reason?: string }
   | { readonly state: 'skipped' | 'closed'; readonly reason: string }

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10 * SECOND
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 export interface GatewayLogin {
-  /** As for `platform vpn connect`: a base address, or the whole address that ends in `/vpn`. */
+  /** A base address, or the whole address that ends in `/vpn`, as `platform vpn connect` takes it. */
   readonly gatewayUrl: string
   readonly readToken: () => Secret | Promise<Secret>
   readonly clock: WaitingClock
@@ -32,7 +32,7 @@ export async function logIn({ gatewayUrl, readToken, clock, signal }: GatewayLog
   await result.session.close('checked')
 }
 
-/** The JWT in a private file. Throws an error without its content when there is none. */
+/** The JWT in a private file. Throws an error that does not quote the file. */
 export function readTokenFile(path: string): Secret {
   let text: string
   try {

@@ -44,7 +44,7 @@ export class HostShell implements Shell {
     try {
       return await this.#runProgram(program, args, options)
     } catch (error) {
-      // Not a command at all, such as an empty name.
+      // The command cannot be started at all, for example because its name is empty.
       return failure(program, errorMessage(error))
     }
   }
@@ -94,7 +94,7 @@ export class HostShell implements Shell {
   }
 }
 
-/** The account's, not that of the environment; an account may be unknown to the system. */
+/** The home directory of the account, not of the environment; `/` for an account that the system does not know. */
 function homeDirectory(): string {
   try {
     return userInfo().homedir
@@ -124,7 +124,7 @@ function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The process group has ended meanwhile.
   }
 }
 

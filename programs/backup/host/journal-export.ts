@@ -8,7 +8,7 @@ import { isDiskFull, systemErrorCode } from '../../files/system-error.ts'
 const PROBE_BYTES = 64 * 1_024
 const COMMAND = ['journalctl', '--output=export', '--no-pager', '--quiet'] as const
 
-/** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with why there is none. */
+/** Writes the journal in the form that systemd-journal-remote(8) reads. Resolves with the reason if there is no journal. */
 export async function exportJournal(
   target: string,
   signal: AbortSignal | undefined,
@@ -25,15 +25,15 @@ export async function exportJournal(
     })
     const [code] = (await once(child, 'close')) as [number | null]
     if (code !== 0) await requireRoom(file)
-    if (code !== 0) return lost(`${program} has ended with ${code ?? 'a signal'}`)
+    if (code !== 0) return lostJournal(`${program} has ended with ${code ?? 'a signal'}`)
   } catch (error) {
     signal?.throwIfAborted()
     if (isDiskFull(error)) throw error
     return systemErrorCode(error) === 'ENOENT'
-      ? none(`${program} is not installed`)
-      : lost(`${program} could not be run`)
+      ? noJournal(`${program} is not installed`)
+      : lostJournal(`${program} could not be run`)
   }
-  return (await file.stat()).size === 0 ? none('the journal is empty') : undefined
+  return (await file.stat()).size === 0 ? noJournal('the journal is empty') : undefined
 }
 
 /** The program does not say that the disk is full; a write of our own does. */
@@ -41,5 +41,5 @@ async function requireRoom(file: FileHandle): Promise<void> {
   await file.writeFile(Buffer.alloc(PROBE_BYTES))
 }
 
-const none = (reason: string): NoJournal => ({ reason, isLost: false })
-const lost = (reason: string): NoJournal => ({ reason, isLost: true })
+const noJournal = (reason: string): NoJournal => ({ reason, isLost: false })
+const lostJournal = (reason: string): NoJournal => ({ reason, isLost: true })

@@ -61,7 +61,7 @@ export function createNightHost(options: NightHostOptions): NightHost {
   }
 }
 
-/** What no cleaning step enters, even if a setting names a directory around it. */
+/** The paths that no cleaning step enters, even if a setting names a directory around them. */
 function protectedPaths({ backup, dataDir, database }: Config): string[] {
   const databases = [backup.database, database].flatMap((each) =>
     each?.kind === 'sqlite' ? [each.path] : [],

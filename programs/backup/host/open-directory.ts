@@ -21,7 +21,7 @@ const ENTRIES_PER_TURN = 256
  * entry on the thread pool takes ten times as long, and {@link OpenDirectory.names} lets other work run in between.
  */
 export class OpenDirectory implements Disposable {
-  /** For messages. */
+  /** The path in messages. */
   readonly path: string
   /** At the time when it was opened. */
   readonly stats: BigIntStats

@@ -44,7 +44,7 @@ export type Recognition =
   | { readonly outcome: 'recognised' }
   | { readonly outcome: keyof typeof RECOGNITION_REMEDIES; readonly reason: string }
 
-/** What helps when the routine is not recognised. */
+/** What to do when the platform does not recognise the routine. */
 export const RECOGNITION_REMEDIES = {
   refused:
     'set backup.platform_api to the address of the api itself, no gateway and no proxy, and give both the same auth.jwt_secret and the same time',

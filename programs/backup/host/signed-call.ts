@@ -9,7 +9,7 @@ export type SignCall = (call: HttpCall) => HttpCall
 
 /**
  * Signs with the key of the installation, so that the platform recognises the routine whatever `auth.trusted_proxies` is.
- * Before the first start of the platform there is no key, and nobody who would need it.
+ * Before the first start of the platform there is no key: the call stays unsigned.
  */
 export function callSigner({ auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>, clock: Clock): SignCall {
   return (call) => {

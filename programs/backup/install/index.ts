@@ -6,7 +6,7 @@ import { localTimeText } from './next-run.ts'
 export { installSettingsOf, shellVariablesOf } from './from-config.ts'
 export {
   installRoutine,
-  printedUnits,
+  formatUnits,
   uninstallRoutine,
   type InstallDeps,
   type InstallReport,

@@ -22,7 +22,7 @@ import {
   installReportJson,
   installReportText,
   installRoutine,
-  printedUnits,
+  formatUnits,
   TargetRoot,
   uninstallRoutine,
 } from './index.ts'
@@ -310,6 +310,6 @@ test('the report says when the timers elapse next, and which settings the units 
 
 test('--print prints every unit under its path', () => {
   using world = installWorld()
-  const printed = printedUnits({ settings: world.deps.settings, program: INSTALLED_PROGRAM })
+  const printed = formatUnits({ settings: world.deps.settings, program: INSTALLED_PROGRAM })
   for (const name of UNIT_NAMES) assert.ok(printed.includes(`# ${UNITS}/${name}\n`), name)
 })

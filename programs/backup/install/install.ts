@@ -4,7 +4,6 @@ import type { Clock } from '../../../src/kernel/clock.ts'
 import { AppError, errorMessage } from '../../../src/kernel/errors.ts'
 import { readDriveSecrets } from '../drive/secrets-file.ts'
 import { TokenFile } from '../drive/token-file.ts'
-import { linkActivation, systemdActivation, type CommandRunner } from './activation.ts'
 import type { InstalledEntry } from './entry.ts'
 import { nextDrill, nextRun } from './next-run.ts'
 import { backupsDirectory, logDirectory, type InstalledProgram, type InstallSettings } from './settings.ts'
@@ -39,7 +38,7 @@ export interface InstallReport {
 }
 
 /** `platform backup install --print`: all units, in the form of `systemctl cat`. */
-export function printedUnits({ settings, program }: Pick<InstallDeps, 'settings' | 'program'>): string {
+export function formatUnits({ settings, program }: Pick<InstallDeps, 'settings' | 'program'>): string {
   return unitsFor(settings, program)
     .map(({ name, text }) => `# /etc/systemd/system/${name}\n${text}`)
     .join('\n')
@@ -79,7 +78,7 @@ export async function uninstallRoutine(root: TargetRoot, deps: InstallDeps): Pro
   const removed = UNIT_NAMES.flatMap((name) => files.remove(name) ?? [])
   const dropIns = UNIT_NAMES.flatMap((name) => files.dropIns(name))
   if (removed.length > 0) await activation.reload()
-  return { entries: [...disabled, ...removed, ...dropIns], notes: keptBy(settings) }
+  return { entries: [...disabled, ...removed, ...dropIns], notes: leftAfterUninstall(settings) }
 }
 
 /** A unit that a person wrote is enabled or not by that person. */
@@ -123,7 +122,7 @@ function isLeftUnit({ path, result }: InstalledEntry): boolean {
   return result === 'left' && UNIT_NAMES.some((name) => path.endsWith(`/${name}`))
 }
 
-function keptBy(settings: InstallSettings): string[] {
+function leftAfterUninstall(settings: InstallSettings): string[] {
   const directories = `${backupsDirectory(settings)}, ${logDirectory(settings)}`
   return [
     `kept: ${directories}, the token file, the secrets, and everything on the drive`,
@@ -150,11 +149,14 @@ function existingFile(path: string, root: TargetRoot): string {
   return existsSync(located) ? located : path
 }
 
-/** systemd never starts a timer whose zone it does not know. Some names are in the package tzdata-legacy only. */
+/**
+ * Refuses a zone that systemd does not know, because it would never start the timer. Some names are only in the package
+ * tzdata-legacy. An image without zones cannot be checked.
+ */
 function requireZone(timeZone: string, root: TargetRoot): void {
   const zones = root.locate(ZONES)
-  const unknown = root.isHost || existsSync(zones)
-  if (timeZone === 'UTC' || !unknown || existsSync(join(zones, timeZone))) return
+  const canBeChecked = root.isHost || existsSync(zones)
+  if (timeZone === 'UTC' || !canBeChecked || existsSync(join(zones, timeZone))) return
   throw new Error(
     `backup.time_zone: systemd does not know ${timeZone}, which is not in ${zones}; install tzdata or tzdata-legacy, or name another zone`,
   )
@@ -169,7 +171,7 @@ function problemOf(check: () => void): string[] {
   }
 }
 
-// The umask of a person's shell must not decide about them.
+// Set explicitly, so that the umask of a person's shell does not matter.
 const PARENT_MODE = 0o755
 const OTHERS = 0o007
 
@@ -190,7 +192,7 @@ function createDirectory(path: string, mode: number): InstalledEntry {
   if (first !== undefined) openParents(dirname(path), first)
   mkdirSync(path)
   chmodSync(path, mode)
-  return { path, result: 'created', note: `mode ${octal(mode)}` }
+  return { path, result: 'created', note: `mode ${octalText(mode)}` }
 }
 
 /** A directory that is there keeps its owner and its mode. */
@@ -205,7 +207,7 @@ function inspect(path: string, { uid, mode }: Stats, wanted: number): InstalledE
   return {
     path,
     result: 'left',
-    note: `mode ${octal(mode)}: every user may read it; chmod ${octal(wanted)} it`,
+    note: `mode ${octalText(mode)}: every user may read it; chmod ${octalText(wanted)} it`,
   }
 }
 
@@ -214,6 +216,67 @@ function openParents(path: string, first: string): void {
   if (path !== first) openParents(dirname(path), first)
 }
 
-function octal(mode: number): string {
+function octalText(mode: number): string {
   return (mode & 0o777).toString(8)
+}
+
+/** Makes systemd start units, and stop doing so. */
+interface Activation {
+  enable(units: readonly Unit[]): Promise<InstalledEntry[]>
+  disable(units: readonly Unit[]): Promise<InstalledEntry[]>
+  /** Makes files known that were removed. */
+  reload(): Promise<void>
+}
+
+/** Runs programs of this host; never rejects. */
+interface CommandRunner {
+  run(command: readonly string[]): Promise<CommandResult>
+}
+
+type CommandResult =
+  | { readonly status: 'succeeded' }
+  | { readonly status: 'failed' | 'missing'; readonly reason: string }
+
+/** The units of an image: links that its systemd finds when it starts. */
+function linkActivation(files: UnitFiles): Activation {
+  return {
+    enable: async (units) => units.map((unit) => files.link(unit)),
+    disable: async (units) => units.flatMap((unit) => files.unlink(unit) ?? []),
+    reload: async () => undefined,
+  }
+}
+
+/** The units of this host, by `systemctl`. */
+function systemdActivation(shell: CommandRunner): Activation {
+  return {
+    async enable(units) {
+      const { timers, services } = groupByKind(units)
+      await systemctl(shell, ['daemon-reload'])
+      if (timers.length > 0) await systemctl(shell, ['enable', '--now', ...timers])
+      // Not now: the self-check belongs to a boot.
+      if (services.length > 0) await systemctl(shell, ['enable', ...services])
+      return units.map(({ name }) => ({ path: name, result: 'enabled' }))
+    },
+    async disable(units) {
+      const { timers, services } = groupByKind(units)
+      // Only timers are stopped: a run that is in progress ends by itself.
+      if (timers.length > 0) await systemctl(shell, ['disable', '--now', ...timers])
+      if (services.length > 0) await systemctl(shell, ['disable', ...services])
+      return units.map(({ name }) => ({ path: name, result: 'disabled' }))
+    },
+    reload: () => systemctl(shell, ['daemon-reload']),
+  }
+}
+
+function groupByKind(units: readonly Unit[]): { timers: string[]; services: string[] } {
+  const names = units.map(({ name }) => name)
+  const isTimer = (name: string) => name.endsWith('.timer')
+  return { timers: names.filter(isTimer), services: names.filter((name) => !isTimer(name)) }
+}
+
+async function systemctl(shell: CommandRunner, args: readonly string[]): Promise<void> {
+  const result = await shell.run(['systemctl', ...args])
+  if (result.status === 'succeeded') return
+  const message = `systemctl ${args.join(' ')}: ${result.reason}; without a running systemd, use --root`
+  throw new AppError('unavailable', 'systemctl_failed', message)
 }

@@ -29,7 +29,7 @@ export interface InstalledProgram {
   readonly command: readonly string[]
   /** Undefined when there is none. */
   readonly configFile: string | undefined
-  /** In which `install` runs: the relative paths of the configuration begin there. */
+  /** The directory in which `install` runs: relative paths of the configuration begin there. */
   readonly workingDirectory: string
 }
 

@@ -77,7 +77,7 @@ function calendarIn(texts: readonly string[]): string[] {
   return values.slice(values.lastIndexOf('') + 1)
 }
 
-/** Without a zone it is that of the host. */
+/** The time zone that a line names, else that of the host. */
 function zoneOf(line: string, localZone: string): string {
   const last = line.split(/\s+/).at(-1) ?? ''
   return /^[A-Za-z][\w+/-]*$/.test(last) && isZone(last) ? last : localZone

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 /** The sections of a unit, each with its lines: comments, and `Key=value`. */
 export type UnitSections = Readonly<Record<string, readonly string[]>>
 
-/** What the text of a file says about who wrote it. */
+/** Who wrote a file, by its text: this program, unchanged; this program, changed by a person since; or somebody else. */
 export type Authorship = 'unchanged' | 'changed' | 'foreign'
 
 const MARK = /^# ([0-9a-f]{64}) is the SHA-256 of all lines below this one\.\n/
@@ -24,7 +24,7 @@ function hint(name: string): string {
   ].join('\n')
 }
 
-/** Whether a file is one of {@link unitText}, as it was written. */
+/** Who wrote a file: its first line is compared with the rest, as {@link unitText} has written it. */
 export function authorshipOf(text: string): Authorship {
   const mark = MARK.exec(text)
   if (!mark) return 'foreign'

@@ -14,7 +14,7 @@ import type { StateStore } from './state-file.ts'
 export interface NightSettings extends Schedule, LogRoots {
   readonly server: 'primary' | 'standby'
   readonly hostName: string
-  /** What tells this server from others that use the same folder of the drive. */
+  /** Identifies this server among others that use the same folder of the drive. */
   readonly madeBy: string
   /** The database, as people may see it. */
   readonly sourcePath: string
@@ -71,7 +71,7 @@ export interface NightHost {
     readonly isVerified: boolean
     readonly rebootedOn: string | undefined
   }): Promise<ClosedGate | undefined>
-  /** Resolves when the reboot has begun, or with why there is none. */
+  /** Resolves with undefined when the reboot has begun, otherwise with the reason. */
   reboot(): Promise<string | undefined>
   /** Writes the journal of the system. */
   exportJournal(target: string, signal: AbortSignal | undefined): Promise<NoJournal | undefined>

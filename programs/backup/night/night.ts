@@ -22,12 +22,10 @@ import {
   type RunRecord,
   type RunState,
 } from './state.ts'
-import { cleanStep } from './steps/clean.ts'
+import { cleanStep, REBOOT_JOB, rebootServer } from './steps/host.ts'
 import { packageStep } from './steps/package.ts'
-import { REBOOT_JOB, rebootServer } from './steps/reboot.ts'
-import { logsStep } from './steps/logs.ts'
+import { logsStep, succeedStep } from './steps/succeed.ts'
 import type { NightStep } from './steps/step.ts'
-import { succeedStep } from './steps/succeed.ts'
 import { uploadStep } from './steps/upload.ts'
 import { verifyStep } from './steps/verify.ts'
 
@@ -44,7 +42,7 @@ export interface NightOutcome {
 }
 
 export interface NightOptions {
-  /** With `--no-reboot` false. */
+  /** False with `--no-reboot`. */
   readonly mayReboot: boolean
 }
 
@@ -69,20 +67,20 @@ export class Night {
 
   /** Runs once per local date, inside the window. */
   async runScheduled(): Promise<NightOutcome> {
-    const due = this.#due(dueForSchedule)
+    const due = this.#checkDue(dueForSchedule)
     const { state, wasKilled } = await this.#settle()
-    if (due.action !== 'run') return this.#nothing(due)
+    if (due.action !== 'run') return this.#skipRun(due)
     return this.#escalate(await this.#attempt(state, { isRetry: false, goesOn: wasKilled }))
   }
 
   /** Does what is due for a failed night. */
   async retryOnce(): Promise<NightOutcome> {
-    const due = this.#due(dueForRetry)
+    const due = this.#checkDue(dueForRetry)
     const { state } = await this.#settle()
     if (due.action === 'lost') return this.#lose(state)
     // The state does not have a run that could not write it. Then this fails as well, and is reported.
     if (state.run?.date !== this.#today()) this.#deps.state.write(state)
-    if (due.action !== 'retry') return this.#nothing(due)
+    if (due.action !== 'retry') return this.#skipRun(due)
     return this.#escalate(await this.#attempt(state, { isRetry: true, goesOn: true }))
   }
 
@@ -90,12 +88,12 @@ export class Night {
     return localTime(this.#deps.clock.now(), this.#deps.settings.timeZone).date
   }
 
-  #due(rule: typeof dueForRetry): Due {
+  #checkDue(rule: typeof dueForRetry): Due {
     return rule(this.#deps.state.read(), this.#deps.clock.now(), this.#deps.settings)
   }
 
   /** What waits for the platform is sent, too. */
-  async #nothing(due: Due): Promise<NightOutcome> {
+  async #skipRun(due: Due): Promise<NightOutcome> {
     const message = due.action === 'nothing' ? due.reason : 'there is nothing to do'
     this.#deps.logger.info({}, `nothing to do: ${message}`)
     await this.#deps.alerts.deliver()
@@ -126,7 +124,7 @@ export class Night {
   ): Promise<NightOutcome> {
     const deps = this.#deps
     const date = this.#today()
-    const resumed = goesOn ? resumable(before, date) : undefined
+    const resumed = goesOn ? resumableRun(before, date) : undefined
     const state = resumed ? { ...before, run: resumed } : this.#newRun(before, date)
     const context = new RunContext(deps, state, { isRetry })
     try {
@@ -167,7 +165,7 @@ export class Night {
     const steps = isVerified ? [verifyStep, succeedStep] : BACKUP_STEPS
     for (const step of [...steps, logsStep, cleanStep]) {
       const failure = await this.#step(context, step)
-      if (failure) return this.#failed(context, failure)
+      if (failure) return this.#failRun(context, failure)
     }
     return this.#reboot(context)
   }
@@ -189,7 +187,7 @@ export class Night {
     }
   }
 
-  async #failed(context: RunContext, failure: RunFailure): Promise<NightOutcome> {
+  async #failRun(context: RunContext, failure: RunFailure): Promise<NightOutcome> {
     await this.#recordFailure(context, failure)
     return failedOutcome(context, failure)
   }
@@ -256,12 +254,12 @@ export class Night {
 
   /** A try that began in the window may fail after its end. */
   async #escalate(outcome: NightOutcome): Promise<NightOutcome> {
-    if (outcome.outcome !== 'failed' || this.#due(dueForRetry).action !== 'lost') return outcome
+    if (outcome.outcome !== 'failed' || this.#checkDue(dueForRetry).action !== 'lost') return outcome
     await this.#lose(this.#deps.state.read())
     return outcome
   }
 
-  /** Once per date: an alert and a ticket, and no more automatic retries. */
+  /** Reports that the night is lost, with an alert and a ticket, and ends its automatic retries. Once per date. */
   async #lose(state: BackupState): Promise<NightOutcome> {
     const { alerts, clock, logger, settings } = this.#deps
     const date = this.#today()
@@ -292,14 +290,14 @@ function failedOutcome({ run }: RunContext, { message, errorCode }: RunFailure):
 }
 
 /** The run of today that has failed or was killed, unless its backup has succeeded. */
-function resumable(state: BackupState, today: string): RunRecord | undefined {
+function resumableRun(state: BackupState, today: string): RunRecord | undefined {
   const { run } = state
   if (run?.date !== today || run.status === 'done' || hasReached(run, 'succeeded')) return undefined
   const { failure: _failure, ...others } = run
   return { ...others, status: 'running', reached: hasReached(run, 'verified') ? 'verified' : 'started' }
 }
 
-/** After a failed comparison everything but the package is done again. */
+/** The last step that counts as done for a retry: after a failed comparison only the package. */
 function reachedAfter(run: RunRecord, { job }: RunFailure): RunState {
   return job === verifyStep.name && run.reached !== 'started' ? 'packaged' : run.reached
 }

@@ -3,13 +3,13 @@ import type { DriveFile } from '../drive/port.ts'
 import type { NightSettings } from './deps.ts'
 import type { RunContext } from './run-context.ts'
 
-/** What of a backup on the drive this server has made: another one may use the same folder, and the same id. */
+/** Which files and entries of a backup on the drive this server has made: another server may use the same folder and id. */
 export interface Ownership {
   isOwnEntry(entry: IndexEntry): boolean
   isOwnFile(file: DriveFile): boolean
 }
 
-/** `entries`: those of the index of the month. */
+/** Finds out whose an archive is; `entries` are those of the index of the month. */
 export function ownershipOf(
   { state, deps: { settings } }: Pick<RunContext, 'state' | 'deps'>,
   backupId: string,
@@ -28,7 +28,8 @@ export function ownershipOf(
       isOwnFile: (file) =>
         isOwnName(file) && (sent.includes(file.fileId) || made.some(({ sha1 }) => sha1 === file.sha1)),
     }
-  // The state of an older release, or one that was lost, names no archive: what no other server names is its own.
+  // Without a named archive, as in the state of an older release, this server owns everything that no other server names as
+  // its own.
   const others = entries.filter((entry) => !isOfServer(entry, settings))
   return {
     isOwnEntry: (entry) => isNamed(entry) && isOfServer(entry, settings),

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/kernel/ids.ts'
 import { indexFiles, readIndex, type IndexEntry, type ReadIndex } from '../drive/index-entries.ts'
 import type { Drive } from '../drive/port.ts'
-import { writeFile } from '../drive/small-files.ts'
+import { writeFile } from '../drive/stored-files.ts'
 import { MANIFEST_NAME } from '../package/manifest.ts'
 
 /** `MANIFEST.json` of a month on the drive (docs/specification.md, Nightly backup). */
@@ -9,14 +9,18 @@ interface MonthIndex {
   /** The server that has written it. */
   readonly host: string
   readonly format: 1
-  /** No two files have the same content: the drive would keep the old file, which another writer may be about to delete. */
+  /**
+   * Makes the contents of all index files different: the drive would keep an old file with the same content, which another
+   * writer may be about to delete.
+   */
   readonly revision: string
   readonly backups: readonly IndexEntry[]
 }
 
 type Change = (entries: readonly IndexEntry[]) => readonly IndexEntry[]
 
-// To have one file again after another server has written the index at the same time; the next change tries it, too.
+// Each attempt merges the index into one file again after another server has written at the same time. The next change
+// tries it, too.
 const ATTEMPTS = 3
 
 /** The index of one month on the drive, which is replaced as a whole. Another server may do that at the same time. */
@@ -31,7 +35,7 @@ export class RemoteIndex {
     this.#host = host
   }
 
-  /** Its entries; none when there is no index, or a damaged one. */
+  /** The entries of the index; none if it is missing or damaged. */
   async read(): Promise<ReadIndex> {
     return (await readIndex(this.#drive, this.#folderId)) ?? { entries: [], files: [], damaged: [] }
   }

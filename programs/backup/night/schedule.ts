@@ -18,18 +18,19 @@ export type Due =
   | { readonly action: 'wait'; readonly milliseconds: number }
   | { readonly action: 'nothing'; readonly reason: string }
 
-const nothing = (reason: string): Due => ({ action: 'nothing', reason })
+const nothingDue = (reason: string): Due => ({ action: 'nothing', reason })
 
 /** What `run --scheduled` has to do: a run once per local date, inside the window. */
 export function dueForSchedule(state: BackupState, now: number, schedule: Schedule): Due {
   const { date, time } = localTime(now, schedule.timeZone)
-  if (hasSucceeded(state, date)) return nothing(`the backup of ${date} has succeeded already`)
-  if (time >= schedule.windowEnd) return nothing(`the window of ${date} is over since ${schedule.windowEnd}`)
+  if (hasSucceeded(state, date)) return nothingDue(`the backup of ${date} has succeeded already`)
+  if (time >= schedule.windowEnd)
+    return nothingDue(`the window of ${date} is over since ${schedule.windowEnd}`)
   if (time < schedule.windowStart)
-    return nothing(`the window of ${date} begins at ${schedule.windowStart}, and it is ${time}`)
+    return nothingDue(`the window of ${date} begins at ${schedule.windowStart}, and it is ${time}`)
   const run = state.run?.date === date ? state.run : undefined
-  // The process of a run that is still marked as running has died: the caller has the lock.
-  if (run?.status === 'failed') return nothing(`the run of ${date} has failed; its retries go on with it`)
+  // A run that is still marked as running was killed, because the caller has the lock.
+  if (run?.status === 'failed') return nothingDue(`the run of ${date} has failed; its retries go on with it`)
   return { action: 'run' }
 }
 
@@ -39,13 +40,13 @@ export function dueForRetry(state: BackupState, now: number, schedule: Schedule)
   const run = state.run?.date === date ? state.run : undefined
   const hasFailed = run !== undefined && run.status !== 'done' && !hasReached(run, 'succeeded')
   const isInWindow = time < schedule.windowEnd
-  // A person may run a second backup of the date: it is repeated, too, but the date is not lost with it.
+  // A second backup of a date that a person has started is repeated, too, but the date is not lost if it fails.
   if (hasSucceeded(state, date) && !(hasFailed && isInWindow))
-    return nothing(`the backup of ${date} has succeeded`)
+    return nothingDue(`the backup of ${date} has succeeded`)
   const { failures, lostAt } = nightOf(state, date)
-  if (failures === 0 && !hasFailed) return nothing(`no run of ${date} has failed`)
+  if (failures === 0 && !hasFailed) return nothingDue(`no run of ${date} has failed`)
   if (isInWindow) return { action: 'retry' }
-  if (lostAt !== undefined) return nothing(`the night of ${date} is lost, and that was reported`)
+  if (lostAt !== undefined) return nothingDue(`the night of ${date} is lost, and that was reported`)
   return { action: 'lost' }
 }
 
@@ -61,7 +62,7 @@ export function dueForRetryLoop(
   const due = dueForRetry(state, now, schedule)
   if (due.action !== 'retry' || failedAt === undefined) return due
   const left = failedAt + schedule.retryEveryMs - now
-  // After the clock was put back, the failure is in the future.
+  // If the clock was set back, the failure is in the future.
   if (left <= 0 || left > schedule.retryEveryMs) return due
   return { action: 'wait', milliseconds: Math.min(left, LONGEST_WAIT_MS) }
 }

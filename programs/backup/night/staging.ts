@@ -13,7 +13,7 @@ export async function emptyStaging(directory: string): Promise<void> {
   await removeOthers(directory, undefined)
 }
 
-/** Removes the routine's own files from the staging directory but this archive, with which a retry goes on. */
+/** Removes the files of the routine from the staging directory, except this archive, which a retry uses. */
 export async function keepInStaging(directory: string, archive: StagedArchive | undefined): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   if (names.length > 0) await removeOthers(directory, archive?.name)

@@ -122,7 +122,7 @@ export interface BackupState {
   readonly abandonedIds: readonly string[]
   /** The verified backups on the drive; unknown until the drive was searched. */
   readonly remoteIds?: readonly string[]
-  /** By these the archives and entries of this server are known, where another one uses the same folder. */
+  /** The archives that this server has made, by which it knows its own where servers share a folder. */
   readonly archives?: readonly MadeArchive[]
   /** The other servers that the last run has found in the folder of the drive. */
   readonly sharedWith?: readonly string[]

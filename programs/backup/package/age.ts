@@ -14,11 +14,6 @@ const MAC_LINE = /^---(?: [^\n]*)?\n/m
 /** The first line of a sealed file. */
 export const AGE_MAGIC = 'age-encryption.org/v1\n'
 
-/** Throws an error for a text that is not an age recipient. */
-export function checkRecipient(recipient: string): void {
-  new Encrypter().addRecipient(recipient)
-}
-
 /**
  * Seals a stream in the age format. The library makes the header; the payload is encrypted here, because the library does
  * that in JavaScript, at a tenth of the speed of node:crypto.
@@ -35,7 +30,7 @@ export async function* seal(
   const reader = new ByteReader(chunks)
   try {
     let chunk = await reader.readUpTo(CHUNK_BYTES)
-    // Only an empty file has an empty last chunk.
+    // Only an empty file may have an empty last chunk.
     for (let isLast = false; !isLast;) {
       isLast = await reader.isAtEnd()
       yield chunkCipher.encrypt(chunk, isLast)

@@ -6,9 +6,9 @@ import { constants, createGzip, zstdCompress } from 'node:zlib'
 
 const compress = promisify(zstdCompress)
 
-// A frame does not know the one before it: in frames of 1 MiB the result is a tenth larger, of 4 MiB a hundredth.
+// Frames are compressed independently: with frames of 1 MiB the result is a tenth larger, with 4 MiB a hundredth.
 const BLOCK_BYTES = 4 * 1_024 ** 2
-// One more than there are processors, so that none of them waits for the writer.
+// One more than there are processors, so that no processor waits for the writer.
 const MAX_PENDING = availableParallelism() + 1
 // Level 3, the default of the command, takes twice the processor time: logs become no smaller by it, databases by 6 %.
 const LEVEL = 1
@@ -23,7 +23,7 @@ const OPTIONS = {
  */
 export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const pending: PendingFrame[] = []
-  // Used again: the garbage of new ones would be most of the memory of the process.
+  // Buffers are used again: the garbage of new ones would be most of the memory of the process.
   const free: Buffer[] = []
   const next = async (): Promise<Uint8Array> => {
     const { frame, block } = pending.shift() as PendingFrame
@@ -34,7 +34,7 @@ export async function* zstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncItera
   try {
     for await (const block of blocksOf(chunks, () => free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES))) {
       const frame = compress(block, OPTIONS)
-      // Awaited in its turn, maybe after another one has failed.
+      // The frame is awaited in its turn, perhaps after another one has failed.
       frame.catch(() => undefined)
       pending.push({ frame, block })
       if (pending.length >= MAX_PENDING) yield await next()
@@ -71,7 +71,7 @@ async function* blocksOf(chunks: AsyncIterable<Uint8Array>, newBlock: () => Buff
 export async function* gzipChunks(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const gzip = createGzip()
   const fed = pipeline(Readable.from(copyEach(chunks), { objectMode: false }), gzip)
-  // Its error is also one of the loop.
+  // The loop throws the same error.
   fed.catch(() => undefined)
   for await (const chunk of gzip) yield chunk as Buffer
   await fed

@@ -28,7 +28,7 @@ function gunzip(start: Uint8Array, reader: ByteReader): AsyncIterable<Uint8Array
     yield start
     while (!(await reader.isAtEnd())) yield await reader.readUpTo(OUTPUT_BYTES)
   }
-  return through(whole(), createGunzip({ chunkSize: OUTPUT_BYTES }))
+  return pipeThrough(whole(), createGunzip({ chunkSize: OUTPUT_BYTES }))
 }
 
 /** Frame by frame: a stream of node:zlib ends after the first one (nodejs/node issue 64741). */
@@ -36,7 +36,7 @@ async function* zstdContent(start: Buffer, reader: ByteReader): AsyncIterable<Ui
   for (let magic: Buffer | undefined = start; magic; magic = await nextMagic(reader)) {
     const number = magic.readUInt32LE()
     if (number === ZSTD_MAGIC)
-      yield* through(frame(magic, reader), createZstdDecompress({ chunkSize: OUTPUT_BYTES }))
+      yield* pipeThrough(frame(magic, reader), createZstdDecompress({ chunkSize: OUTPUT_BYTES }))
     else if ((number & 0xfffffff0) >>> 0 === SKIPPABLE_MAGIC)
       await reader.skip((await reader.read(4)).readUInt32LE())
     else throw new Error('it is neither zstd nor gzip')
@@ -71,12 +71,12 @@ async function* frame(magic: Buffer, reader: ByteReader): AsyncIterable<Uint8Arr
   if ((flags & 4) !== 0) yield await reader.read(4)
 }
 
-async function* through(
+async function* pipeThrough(
   chunks: AsyncIterable<Uint8Array>,
   decompress: NodeJS.ReadWriteStream & AsyncIterable<Uint8Array>,
 ): AsyncIterable<Uint8Array> {
   const fed = pipeline(Readable.from(chunks, { objectMode: false }), decompress)
-  // Its error is also one of the loop.
+  // The loop throws the same error.
   fed.catch(() => undefined)
   for await (const chunk of decompress) yield chunk
   await fed

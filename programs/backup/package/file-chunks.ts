@@ -11,14 +11,14 @@ export async function* transientChunksOf(file: FileHandle, size: number): AsyncI
     at += bytesRead
     return buffer.subarray(0, bytesRead)
   }
-  // Used again: with a new one for each chunk, collecting them takes as long as all the rest on this thread.
+  // The buffer is used again: the collection of one buffer for each chunk takes as long as all the rest on this thread.
   const newBuffer = () => Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
   let [current, other] = [newBuffer(), newBuffer()]
   let next = readInto(current)
   try {
     for (let chunk = await next; chunk.length > 0; chunk = await next) {
       next = readInto(other)
-      // Awaited after the chunk before it is processed.
+      // It is awaited after the chunk before it is processed.
       next.catch(() => undefined)
       yield chunk
       ;[current, other] = [other, current]

@@ -10,7 +10,7 @@ export interface SkippedLog {
 export interface LeftOut {
   /** Number of files and directories. */
   readonly count: number
-  /** The first of them, with the reasons. */
+  /** The first left-out files, with the reasons. */
   readonly files: readonly Pick<SkippedLog, 'path' | 'reason'>[]
   /** The directories of `backup.logs` of which nothing was packed, and which no setting allows to be away. */
   readonly missing_roots: readonly string[]

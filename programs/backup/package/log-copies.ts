@@ -18,7 +18,7 @@ export interface LogCopy extends PackagedFile {
   readonly modifiedAt: number
 }
 
-/** The directories of logs, and those of them that may be missing. */
+/** The directories of logs, and which of them may be missing. */
 export interface LogRoots {
   readonly logs: readonly string[]
   readonly optionalLogs: readonly string[]
@@ -108,7 +108,7 @@ function withoutSlash(path: string): string {
   return path.replace(/(?<=[^/])\/+$/, '')
 }
 
-/** Everything below the directory that is no directory. */
+/** Every file below the directory, that is everything but directories. */
 async function* filesBelow(
   directory: string,
   onSkipped: (skipped: SkippedLog) => void,
@@ -149,7 +149,7 @@ async function reasonOfSpecial(
   return isPacked(target) ? undefined : 'it is a link to another place'
 }
 
-/** Without the path, which stands beside it. */
+/** The reason without the path, which the log has beside it. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && 'errno' in error && typeof error.errno === 'number'
     ? getSystemErrorMessage(error.errno)

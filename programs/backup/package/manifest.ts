@@ -86,15 +86,11 @@ export function parseManifest(text: string): PackageManifest {
     throw new Error('it is not valid JSON', { cause: error })
   }
   const wrong = wrongMember(value)
-  if (!isManifest(value, wrong)) throw new Error(`its member "${wrong}" is missing or wrong`)
-  return value
+  if (wrong !== undefined) throw new Error(`its member "${wrong}" is missing or wrong`)
+  return value as PackageManifest
 }
 
 function wrongMember(value: unknown): string | undefined {
   const members = Object(value) as Readonly<Record<string, unknown>>
   return Object.entries(CHECKS).find(([name, check]) => !check(members[name]))?.[0]
-}
-
-function isManifest(_value: unknown, wrong: string | undefined): _value is PackageManifest {
-  return wrong === undefined
 }

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises'
 
-// A flush at the end alone takes as long as the disk needs for all of the file.
+// A single flush at the end would wait until the disk has written the whole file.
 const FLUSH_BYTES = 16 * 1_024 ** 2
 
 /** A new file, private to its owner. Its bytes go to the disk while later ones are written. */
@@ -31,7 +31,7 @@ export class NewFile implements AsyncDisposable {
     await this.#flush
     this.#flushedSize = this.#size
     this.#flush = this.#file.datasync()
-    // Awaited by the next one.
+    // The next flush awaits this one.
     this.#flush.catch(() => undefined)
   }
 

@@ -2,7 +2,8 @@ import { isAbsolute } from 'node:path'
 import { MANIFEST_NAME } from './manifest.ts'
 
 const MAX_PATH_BYTES = 4_096
-// With it a pax header is one block of 512 bytes. The parser would cut a character at the end of a longer one in two.
+// With a path of at most this length a pax header is one block of 512 bytes. The parser may cut a character in two at the
+// end of a block.
 const MAX_PACKED_PATH_BYTES = 470
 
 /** Whether a reader accepts the path of an entry: relative, without a segment that leads elsewhere. */

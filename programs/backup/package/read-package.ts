@@ -58,7 +58,7 @@ export async function unpackPackage(request: UnpackRequest): Promise<PackageMani
   })
   failed.catch(() => undefined)
   const ended = new Promise<void>((resolve) => void parser.on('end', () => resolve()))
-  // What follows is padding. The parser would keep all of it in memory.
+  // Padding follows, which the parser would keep in memory.
   let isAtEnd = false
   parser.on('eof', () => (isAtEnd = true))
   try {
@@ -193,11 +193,14 @@ class Unpacking {
     if (!expected && type === 'Directory') return entry.resume()
     if (type !== 'File' && type !== 'OldFile') throw wrongKind(entry)
     if (!expected)
-      throw new PackageError('files', `${printable(path)} is not in the manifest, or twice in the archive.`)
+      throw new PackageError(
+        'files',
+        `${printablePath(path)} is not in the manifest, or twice in the archive.`,
+      )
     if (size !== expected.size)
       throw new PackageError(
         'files',
-        `${printable(path)} has ${size} bytes, and ${expected.size} in the manifest.`,
+        `${printablePath(path)} has ${size} bytes, and ${expected.size} in the manifest.`,
       )
     this.#expected.delete(path)
     await this.#writeFile(entry, expected)
@@ -228,13 +231,13 @@ class Unpacking {
 
   async #writeFile(entry: ReadEntry, { path, sha256 }: PackagedFile): Promise<void> {
     const hash = createHash('sha256')
-    await using file = await writing(path, this.#create(path))
+    await using file = await explainWriteError(path, this.#create(path))
     for await (const chunk of this.#content(entry)) {
       hash.update(chunk)
-      await writing(path, file.writeFile(chunk))
+      await explainWriteError(path, file.writeFile(chunk))
     }
     if (hash.digest('hex') !== sha256)
-      throw new PackageError('files', `${printable(path)} has another SHA-256.`)
+      throw new PackageError('files', `${printablePath(path)} has another SHA-256.`)
   }
 
   async #create(path: string): Promise<FileHandle> {
@@ -245,17 +248,17 @@ class Unpacking {
 }
 
 /** A file may be in the way of a directory of the same package, its name too long, or the disk full. */
-async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+async function explainWriteError<T>(path: string, step: Promise<T>): Promise<T> {
   try {
     return await step
   } catch (error) {
-    const message = `${printable(path)} cannot be written: ${errorMessage(error)}`
+    const message = `${printablePath(path)} cannot be written: ${errorMessage(error)}`
     throw new PackageError('unpacks', message, { cause: error })
   }
 }
 
 function wrongKind({ path, type }: ReadEntry): PackageError {
-  return new PackageError('unpacks', `${printable(path)} is a ${type}; a package has files only.`)
+  return new PackageError('unpacks', `${printablePath(path)} is a ${type}; a package has files only.`)
 }
 
 function toError(error: unknown): Error {
@@ -266,7 +269,7 @@ function manifestIn(text: string): PackageManifest {
   try {
     const manifest = parseManifest(text)
     const unsafe = manifest.files.find(({ path }) => !isSafePath(path))
-    if (unsafe) throw new Error(`it names the unsafe path ${printable(unsafe.path)}`)
+    if (unsafe) throw new Error(`it names the unsafe path ${printablePath(unsafe.path)}`)
     return manifest
   } catch (error) {
     throw new PackageError('manifest', `${MANIFEST_NAME} cannot be used: ${errorMessage(error)}`, {
@@ -275,7 +278,7 @@ function manifestIn(text: string): PackageManifest {
   }
 }
 
-/** Without control characters, which could change a terminal. */
-function printable(path: string): string {
+/** Escapes control characters, which could change a terminal. */
+function printablePath(path: string): string {
   return JSON.stringify(path.slice(0, 200))
 }

@@ -18,9 +18,9 @@ export type Compression = 'zstd' | 'gzip'
 
 /** A file that nobody changes while it is packed. */
 export interface StableFile {
-  /** Where it is. */
+  /** The path of the file. */
   readonly file: string
-  /** Its SHA-256, when it is known: the file is then read once less. */
+  /** The SHA-256 of the file, if it is known: then the file is read once less. */
   readonly sha256?: string
 }
 
@@ -31,7 +31,7 @@ export interface PackageRequest extends LogRoots {
   readonly database: StableFile & { readonly path: `database/${string}` }
   /** The directory with the files of the certificates. */
   readonly certificates?: string | undefined
-  /** What is not in the package for another reason. */
+  /** Other files that the package lacks, with the reasons. */
   readonly skipped?: readonly SkippedLog[] | undefined
   /** The exported journal. */
   readonly journal?: StableFile | undefined
@@ -51,7 +51,7 @@ export interface WrittenPackage {
   readonly size: number
   /** SHA-256 of the file, in hexadecimal digits. */
   readonly sha256: string
-  /** The same in upper case, for the drive. */
+  /** The SHA-1 in upper case, as the drive needs it. */
   readonly sha1: string
   readonly manifest: PackageManifest
   readonly skippedLogs: readonly SkippedLog[]
@@ -99,7 +99,7 @@ interface Contents {
   readonly skippedLogs: readonly SkippedLog[]
 }
 
-/** Every file with its hash, and the manifest, which comes first, of them. */
+/** The manifest, which comes first, and every file with its hash. */
 async function contentsOf(request: PackageRequest, copies: string): Promise<Contents> {
   const { database, journal, skipped = [], signal } = request
   const first = await describe(database.path, database)
@@ -214,7 +214,7 @@ function* headerOf({ path, size, modifiedAt }: TarFile): Iterable<Uint8Array> {
     gid: 0,
   }
   const header = new Header({ ...fields, type: 'File' })
-  // Only what does not fit into a header needs a second one.
+  // A file needs a second header only if its path or size does not fit into the first.
   if (header.encode()) yield new Pax({ path, size }).encode()
   if (header.block) yield header.block
 }

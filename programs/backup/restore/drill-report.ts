@@ -39,7 +39,7 @@ export interface DrillFacts {
   /** When the backup was made, and when the drill began, in milliseconds since the epoch. */
   readonly createdAt: number
   readonly startedAt: number
-  /** Servers of the manifest, as soon as it is known. */
+  /** The servers in the manifest, as soon as it is known. */
   readonly servers: readonly string[]
   readonly schemaVersion: string
   readonly rows: Readonly<Record<string, number>>

@@ -19,7 +19,7 @@ import { requireSpaceFor, type Workspace } from './workspace.ts'
 export interface DrillDeps {
   readonly drive: Drive
   readonly databases: Pick<DatabaseFiles, 'restoredDatabase'>
-  /** For sealed packages. */
+  /** The file with the keys that open sealed packages. */
   readonly identityFile: string | undefined
   /** Takes what is being done now. */
   readonly progress: (text: string) => void
@@ -50,7 +50,7 @@ export class Drill {
     return this.#checks
   }
 
-  /** As soon as it is known. */
+  /** The manifest, as soon as it is known. */
   get manifest(): PackageManifest | undefined {
     return this.#manifest
   }
@@ -69,10 +69,10 @@ export class Drill {
 
   async #restore(): Promise<void> {
     const identities = await this.#check('decrypts', () => this.#identities())
-    await this.#passed('archive-hash', () => this.#fetch())
+    await this.#pass('archive-hash', () => this.#fetch())
     const manifest = await this.#unpack(identities)
     await this.#checkDatabase(manifest)
-    await this.#passed('logs-readable', () => readRestoredLogs(this.#subject.workspace.files, manifest))
+    await this.#pass('logs-readable', () => readRestoredLogs(this.#subject.workspace.files, manifest))
   }
 
   get #archive(): string {
@@ -80,7 +80,7 @@ export class Drill {
     return join(workspace.downloads, backup.file)
   }
 
-  /** Before the download, which would be in vain without them. */
+  /** Called before the download, which would be useless without the identities. */
   async #identities(): Promise<readonly string[]> {
     const { identityFile } = this.#deps
     if (!this.#subject.backup.file.endsWith('.age')) return []
@@ -112,7 +112,7 @@ export class Drill {
       const earlier = PACKAGE_CHECKS.slice(0, PACKAGE_CHECKS.indexOf(name))
       for (const each of earlier)
         this.#add({ name: each, ok: true, detail: 'no error up to the failed check' })
-      throw this.#failed(name, error)
+      throw this.#fail(name, error)
     }
   }
 
@@ -134,7 +134,7 @@ export class Drill {
     return manifest
   }
 
-  /** Before a file of the package is written. */
+  /** Called before a file of the package is written. */
   async #requireFitting(manifest: PackageManifest): Promise<void> {
     const { backup, workspace } = this.#subject
     if (manifest.backup_id !== backup.backupId)
@@ -164,11 +164,11 @@ export class Drill {
     const file = join(this.#subject.workspace.files, databaseIn(manifest))
     const database = this.#deps.databases.restoredDatabase(file, { signal: this.#deps.signal })
     for (const [name, check] of DATABASE_CHECKS)
-      await this.#passed(name, async () => (await check(database, manifest)).detail)
+      await this.#pass(name, async () => (await check(database, manifest)).detail)
   }
 
   /** Adds a check, with the detail that the step returns. */
-  async #passed(name: DrillCheckName, step: () => Promise<string>): Promise<void> {
+  async #pass(name: DrillCheckName, step: () => Promise<string>): Promise<void> {
     this.#deps.progress(`checking ${name}`)
     const detail = await this.#check(name, step)
     this.#add({ name, ok: true, detail })
@@ -180,12 +180,12 @@ export class Drill {
       return await step()
     } catch (error) {
       this.#deps.signal?.throwIfAborted()
-      throw this.#failed(name, error)
+      throw this.#fail(name, error)
     }
   }
 
   /** Paths inside of the workspace are named as in the package. */
-  #failed(name: DrillCheckName, error: unknown): CheckFailed {
+  #fail(name: DrillCheckName, error: unknown): CheckFailed {
     const reason = isNoSpace(error) ? `no_space: ${errorMessage(error)}` : errorMessage(error)
     const detail = reason.replaceAll(`${this.#subject.workspace.files}/`, '')
     this.#add({ name, ok: false, detail })

@@ -28,7 +28,7 @@ export async function fetchArchive(request: FetchRequest): Promise<string> {
   return `${countText(size)} bytes with the SHA-256 of the index, ${sha256}`
 }
 
-/** Finds the file of that name that has the right size: an upload that was repeated may have left another. */
+/** Finds the archive by its name and size: a repeated upload may have left another file of that name. */
 async function findArchive({ drive, folderId, backup }: FetchRequest): Promise<DriveFile> {
   const namesakes = (await drive.list(folderId)).filter(({ name }) => name === backup.file)
   const file = namesakes.find(({ size }) => size === backup.size) ?? namesakes[0]

@@ -80,7 +80,10 @@ const MONTHS_BACK = 24
 // Hosts agree to this time; a backup that is later was made while a clock was ahead.
 const CLOCK_TOLERANCE_MS = 10 * MINUTE
 
-/** The newest backup of the last two years; one of the future is told, and taken only if there is no other. Throws a {@link RestoreError} when there is none. */
+/**
+ * The newest backup of the last two years. One whose date is in the future is taken only if there is no other, with a
+ * warning. Throws a {@link RestoreError} when there is none.
+ */
 export async function requireLatestBackup(
   drive: Drive,
   rootDirectory: string,

@@ -29,7 +29,7 @@ export async function temporaryWorkspace(backupsDirectory: string): Promise<Work
   }
   const [downloads, files] = [join(directory, 'download'), join(directory, 'files')]
   try {
-    // One after the other: made at once, Node.js names a read-only disk ENOENT.
+    // One directory after the other: Node.js reports a read-only disk as ENOENT when they are made at the same time.
     for (const path of [directory, downloads, files]) await mkdir(path, { mode: 0o700 })
   } catch (error) {
     await close()

@@ -45,7 +45,7 @@ export function move(drive: MockDrive, { fields }: Call): Answer {
   return moveAnswer(entry, false)
 }
 
-/** Its own name is free for the entry that moves. */
+/** A name that no other entry of the folder has; the entry may keep its own. */
 function uniqueName({ files }: MockDrive, entry: Entry, wanted: string): string {
   entry.name = ''
   return files.freeName(entry.parentId, wanted)

@@ -87,7 +87,9 @@ export class ChannelMemory {
   }
 }
 
-/** Within one boot by the time since then, which setting the clock does not change. */
+/**
+ * The time between two moments. Within one boot it is measured by the uptime, which a change of the clock does not affect.
+ */
 function elapsedMs(then: Moment, now: Moment): number {
   return then.boot !== '' && then.boot === now.boot ? (now.uptime - then.uptime) * SECOND : now.at - then.at
 }

@@ -50,8 +50,8 @@ export async function testConfigured(
 }
 
 /**
- * Ends the failure of a receiver, unless a process that runs tells it in another way. Without a database the message has arrived
- * all the same.
+ * Records that a receiver works, unless a running process has another configuration of it. If there is no database, the
+ * message has arrived nevertheless.
  */
 async function recordDelivery(
   { stderr }: CommandContext,
@@ -74,12 +74,12 @@ async function recordDelivery(
   }
 }
 
-/** The running processes that tell a receiver by another configuration than this one. */
+/** The running processes that send to a receiver, and have another configuration of it than this one. */
 async function outdatedProcesses(reads: Reads, name: string, config: Config): Promise<ServingProcess[]> {
   const serving = await listServing(reads, systemClock.now())
   if (serving.length === 0) return []
   const { [name]: code } = receiverCodes(config, jwtSecrets(config))
-  // A gateway tells nobody.
+  // A gateway sends no alerts.
   return serving.filter(
     ({ modules, receivers }) => modules.some((module) => module !== 'gateway') && receivers[name] !== code,
   )
@@ -107,7 +107,7 @@ export async function showRoute(
   context.stdout.write(`${text}\n`)
 }
 
-/** Without a database the routes alone say where a report goes, as on the computer of somebody who writes them. */
+/** If there is no database, such as on the computer of somebody who writes routes, they alone say where a report goes. */
 async function routeOfFile(
   context: CommandContext,
   path: string,

@@ -103,7 +103,7 @@ function sealOf(parameter: string, text: string): AuditSeal {
   return seal
 }
 
-/** One sentence for the first fault; every one has a cause that is no crime, too. */
+/** One sentence for the first fault. Each fault may also have a harmless cause. */
 function faultText({ fault, seq, page, row, other, keyId, seal }: AuditFault): string {
   const named = row ? `Row ${seq} (${row.operation}, ${toRfc3339(row.at)}, id ${row.id})` : `Row ${seq}`
   const kept = seal ? formatSeal(seal) : ''

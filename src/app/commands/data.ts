@@ -247,7 +247,7 @@ export async function restoreBackup(
   const path = resolve(context.cwd, file)
   requireFile(path, loaded)
   await requireFormat(path, database.kind)
-  // Its error names the database; a SQLite file may be missing or damaged, and is restored all the same.
+  // Its error names the database. A SQLite file may be missing or damaged, and is restored nevertheless.
   if (database.kind === 'postgres') await withDatabase(loaded, (store) => store.check())
   const target = await restoreTarget(database)
   await target.requireUnserved()
@@ -278,7 +278,7 @@ export async function restoreBackup(
   keepAuditSeal(loaded.config.dataDir, undefined)
 }
 
-/** For somebody who has named the wrong file. */
+/** The command that undoes the restoration, for somebody who has named the wrong file. */
 function wayBack({ config, file }: LoadedConfig, former: string | undefined): string {
   if (former === undefined) return ''
   if (config.database.kind === 'postgres')
@@ -286,7 +286,7 @@ function wayBack({ config, file }: LoadedConfig, former: string | undefined): st
   return `To go back to it, run: ${restoreCommand(former, file)}\n`
 }
 
-/** On a new server: the start would miss the key of the former one. */
+/** Makes a key on a new server, where the start would miss the key of the former server. */
 function createMissingKey({ stdout }: CommandContext, { config }: LoadedConfig): void {
   if (hasSigningKey(config)) return
   createSigningKeys(config)
@@ -295,7 +295,10 @@ function createMissingKey({ stdout }: CommandContext, { config }: LoadedConfig):
   )
 }
 
-/** Another directory than that of the platform has no database, and a restoration into it changes nothing for the platform. */
+/**
+ * Warns if there is no former database: perhaps the platform uses another data directory, and the restoration has no effect
+ * on it.
+ */
 function warnIfMissing({ stderr }: CommandContext, loaded: LoadedConfig): void {
   const { database } = loaded.config
   if (database.kind !== 'sqlite' || existsSync(database.path)) return
@@ -322,7 +325,7 @@ async function finishRestore(
   const has = (table: string) => tables[table] !== undefined
   // It contains its own backup as running, which it is not any more.
   if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)
-  // Its commands were run, or decided on, by the database that was backed up.
+  // The database that was backed up has run its commands, or decided on them.
   if (has('command_executions'))
     await interruptUnfinished(tx, schemaVersion < executionReasons.name ? 'incomplete' : 'interrupted', now)
   if (has('alert_silences') && has('alert_notifications'))

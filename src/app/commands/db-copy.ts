@@ -30,7 +30,7 @@ export async function copyToDatabase(context: CommandContext, options: CopyOptio
     (step = `${what} ${table}${rows === undefined ? '' : `: ${rows} rows`}`)
   const work = options.verify === true ? compareDatabases : copyDatabase
   const copying = work(loaded.config.database, target, listener).catch((error: unknown) => {
-    throw explained(error, { database: target, addressIn: options.toFile ?? '--to' })
+    throw explainError(error, { database: target, addressIn: options.toFile ?? '--to' })
   })
   const tables = await withProgress(context, () => step, copying)
   context.stdout.write(tableOf(tables))
@@ -57,7 +57,7 @@ function wrongTarget(what: string): AppError {
   return new AppError('invalid', 'wrong_target', `${what}: postgres://host/database, or sqlite:PATH.`)
 }
 
-function explained(error: unknown, target: DatabasePlaces): AppError {
+function explainError(error: unknown, target: DatabasePlaces): AppError {
   if (error instanceof AppError && error.code !== 'store_unavailable')
     return new AppError(error.kind, error.code, `${error.message} (${error.code})`)
   if (error instanceof AppError) return unusableDatabase(target, error)

@@ -1,6 +1,6 @@
 import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
@@ -41,14 +41,14 @@ export async function replayMessages(context: CommandContext, options: ReplayOpt
   })
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
   context.stdout.write(
-    `${counted(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
+    `${formatCount(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,
   )
-  // A new stream knows no id of the one before it.
+  // A new stream does not know the ids of messages in the stream before it.
   const droppedFrom = Math.max(systemClock.now() - DUPLICATE_WINDOW_MS, streamMadeAt + MINUTE)
   if (replayed > 0 && span.until > droppedFrom) context.stdout.write(hintOf(droppedFrom))
 }
 
-/** A stream remembers the ids of its duplicate window, also those of messages that it has lost since. */
+/** Warns that the stream drops messages whose ids it remembers for the duplicate window, even if it has lost the messages. */
 function hintOf(droppedFrom: number): string {
   const minutes = DUPLICATE_WINDOW_MS / MINUTE
   return (

@@ -60,7 +60,10 @@ async function serveUntilSignal(
   await stopInTime(platform, logger)
 }
 
-/** Who sends SIGHUP wants files to be read again, with TLS or without; its default would end the program. */
+/**
+ * Keeps the process alive on SIGHUP, whose sender wants files to be read again; by default the signal would end the
+ * program.
+ */
 function surviveHangup(logger: Logger): void {
   process.on('SIGHUP', () =>
     logger.info({}, 'SIGHUP: certificates are read again; a changed configuration needs a restart'),

@@ -9,7 +9,7 @@ type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resor
  * out. Stands still for about 50 ms.
  */
 export function releaseStartMemory(): void {
-  // The collection drops compiled code that is not running, and the next start needs that of this one.
+  // The garbage collection drops compiled code that is not running, so the cache of the next start is written first.
   flushCompileCache()
   findCollect()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

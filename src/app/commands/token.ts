@@ -93,7 +93,7 @@ export async function revokeApiToken(
   context.stdout.write(`revoked the token ${id} of ${userName}\n`)
 }
 
-/** Whoever can read the database may do anything with it. */
+/** The identity of the command line: whoever can read the database may do everything with it. */
 const COMMAND_LINE_IDENTITY = {
   id: COMMAND_LINE,
   name: COMMAND_LINE,

@@ -9,7 +9,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
 import { readPages } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { alignColumns, counted } from '../../kernel/text.ts'
+import { alignColumns, formatCount } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../ports/audit.ts'
 import type { Store, Tx } from '../../store/store.ts'
@@ -81,7 +81,7 @@ export async function changePassword(
     context.stdout.write(`${name} is disabled, so nobody signs in: platform user enable ${name}\n`)
   if (apiTokens > 0)
     context.stdout.write(
-      `${name} has ${counted(apiTokens, 'API token')}, not revoked: platform token list ${name}, platform token revoke ${name} ID\n`,
+      `${name} has ${formatCount(apiTokens, 'API token')}, not revoked: platform token list ${name}, platform token revoke ${name} ID\n`,
     )
 }
 

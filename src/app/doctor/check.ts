@@ -31,7 +31,7 @@ export interface CheckFinding {
 
 export interface Check {
   readonly name: string
-  /** Those that need what is checked; left out: every process. */
+  /** The modules that need what is checked; left out: all. */
   readonly modules?: readonly ModuleName[]
   /** Changes nothing. A rejection is an error of the check. */
   run(parts: DoctorParts): Promise<readonly CheckFinding[]>

@@ -24,7 +24,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { stripVTControlCharacters } from 'node:util'
-import { lostNight } from '../../../programs/backup/index.ts'
+import { lostNightDirectory } from '../../../programs/backup/index.ts'
 import { EMPTY_STATE } from '../../../programs/backup/night/state.ts'
 import { fakeClock } from '../../../test/support/clock.ts'
 import { COLUMNS, doctorWorld } from '../../../test/support/doctor.ts'
@@ -596,11 +596,11 @@ test('files of the night that are cut off, and its lost state, are named', async
     ['it must be a JSON object', 'DRIVE_CLIENT_ID is missing; add the line DRIVE_CLIENT_ID=…'],
   )
   const { config } = loadConfig({ env, cwd: '/', systemConfigPath: '/nowhere' })
-  assert.equal(lostNight(config, root), undefined)
+  assert.equal(lostNightDirectory(config, root), undefined)
   writeFileSync(join(root, 'platform-backup.timer'), '')
-  assert.equal(lostNight(config, root), join(root, 'backups'))
+  assert.equal(lostNightDirectory(config, root), join(root, 'backups'))
   mkdirSync(join(root, 'backups'))
-  assert.equal(lostNight(config, root), undefined)
+  assert.equal(lostNightDirectory(config, root), undefined)
 })
 
 test('a database of a newer release is an error that names the way back, which is no damage', async (t) => {

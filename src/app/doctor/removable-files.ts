@@ -15,7 +15,7 @@ type Places = Pick<Config, 'database' | 'dataDir'>
 
 const PACKAGES = '/var/cache/apt/archives'
 const MIB = 1_024 ** 2
-/** Less is not worth a line. */
+/** Smaller files are not worth a line. */
 const LEAST_BYTES = 16 * MIB
 const MOST_FILES = 10_000
 const SHOWN = 4

@@ -5,7 +5,7 @@ import { consoleRoutes } from '../../infra/http/pages/pages.ts'
 import { createIdentify } from '../../infra/http/identity.ts'
 import { createHttpServer, type HttpServerOptions } from '../../infra/http/server.ts'
 import { readTls } from '../../infra/http/tls-certificate.ts'
-import { IdentitySignature, verifiedOnce } from '../../infra/tokens/identity-signature.ts'
+import { IdentitySignature, verifyOnce } from '../../infra/tokens/identity-signature.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
@@ -27,7 +27,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
   const { config, settings, configFile: file, store, operations, domains } = context
   const { trustedProxies } = config.auth
   const { authenticator } = domains.users
-  const signature = verifiedOnce(new IdentitySignature(jwtSecrets(config), systemClock))
+  const signature = verifyOnce(new IdentitySignature(jwtSecrets(config), systemClock))
   const keys = new DatabaseIdempotencyKeys({ store, clock: systemClock, secrets: jwtSecrets(config) })
   const clientAddress = createClientAddress({
     proxies: config.proxy.clientAddressFrom,

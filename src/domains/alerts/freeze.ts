@@ -17,7 +17,7 @@ export function isSwing(before: Alert, after: Alert): boolean {
 
 /** The swings of the last hour and a new one. A swing that is exactly an hour old does not count. */
 export function addSwing({ swings, reports }: Alert, at: number): readonly Swing[] {
-  // The report that led to the state before the swing counts too.
+  // One report less: the one that led to the state before the swing is a part of the freeze.
   const swing = { at, reportsBefore: Math.max(reports - 1, 0) }
   return [...swings.filter((each) => each.at > at - WINDOW_MS), swing]
 }

@@ -39,7 +39,7 @@ export function matchesText({ value, isRegex, isEqual }: LabelMatcher, text: str
   return (isRegex ? compile(value).testExact(text) : value === text) === isEqual
 }
 
-/** A name that the labels inherit from an object is none of theirs. */
+/** The value of a label. Names that JavaScript objects inherit, such as `constructor`, are not labels. */
 export function valueOf(labels: LabelValues, name: string): string {
   return Object.hasOwn(labels, name) ? (labels[name] ?? '') : ''
 }
@@ -48,7 +48,7 @@ export function valueOf(labels: LabelValues, name: string): string {
 const MAX_PATTERN = 1_024
 const MAX_COUNTS = 100
 const MAX_INSTRUCTIONS = 1_000
-// Each has up to 8 MiB of states.
+// A compiled pattern may use up to 8 MiB.
 const CACHED_PATTERNS = 32
 
 const compiled = new LRUCache<string, RE2JS>({ max: CACHED_PATTERNS })

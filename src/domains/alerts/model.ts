@@ -69,13 +69,13 @@ export interface AlertView {
   readonly lastAt: number
   /** Null while it is firing. */
   readonly recoveredAt: number | null
-  /** What to do about it: an http or https address, as it was reported last; null if none was. */
+  /** The address (http or https) of instructions for this alert, as it was reported last; null without one. */
   readonly runbookUrl: string | null
   /** Since when it fires, or fired last, as its sender says; null if an older program has stored it. Not in the API. */
   readonly startsAt: number | null
   /** Where its sender shows what has raised it; null if it says nothing. Not in the API. */
   readonly generatorUrl: string | null
-  /** Those with which it was sent, as JSON; null for a report without labels. Not in the API. */
+  /** The labels of the report, as JSON; null for a report without labels. Not in the API. */
   readonly labels: string | null
   /** 1 at the first report, larger after each change. */
   readonly version: number
@@ -99,9 +99,9 @@ interface AlertMemory {
   readonly expiresAt: number | null
   /** The group of an Alertmanager that keeps it from expiring; null if none does. */
   readonly groupId: string | null
-  /** How long it fires until it is told again; null if it is told once. */
+  /** How long it fires until it is notified again; null if it is notified once. */
   readonly repeatEveryMs: number | null
-  /** When it is told again; null unless it is firing. */
+  /** When it is notified again; null unless it is firing. */
   readonly repeatAt: number | null
   /** The swings of the last hour, oldest first; empty while it is frozen. */
   readonly swings: readonly Swing[]
@@ -121,7 +121,7 @@ export interface Freeze {
   readonly until: number
   /** Swings from the first of the four that caused it. */
   readonly swings: number
-  /** The number of reports before the first of them. */
+  /** How many reports came before the first swing. */
   readonly reportsBefore: number
 }
 
@@ -140,9 +140,9 @@ export interface Report {
   readonly weight?: AlertWeight
   /** When the alert recovers if it is not reported again; the default is never, for INFO after {@link NOTICE_MS}. */
   readonly expiresAt?: number
-  /** The group of an Alertmanager; as long as it is heard of, the alert does not expire. */
+  /** The group of an Alertmanager. The alert does not expire as long as the group is reported. */
   readonly groupId?: string
-  /** How long the alert fires until it is told again; the default is never. */
+  /** How long the alert fires until it is notified again; by default it is notified once. */
   readonly repeatEveryMs?: number
   /** An http or https address. */
   readonly runbookUrl?: string

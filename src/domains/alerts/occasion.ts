@@ -10,12 +10,15 @@ export const PLAIN_OCCASIONS = [
   'recovered',
   /** It fires again, because its acknowledgement has lapsed. */
   'acknowledgement_lapsed',
-  /** A silence or an inhibition has ended: a notification is due only if the alert is worse than, or other than, told. */
+  /**
+   * A silence or an inhibition has ended: a notification is due only if the alert is worse than the receiver knows, or has
+   * other texts.
+   */
   'silence_ended',
   'inhibition_ended',
-  /** It still fires, and its route or its declaration says that it is told again. */
+  /** It still fires, and its route or its declaration asks for a repeated notification. */
   'repeated',
-  /** Nobody has acknowledged it: further receivers are told. */
+  /** Nobody has acknowledged it: further receivers are notified. */
   'escalated',
 ] as const
 

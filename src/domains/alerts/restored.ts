@@ -4,7 +4,7 @@ import type { Tx } from '../../store/store.ts'
 import { db } from './notifications/tables.ts'
 import { SETTLE_MS } from './silences/model.ts'
 
-/** What is due later for an alert; tables that an older schema does not have. */
+/** Tables of due times of alerts; an older schema does not have them. */
 export const DUE_TABLES = ['alert_episodes', 'alert_dampings'] as const
 
 const REASON = 'The database was restored from a backup.'

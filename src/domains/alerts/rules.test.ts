@@ -8,7 +8,7 @@ import { anyAlarmId } from '../../../test/support/declared-alerts.ts'
 import { onEveryDialect } from '../../../test/support/store.ts'
 import { DeclaredAlerts } from '../../kernel/alerts.ts'
 import { alertCountJob, alertPruneJob, alertTimeJob, createSuppressions } from './index.ts'
-import type { HistoryEntry } from './judgement.ts'
+import type { HistoryEntry } from './transitions.ts'
 import type { AlertStatus, Report } from './model.ts'
 
 const FIRST_PAGE = { limit: 100 }

@@ -18,7 +18,7 @@ import {
   Timestamp,
   Version,
 } from '../../wire/schemas.ts'
-import { NOTE_CAUSES } from './judgement.ts'
+import { NOTE_CAUSES } from './transitions.ts'
 import {
   ALERT_STATUSES,
   BODY_BYTES,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
 import { invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -28,19 +28,19 @@ import { FREEZE_MS } from './freeze.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
-  judgeAcknowledgement,
-  judgeFirst,
-  judgeRecovery,
-  judgeReport,
-  judgeTime,
-  judgeUnfreeze,
+  applyAcknowledgement,
+  applyFirstReport,
+  applyRecovery,
+  applyFurtherReport,
+  applyTime,
+  applyUnfreeze,
   withFarTimesDue,
   type AlertChange,
   type Cause,
   type HistoryEntry,
-  type Judgement,
+  type AlertTransition,
   WORKER,
-} from './judgement.ts'
+} from './transitions.ts'
 import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,
@@ -98,7 +98,7 @@ export class Alerts implements RecoverableAlerts {
   readonly #deps: AlertDeps
   readonly #reports: Counter
   readonly #changes: Counter
-  /** How far the wall clock is ahead of the monotonic one, as it was when alerts were last searched for far times. */
+  /** How far the wall clock was ahead of the monotonic clock when {@link withFarTimesDue} was last applied to all alerts. */
   #aheadMs = Number.POSITIVE_INFINITY
 
   constructor(deps: AlertDeps) {
@@ -120,16 +120,16 @@ export class Alerts implements RecoverableAlerts {
   async report(tx: Tx, given: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
     const cause = this.#cause(actor)
     const report = withRules(given, this.#deps.declared, cause.at)
-    const first = judgeFirst(report, newId(), cause)
+    const first = applyFirstReport(report, newId(), cause)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
         await this.#record(tx, first, actor)
         return { alert: this.#countReport(tx, first.alert), outcome: 'new' }
       }
-      // Not there if it was pruned meanwhile; then the insertion succeeds.
+      // An alert that was pruned meanwhile is not there; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
-      const alert = await this.#apply(tx, known, judgeReport(known, report, cause), actor)
+      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, cause), actor)
       return { alert: this.#countReport(tx, alert), outcome: 'known' }
     }
   }
@@ -176,7 +176,7 @@ export class Alerts implements RecoverableAlerts {
    */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    return this.#apply(tx, alert, judgeRecovery(alert, this.#cause(actor)), actor)
+    return this.#apply(tx, alert, applyRecovery(alert, this.#cause(actor)), actor)
   }
 
   /**
@@ -187,7 +187,7 @@ export class Alerts implements RecoverableAlerts {
     const cause = this.#cause(actor)
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
     const until = cause.at + this.#deps.acknowledgeForMs
-    const after = await this.#apply(tx, alert, judgeAcknowledgement(alert, { until, comment }, cause), actor)
+    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, cause), actor)
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
     if (after.status !== 'acknowledged')
@@ -211,7 +211,7 @@ export class Alerts implements RecoverableAlerts {
         alert.status,
         [],
       )
-    return this.#apply(tx, alert, judgeUnfreeze(alert, this.#cause(actor)), actor)
+    return this.#apply(tx, alert, applyUnfreeze(alert, this.#cause(actor)), actor)
   }
 
   /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
@@ -229,9 +229,9 @@ export class Alerts implements RecoverableAlerts {
       let changed = 0
       for (const locked of await lockFree(tx, due)) {
         const alert = await this.#withGroupEnd(tx, locked)
-        const judgements = judgeTime(withFarTimesDue(alert, clock.now(), acknowledgeForMs), clock.now())
-        await this.#apply(tx, alert, judgements, WORKER)
-        if (judgements.length > 0 || alert !== locked) changed++
+        const transitions = applyTime(withFarTimesDue(alert, clock.now(), acknowledgeForMs), clock.now())
+        await this.#apply(tx, alert, transitions, WORKER)
+        if (transitions.length > 0 || alert !== locked) changed++
       }
       return { due: due.length, changed }
     })
@@ -279,7 +279,7 @@ export class Alerts implements RecoverableAlerts {
   async pruneGroups(): Promise<void> {
     const { clock, store } = this.#deps
     const before = clock.now()
-    // Outside the write queue, as most runs have nothing to remove.
+    // Read outside of the write queue, because most runs have nothing to remove.
     if (!(await hasGroupBefore(store.read, before))) return
     await store.write(async (tx) => {
       await deleteGroups(tx, before)
@@ -337,12 +337,12 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Writes the changes of a locked alert; returns the alert after the last of them. */
-  async #apply(tx: Tx, alert: Alert, judged: readonly Judgement[], actor: string): Promise<Alert> {
-    const judgements = withVersions(judged, alert.version)
-    const after = judgements.at(-1)?.alert
+  async #apply(tx: Tx, alert: Alert, unversioned: readonly AlertTransition[], actor: string): Promise<Alert> {
+    const transitions = withVersions(unversioned, alert.version)
+    const after = transitions.at(-1)?.alert
     if (!after) return alert
     await updateAlert(tx, after)
-    for (const judgement of judgements) await this.#record(tx, judgement, actor)
+    for (const transition of transitions) await this.#record(tx, transition, actor)
     if (alert.weight > 0 && (after.weight === 0 || after.source !== alert.source))
       await this.#endInhibition(tx, alert)
     if (after.status === 'firing' && MATCHED.some((field) => after[field] !== alert[field]))
@@ -351,17 +351,17 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** Writes the history, events and notification of a change in its transaction, and its log line after the commit. */
-  async #record(tx: Tx, judgement: Judgement, actor: string): Promise<void> {
+  async #record(tx: Tx, transition: AlertTransition, actor: string): Promise<void> {
     const { events, notifications } = this.#deps
-    const { alert, entry, occasion } = judgement
+    const { alert, entry, occasion } = transition
     if (entry) await insertHistory(tx, alert.id, entry)
-    for (const event of judgement.events)
+    for (const event of transition.events)
       await events.append(tx, { type: ALERT_EVENTS[event], subject: alert.id, data: alert })
     if (occasion) await notifications.notify(tx, occasion, alert)
-    tx.afterCommit(() => this.#log(judgement, entry?.actor ?? actor))
+    tx.afterCommit(() => this.#log(transition, entry?.actor ?? actor))
   }
 
-  #log({ alert, change, occasion }: Judgement, actor: string): void {
+  #log({ alert, change, occasion }: AlertTransition, actor: string): void {
     const fields = { ...summary(alert), change, actor }
     if (change === 'repeated') {
       const isReported = occasion?.kind !== 'repeated'
@@ -373,10 +373,10 @@ export class Alerts implements RecoverableAlerts {
 }
 
 /** Each change has a version of its own, after that of the alert before. */
-function withVersions(judgements: readonly Judgement[], before: number): Judgement[] {
-  return judgements.map((judgement, index) => ({
-    ...judgement,
-    alert: { ...judgement.alert, version: before + 1 + index },
+function withVersions(transitions: readonly AlertTransition[], before: number): AlertTransition[] {
+  return transitions.map((transition, index) => ({
+    ...transition,
+    alert: { ...transition.alert, version: before + 1 + index },
   }))
 }
 
@@ -398,7 +398,7 @@ function truncationAlert(alerts: number): PlatformAlert {
   return {
     ...TRUNCATED,
     title: 'An Alertmanager leaves alerts out of its notifications',
-    body: `The last notification left out ${counted(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
+    body: `The last notification left out ${formatCount(alerts, 'alert')} (max_alerts of its webhook): the platform does not know them.`,
     severity: 'WARNING',
   }
 }

@@ -25,7 +25,7 @@ import {
   type Report,
   type Severity,
 } from './model.ts'
-import type { ChangeEntry, HistoryEntry } from './judgement.ts'
+import type { ChangeEntry, HistoryEntry } from './transitions.ts'
 import { alertGroups, alertHistory, alerts, db, pages, statement } from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
@@ -261,7 +261,7 @@ function inLockOrder(queries: Queries, ids: readonly string[]) {
   return db(queries).selectFrom('alerts').select(ALERT).where('id', 'in', ids).orderBy('identity')
 }
 
-/** Those of the alerts with these `alarm_id`s that have not recovered. */
+/** The alerts with these `alarm_id`s that have not recovered. */
 export async function findOpenAlarms(queries: Queries, alarmIds: readonly string[]): Promise<AlertView[]> {
   if (alarmIds.length === 0) return []
   return db(queries)
@@ -455,7 +455,7 @@ export interface AlertFilter {
   readonly text?: string
 }
 
-/** By the severity now: an alert whose severity changes while the pages are read may be skipped or repeated. */
+/** Sorts by the current severity: an alert whose severity changes while the pages are read may be skipped or repeated. */
 export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
   name: 'severity',
   keys: [

@@ -1,5 +1,5 @@
 import { defineColumns, flag, generated, integer, json, text, schemaOf } from '../../store/columns.ts'
-import type { NoteCause } from './judgement.ts'
+import type { NoteCause } from './transitions.ts'
 import type { AlertLevel, AlertStatus, AlertWeight, Freeze, Swing } from './model.ts'
 
 export const alerts = defineColumns({
@@ -30,7 +30,7 @@ export const alerts = defineColumns({
   swings: json<readonly Swing[]>(),
   freeze: json<Freeze>().nullable(),
   groupId: text().nullable(),
-  /** Those of its intake, as JSON; null for a report. */
+  /** The labels of the alert, as JSON; null for a report without labels. */
   labels: text().nullable(),
   repeatEveryMs: integer().nullable(),
   repeatAt: integer().nullable(),

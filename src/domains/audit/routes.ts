@@ -5,7 +5,7 @@ import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { checked, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
+import { checkedPattern, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { StreamBody } from '../../wire/stream.ts'
 import { formatSeal, type TrailEntry } from './model.ts'
 import type { AuditSeals } from './seals.ts'
@@ -59,7 +59,7 @@ const Filter = {
   operation: Type.Optional(Text({ minLength: 1, maxLength: 64, examples: ['updateUser'] })),
   target: Type.Optional(
     Type.String({
-      ...checked(
+      ...checkedPattern(
         '^[a-z-]{1,32}:[^\\u0000\\uD800-\\uDFFF]{1,256}$',
         '^[a-z-]{1,32}:[^\\x00]{1,256}$',
         'not_matching',
@@ -140,7 +140,7 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       async stream({ query }) {
         const page = { ...timesOf(query), limit: EXPORT_PART, order: OLDEST_FIRST }
         const parts = audit.all(filterOf(query), page)
-        // Read before the response begins, so that an error is its status.
+        // The first part is read before the response begins, so that an error determines the status.
         const first = await parts.next()
         return linesOf(first.done === true ? [] : first.value, parts)
       },
@@ -162,7 +162,7 @@ function linesOf(first: readonly TrailEntry[], others: AsyncIterable<readonly Tr
         await write(part)
       }
     } catch (error) {
-      // Ended regularly, it would look like all there is.
+      // The response is cut: a regular end would look as if it were complete.
       output.cut()
       throw error
     }

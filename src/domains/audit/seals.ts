@@ -49,7 +49,7 @@ export interface SealDeps {
   readonly pageEntries?: number
 }
 
-/** What is wrong with a trail, at its first fault. */
+/** The first fault of a trail. */
 export interface AuditFault {
   readonly fault:
     | 'changed'
@@ -112,7 +112,7 @@ export class AuditSeals {
     }
     if (newest) {
       const seal = sealOf(newest)
-      // The seal that the trail does not contain proves it, until a person has accepted the trail.
+      // The missing seal is the proof until a person has accepted the trail.
       if (!isCut) files.keepSeal(seal)
       logger.info({ seal: formatSeal(seal) }, 'the audit trail is sealed')
     }
@@ -131,7 +131,7 @@ export class AuditSeals {
     return (await listSealKeys(this.#deps.store.read)).filter((id) => !known.has(id))
   }
 
-  /** One page, or what the open one still takes; undefined when nothing is left, or another worker was first. */
+  /** Seals one page, or adds entries to the last page; undefined when nothing is left, or another worker was faster. */
   async #sealNext(key: AuditKey, through: number): Promise<SealPage | undefined> {
     const { store, pageEntries = PAGE_ENTRIES } = this.#deps
     const last = await newestSealPage(store.read)
@@ -184,7 +184,7 @@ export class AuditSeals {
     return true
   }
 
-  /** Said once in each process: it goes on with the key that it has. */
+  /** Reports lost keys, once in each process. The worker continues with the key that it has. */
   async #reportLostKeys(): Promise<void> {
     if (this.#hasLookedForKeys) return
     const lost = await this.lostKeys()
@@ -289,14 +289,14 @@ class SealWalk {
     const key = this.#keys.get(page.keyId)
     if (!key) return { fault: 'key_unknown', page: page.page, keyId: page.keyId }
     const through = page.codes.at(-1)?.[0] ?? this.end
-    // One more than there should be shows the first that was put in.
+    // One row more than the page should have: it shows the first inserted row.
     const rows = await readRows(this.#reads, this.end, through, page.codes.length + 1)
     let previous = page.previous
     for (const [index, [seq, code]] of page.codes.entries()) {
       const row = rows[index]
       if (!row || row.seq > seq) return { fault: 'removed', seq }
       if (row.seq < seq) return { fault: 'put_in', seq: row.seq, row }
-      if (rowCode(key, previous, row) !== code) return misfit(key, previous, { row, code, rows })
+      if (rowCode(key, previous, row) !== code) return rowFault(key, previous, { row, code, rows })
       previous = code
       this.checked++
     }
@@ -337,7 +337,7 @@ function pruneCode({ bytes }: AuditKey, { page, previous }: SealPage): string {
 }
 
 /** A row without its code: either another row of the page has the code, or none. */
-function misfit(
+function rowFault(
   key: AuditKey,
   previous: string,
   { row, code, rows }: { row: SealedRow; code: string; rows: readonly SealedRow[] },
@@ -354,7 +354,7 @@ function orderFault(last: SealPage, page: SealPage): AuditFault | undefined {
   return follows ? undefined : { fault: 'seal_changed', page: page.page }
 }
 
-/** Whether the trail still has what a kept seal stands for. What was removed for its age is not asked for. */
+/** Checks whether the trail still has the sealed entries. Entries that were removed because of their age do not count. */
 async function sealFault(reads: Reads, seal: AuditSeal): Promise<AuditFault | undefined> {
   const page = await sealPageWith(reads, seal.total)
   if (!page) return { fault: 'cut_off', seal }

@@ -71,7 +71,7 @@ export class Audit implements AuditTrail {
       await this.#deps.store.write((tx) => this.record(tx, { ...record, changes }))
     } catch (error) {
       this.#unwritten += unwritten + 1
-      // Nothing is written while the platform is read-only, and its log says so.
+      // While the platform is read-only nothing can be written, which its log reports.
       if (error instanceof AppError && error.code === 'read_only') return
       const { operation, outcome } = record
       this.#deps.logger.warn(

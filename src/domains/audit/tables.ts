@@ -20,7 +20,7 @@ export const entries = defineColumns({
 /** The seal of up to 1,000 entries that follow each other. */
 export const seals = defineColumns({
   page: integer(),
-  /** How many entries were ever sealed, with those of this page. */
+  /** How many entries were ever sealed, including this page. */
   total: integer(),
   /** The time of its newest entry. */
   newestAt: integer(),

@@ -65,14 +65,14 @@ function factsOf(certificates: Certificates, links: readonly ChainLink[]): Certi
   }
 }
 
-interface Judged {
+interface ParsedBundle {
   readonly certificates: Certificates
   readonly links: readonly ChainLink[]
   readonly expiresFirst: ParsedCertificate
 }
 
 /** The rule of each warning, in the order in which they are listed. */
-const WARNING_RULES: readonly (readonly [CertificateWarning, (judged: Judged) => boolean])[] = [
+const WARNING_RULES: readonly (readonly [CertificateWarning, (judged: ParsedBundle) => boolean])[] = [
   ['weak_key', ({ certificates }) => certificates.some(({ isKeyWeak }) => isKeyWeak)],
   ['weak_signature', (judged) => hasWeakSignature(judged)],
   ['self_signed', ({ links }) => isSelfSigned(links[0])],
@@ -82,12 +82,12 @@ const WARNING_RULES: readonly (readonly [CertificateWarning, (judged: Judged) =>
   ['chain_expires_first', ({ certificates: [first], expiresFirst }) => expiresFirst !== first],
 ]
 
-function warningsOf(judged: Judged): CertificateWarning[] {
+function warningsOf(judged: ParsedBundle): CertificateWarning[] {
   return WARNING_RULES.filter(([, holds]) => holds(judged)).map(([warning]) => warning)
 }
 
-/** Clients verify the signature of the first certificate, and not the one of a root that its own key has made. */
-function hasWeakSignature({ certificates, links }: Judged): boolean {
+/** Whether a signature is weak. Clients verify that of the first certificate, but not that of a self-signed root. */
+function hasWeakSignature({ certificates, links }: ParsedBundle): boolean {
   return certificates.some(
     ({ isSignatureWeak }, index) => isSignatureWeak && (index === 0 || !isSelfSigned(links[index])),
   )

@@ -60,7 +60,7 @@ export class ClaimedFiles {
     return { fingerprintSha256, sha256, isRepair }
   }
 
-  /** A file is written again as it was registered: with another chain it would be altered. */
+  /** The file must be written exactly as it was registered; a file with another chain would count as altered. */
   async #requireDamage(fingerprintSha256: string, sha256: string): Promise<void> {
     const registered = await findByFingerprint(this.#deps.store.read, fingerprintSha256)
     if (!registered) throw certificateBusy(fingerprintSha256)

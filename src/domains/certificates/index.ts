@@ -1,5 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { countJob, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
@@ -53,7 +53,7 @@ function inspectCertificatesCommand(certificates: Pick<Certificates, 'inspect'>)
     async run({ signal, print }) {
       const { inspected, reported, damagedFiles } = await certificates.inspect(signal)
       print(
-        `Inspected ${counted(inspected, 'certificate')}: ${reported} reported, ${counted(damagedFiles, 'damaged file')}.`,
+        `Inspected ${formatCount(inspected, 'certificate')}: ${reported} reported, ${formatCount(damagedFiles, 'damaged file')}.`,
       )
     },
   })

@@ -117,7 +117,7 @@ export class Inspection {
     if ((problem !== undefined) === certificate.hasFileAlert) return problem
     await this.#deps.store.write(async (tx) => {
       const locked = await lockCertificate(tx, certificate.id)
-      // Deleted, or another process was first.
+      // The certificate was deleted, or another process was faster.
       if (!locked || locked.hasFileAlert !== certificate.hasFileAlert) return
       await recordFileAlert(tx, locked.id, problem !== undefined)
       await this.#deps.alerts.raise(tx, fileAlert(locked, problem))

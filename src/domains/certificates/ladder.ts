@@ -26,7 +26,7 @@ export interface Inspected {
   readonly alertStep: LadderStep | null
 }
 
-/** What to do after the inspection of a certificate. A step that was reported before raises its alert again. */
+/** The result of the inspection of a certificate. A step that was reported before raises its alert again. */
 export type Finding =
   | { readonly kind: 'report'; readonly step: LadderStep }
   | { readonly kind: 'raise'; readonly step: LadderStep }

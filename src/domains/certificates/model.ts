@@ -30,7 +30,7 @@ export interface ChainMember {
   readonly notAfter: number
 }
 
-/** What a certificate says of itself. All times are epoch milliseconds. */
+/** The facts in a certificate. All times are epoch milliseconds. */
 export interface CertificateFields {
   /** 64 hexadecimal digits, in lower case. */
   readonly fingerprintSha256: string
@@ -135,7 +135,7 @@ export function wildcardOf(name: string): string | undefined {
   return rest === undefined ? undefined : `*${rest}`
 }
 
-/** Whether one has at least the names of the other, each as it is or by a wildcard. */
+/** Whether one certificate has at least the names of the other, each exactly or by a wildcard. */
 export function covers(one: Pick<Replaceable, 'names' | 'subject'>, other: typeof one): boolean {
   const names = new Set(coverageOf(one))
   return coverageOf(other).every((name) => names.has(name) || names.has(wildcardOf(name) ?? name))
@@ -150,7 +150,7 @@ export function replacementsAmong(certificates: readonly Replaceable[]): Map<str
   const entries = candidates.flatMap((each) => coverageOf(each).map((name) => ({ name, each })))
   const byName = Map.groupBy(entries, ({ name }) => name)
   const replacementOf = (certificate: Replaceable) => {
-    // Whichever replaces it covers the first of its names, too. A wildcard may have thousands of certificates below it.
+    // A replacement also covers the first of its names. A wildcard may have thousands of certificates below it.
     const [name = ''] = coverageOf(certificate)
     return [name, wildcardOf(name) ?? '']
       .flatMap((each) => byName.get(each) ?? [])

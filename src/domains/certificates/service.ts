@@ -92,7 +92,7 @@ export class Certificates {
    * with `certificate_busy` if its preparation is too old.
    */
   async register(tx: Tx, { name, facts, file }: Registration, actor: string): Promise<CertificateView> {
-    if (file.isRepair) return this.#repaired(tx, file, actor)
+    if (file.isRepair) return this.#recordRepair(tx, file, actor)
     await lockAllReplacements(tx)
     const certificate = newCertificate(name, facts, file, { actor, at: this.#deps.clock.now() })
     if (!(await insertCertificate(tx, certificate))) {
@@ -105,7 +105,7 @@ export class Certificates {
   }
 
   /** Recovers the alert of the file. */
-  async #repaired(tx: Tx, { fingerprintSha256 }: WrittenFile, actor: string): Promise<CertificateView> {
+  async #recordRepair(tx: Tx, { fingerprintSha256 }: WrittenFile, actor: string): Promise<CertificateView> {
     const { alerts, clock, logger } = this.#deps
     const found = await findByFingerprint(tx, fingerprintSha256)
     const certificate = found && (await lockCertificate(tx, found.id))
@@ -194,7 +194,7 @@ export class Certificates {
     return store.readAside(countCertificates(store.read, clock.now()))
   }
 
-  /** As the transaction has left it: what replaces it may have changed, too. */
+  /** The certificate as the transaction has left it: its replacement may have changed, too. */
   async #reread(tx: Tx, { id }: Certificate): Promise<Certificate> {
     return requireFound(await findCertificate(tx, id), 'certificate', id)
   }

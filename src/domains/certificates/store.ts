@@ -269,7 +269,7 @@ export interface CertificateFilter {
   readonly expiresBefore?: number
 }
 
-/** By their registration, the newest first, or by their end. */
+/** Lists certificates by their registration, the newest first, or by their end. */
 export async function listCertificates(
   queries: Queries,
   { status, expiresBefore }: CertificateFilter,

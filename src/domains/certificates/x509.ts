@@ -49,7 +49,7 @@ export function parseCertificate(der: Buffer, block: number): ParsedCertificate 
  */
 export function isSignedBy({ x509, issuer: name }: ParsedCertificate, issuer: ParsedCertificate): boolean {
   try {
-    return comparable(name) === comparable(issuer.subject) && x509.verify(issuer.publicKey)
+    return comparableName(name) === comparableName(issuer.subject) && x509.verify(issuer.publicKey)
   } catch {
     // The key cannot verify any signature, or not one of this algorithm.
     return false
@@ -57,7 +57,7 @@ export function isSignedBy({ x509, issuer: name }: ParsedCertificate, issuer: Pa
 }
 
 /** RFC 5280, section 7.1: without regard to case and to the number of spaces. */
-function comparable(distinguishedName: string): string {
+function comparableName(distinguishedName: string): string {
   return distinguishedName.toLowerCase().replaceAll(/\s+/g, ' ')
 }
 
@@ -120,7 +120,7 @@ function readNames(text: string | undefined, block: number): string[] {
   return [...new Set(names)]
 }
 
-/** The address in its canonical form (RFC 5952); empty if it is none. */
+/** The address in its canonical form (RFC 5952); empty if the text is not an address. */
 function toAddress(text: string): string {
   const version = isIP(text)
   if (version === 0) return ''
@@ -252,7 +252,7 @@ function invalidCertificate(code: FaultCode, values?: ErrorValues): AppError {
   return new AppError('invalid', 'invalid_certificate', detail.message, { details: [detail] })
 }
 
-/** For one block; the first one has the number 1. */
+/** The error for one block of the bundle; blocks are counted from 1. */
 function invalidBlock(number: number, reason: string): AppError {
   return invalidCertificate('pem_block', { block: number, reason })
 }

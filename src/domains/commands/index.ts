@@ -56,7 +56,7 @@ export const commandsDomain = defineDomain({
   name: 'commands',
   tables: names,
   events: COMMAND_EVENTS,
-  // Others may read executions only as far as the policy lets them.
+  // The policy limits which executions other roles may read.
   eventSchemas: { [COMMAND_EVENTS.policyChanged]: PolicyChangeSchema, 'command.*': ExecutionSchema },
   eventReaders: ['admin', 'auditor'],
   errors: COMMAND_ERRORS,

@@ -21,7 +21,7 @@ import { listUnfinishedBefore } from './store.ts'
 /** The data of an event. */
 export type CommandEventData = ExecutionView | PolicyChange
 
-/** What the alert of an execution is about. */
+/** The fields of an execution that its alert shows. */
 type AlertedExecution = Pick<ExecutionView, 'id' | 'commandId' | 'host' | 'status' | 'statusReason'>
 
 export interface JournalDeps {

@@ -3,7 +3,7 @@ import { SECOND } from '../../kernel/time.ts'
 
 /** A run whose lease is not renewed for so long is incomplete; docs/specification.md, Commands: within 30 s. */
 export const LEASE_MS = 18 * SECOND
-// A worker renews every third of the time, so a live one has done it since.
+// A live worker renews its lease every third of its duration.
 const EXPIRED_MS = LEASE_MS / 2
 
 /** The lease of a worker on a run. */

@@ -66,7 +66,10 @@ export interface ApprovalRecord {
   readonly by: string
   readonly decision: ApprovalDecision
   readonly comment: string | null
-  /** Those of a caller that was no user; null for a user, none in a decision of an older program. Not on the wire. */
+  /**
+   * The roles of a caller that was not a user; null for a user; left out in a decision of an older program. Not on the
+   * wire.
+   */
   readonly roles?: readonly Role[] | null
 }
 
@@ -78,7 +81,7 @@ export interface Execution {
   readonly params: Readonly<Record<string, ParameterValue>>
   readonly reason: string | null
   readonly requestedBy: string
-  /** With which it was requested; null for a caller that is a user, whose current roles count. */
+  /** The roles of the requester; null for a user, whose current roles count. */
   readonly requesterRoles: readonly Role[] | null
   readonly status: ExecutionStatus
   /** Null unless the platform has ended it before its start. */
@@ -113,7 +116,7 @@ export interface ExecutionView extends Execution {
 
 /** An execution as a caller reads it. */
 export interface DescribedExecution extends ExecutionView {
-  /** That of the command; null if the command does not exist. */
+  /** The title of the command; null if the command does not exist. */
   readonly title: string | null
   /**
    * While it waits for an approval: the program with its arguments, or the id of a built-in command. Null afterwards, and if

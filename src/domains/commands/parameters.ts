@@ -68,7 +68,7 @@ function valueFaults(parameters: CommandParameters, given: Readonly<Record<strin
   })
 }
 
-// More details do not help the caller.
+// More details would not help the caller.
 const MAX_DETAILS = 20
 
 function invalidParameters(faults: readonly ErrorDetail[]): AppError {

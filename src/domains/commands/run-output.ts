@@ -36,17 +36,17 @@ export class RunOutput {
 
   write(name: StreamName, bytes: Uint8Array): void {
     const { decoder, mask } = this.#streams[name]
-    this.#append(this.#mask.write(mask.write(storable(decoder.decode(bytes, { stream: true })))))
+    this.#append(this.#mask.write(mask.write(storableText(decoder.decode(bytes, { stream: true })))))
   }
 
   /** Adds the text that was retained to mask it. The lines of the platform itself follow, each on a line of its own. */
   end(lines: readonly string[] = []): void {
     for (const { decoder, mask } of Object.values(this.#streams))
-      this.#append(this.#mask.write(mask.write(storable(decoder.decode())) + mask.end()))
+      this.#append(this.#mask.write(mask.write(storableText(decoder.decode())) + mask.end()))
     this.#append(this.#mask.end())
     for (const line of lines) {
       const start = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n'
-      this.#append(storable(`${start}[platform] ${line}\n`))
+      this.#append(storableText(`${start}[platform] ${line}\n`))
     }
   }
 
@@ -58,7 +58,7 @@ export class RunOutput {
 }
 
 /** PostgreSQL cannot store NUL. */
-function storable(text: string): string {
+function storableText(text: string): string {
   return text.replaceAll('\0', '\uFFFD')
 }
 

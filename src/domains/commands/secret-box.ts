@@ -23,7 +23,7 @@ export class SecretBox {
   seal(executionId: string, secrets: ParameterValues): string | null {
     if (Object.keys(secrets).length === 0) return null
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, derivedKey(this.#keys()[0]), nonce).setAAD(Buffer.from(executionId))
+    const cipher = createCipheriv(CIPHER, deriveKey(this.#keys()[0]), nonce).setAAD(Buffer.from(executionId))
     const sealed = [cipher.update(JSON.stringify(secrets), 'utf8'), cipher.final()]
     return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString('base64')
   }
@@ -47,7 +47,7 @@ export class SecretBox {
 /** Undefined for a text that another key has encrypted, for another execution, or that was changed. */
 function decrypt(key: Secret, executionId: string, bytes: Buffer): string | undefined {
   const nonce = bytes.subarray(0, NONCE_BYTES)
-  const cipher = createDecipheriv(CIPHER, derivedKey(key), nonce).setAAD(Buffer.from(executionId))
+  const cipher = createDecipheriv(CIPHER, deriveKey(key), nonce).setAAD(Buffer.from(executionId))
   try {
     cipher.setAuthTag(bytes.subarray(-TAG_BYTES))
     return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]).toString()
@@ -56,6 +56,6 @@ function decrypt(key: Secret, executionId: string, bytes: Buffer): string | unde
   }
 }
 
-function derivedKey(key: Secret): Uint8Array {
+function deriveKey(key: Secret): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key.reveal(), '', 'platform command secrets', KEY_BYTES))
 }

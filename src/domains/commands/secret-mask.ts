@@ -57,7 +57,7 @@ export class SecretMask {
   }
 }
 
-/** A program may print a secret as it is, in a JSON text, in a URL or in Base64, and each of its lines alone. */
+/** The forms in which a program may print a secret: as it is, in JSON, in a URL or in Base64, and each of its lines alone. */
 function formsOf(secret: string): string[] {
   return [secret, ...linesOf(secret)].flatMap((text) => [
     text,
@@ -89,7 +89,7 @@ function linesOf(secret: string): string[] {
   return lines.length === 1 ? [] : lines.filter((line) => line.length >= MIN_LINE)
 }
 
-/** For each character, 1 if it belongs to a secret. */
+/** An array with 1 for each character that belongs to a secret. */
 function coverage(text: string, secrets: readonly string[], covered: number): Uint8Array {
   const marks = new Uint8Array(text.length)
   marks.fill(1, 0, covered)

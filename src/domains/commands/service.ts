@@ -161,7 +161,7 @@ export class Commands {
         about: 'requested',
         title: `${identity.name} asks to run ${commandId}`,
         lines: [
-          `Would run: ${describeRun(command, checked.shown).map(quoted).join(' ')}`,
+          `Would run: ${describeRun(command, checked.shown).map(quoteArgument).join(' ')}`,
           `Reason: ${reason}`,
           `It expires without a decision at ${toRfc3339(execution.expiresAt ?? createdAt)}.`,
         ],
@@ -193,7 +193,7 @@ export class Commands {
   async execution(id: string, identity: Identity): Promise<ExecutionView> {
     const { read } = this.#deps.store
     const execution = await requireExecution(read, id)
-    if (!mayRead(await readPolicy(read), execution, identity)) throw forbidden('read this execution')
+    if (!mayRead(await readPolicy(read), execution, identity)) throw forbiddenError('read this execution')
     return execution
   }
 
@@ -236,7 +236,7 @@ export class Commands {
     const execution = await requireExecution(tx, id)
     if (isOwnRequest(execution, identity)) throw ownRequest()
     if (!mayDecide(await readPolicy(tx), execution.commandId, identity))
-      throw forbidden('decide on this command')
+      throw forbiddenError('decide on this command')
     const status = decision === 'approved' ? 'queued' : 'rejected'
     requireMove('An execution', EXECUTION_MOVES, execution.status, status)
     if (status === 'queued') {
@@ -265,7 +265,7 @@ export class Commands {
    */
   async cancel(tx: Tx, id: string, identity: Identity): Promise<ExecutionView> {
     const execution = await requireExecution(tx, id)
-    if (!mayCancel(await readPolicy(tx), execution, identity)) throw forbidden('cancel this execution')
+    if (!mayCancel(await readPolicy(tx), execution, identity)) throw forbiddenError('cancel this execution')
     if (await cancelIfQueued(tx, id, identity.id, this.#deps.clock.now())) {
       const cancelled = await requireExecution(tx, id)
       await this.#deps.journal.recordEnd(tx, cancelled, identity.id)
@@ -314,7 +314,7 @@ export class Commands {
   async #requireRunnable(queries: Queries, commandId: string, identity: Identity): Promise<AnyCommand> {
     const command = this.#deps.catalogue.get(commandId)
     const policy = await readPolicy(queries)
-    if (!mayRun(policy, commandId, identity)) throw forbidden('run this command')
+    if (!mayRun(policy, commandId, identity)) throw forbiddenError('run this command')
     return withPolicy(command, policy)
   }
 
@@ -360,8 +360,8 @@ export class Commands {
   }
 }
 
-/** An argument as it is, if it is visible as one. */
-function quoted(argument: string): string {
+/** An argument, in quotes if it would not be visible as one argument otherwise. */
+function quoteArgument(argument: string): string {
   return /^[\w./:=@%+,-]+$/.test(argument) ? argument : JSON.stringify(argument)
 }
 
@@ -375,7 +375,7 @@ async function requireExecution(queries: Queries, id: string): Promise<Execution
   return execution
 }
 
-function forbidden(action: string): AppError {
+function forbiddenError(action: string): AppError {
   return new AppError('forbidden', 'forbidden', `The policy of commands does not allow you to ${action}.`)
 }
 

@@ -16,7 +16,7 @@ export interface StartRulesDeps {
   readonly findAccount: (userId: string, queries: Queries) => Promise<CommandAccount | undefined>
 }
 
-/** What is judged of an execution that waits. */
+/** The fields of a waiting execution that decide whether it may start. */
 export type WaitingExecution = Pick<
   Execution,
   'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
@@ -46,7 +46,10 @@ export class StartRules {
     return queuedAt + this.#deps.startWithinMs
   }
 
-  /** What was queued at the first time or before has waited too long; after the second, before the clock was set back. */
+  /**
+   * The limits of waiting: a request queued at `before` or earlier has waited too long; one queued after the second time
+   * was queued before the clock was set back.
+   */
   get queueLimits(): { readonly before: number; readonly after: number } {
     const now = this.#deps.clock.now()
     return { before: now - this.#deps.startWithinMs, after: now + CLOCK_DIFFERENCE_MS }

@@ -373,7 +373,7 @@ const findProgress = statement<{ id: string }, Progress>((on, value) =>
 export interface Progress {
   readonly status: ExecutionStatus
   readonly cancelledBy: string | null
-  /** As in {@link OutputSnapshot}; null before the start. */
+  /** The `total` of {@link OutputSnapshot}; null before the start. */
   readonly total: number | null
 }
 
@@ -458,7 +458,7 @@ export function countUnfinished(queries: Queries) {
 }
 
 const ALERTED = executions.pick('id', 'commandId', 'host', 'status', 'statusReason')
-// A person has recovered the alerts of older ones, or is told of them every day.
+// Alerts of older executions have been recovered by a person, or are repeated every day.
 const EARLIER_EXECUTIONS = 100
 
 /** The newest executions of the same command with the same parameters that have ended without their result. */
@@ -466,7 +466,7 @@ export async function listUnfinishedBefore(queries: Queries, { commandId, params
   const rows = await db(queries)
     .selectFrom('command_executions')
     .select([...ALERTED, 'params'])
-    // Not by the command, which may have run very often.
+    // The condition names the status, not the command, which may have run very often.
     .where('status', 'in', ['incomplete', 'expired'])
     .orderBy('seq', 'desc')
     .limit(EARLIER_EXECUTIONS)

@@ -68,7 +68,7 @@ export class CommandUpkeep {
     const { programs, store, catalogue } = this.#deps
     if (!catalogue.hasPrograms || (await programs.containment()) !== 'process_scan') return
     for (const id of programs.executionsWithProcesses()) {
-      // An execution that this database does not know may belong to another platform on this host.
+      // An unknown execution may belong to another platform on this host.
       const progress = await readProgress(store.read, id)
       if (progress && isFinal(progress.status)) await programs.killProcessesOf(id)
     }

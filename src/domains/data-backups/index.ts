@@ -1,13 +1,12 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import type { Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
+import { DAY, MINUTE, SECOND, HOUR } from '../../kernel/time.ts'
 import type { Store } from '../../store/store.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { DATA_BACKUP_ALERTS, DATA_BACKUP_EVENTS } from './model.ts'
 import { BackupFiles } from './files.ts'
-import { integrityJobs } from './jobs.ts'
 import {
   BACKUP_OPERATORS,
   DATA_BACKUP_ERRORS,
@@ -18,6 +17,8 @@ import {
 import { DataBackups, type DataBackupDeps } from './service.ts'
 import { names } from './tables.ts'
 import { BackupWorker } from './worker.ts'
+import { declaredAlarmId } from '../../kernel/alerts.ts'
+import { endCheck, isCheckDue } from '../../store/work/marks.ts'
 
 export { INTERRUPTED, type DataBackup } from './model.ts'
 export { DataBackups, type DataBackupDeps } from './service.ts'
@@ -52,7 +53,7 @@ export const dataBackupsDomain = defineDomain({
         api: [backupGaugesJob(backups, metrics)],
         worker: [backupMaintenanceJob(backups, everyMs), ...integrityJobs(deps)],
       },
-      // Also in the api: a request must not wait for a worker that does not run.
+      // The api has a runner, too: a request must not wait for a worker that does not run.
       runners: { api: [worker], worker: [worker] },
       builtInCommands: [backUpCommand(backups), pruneBackupsCommand(backups, deps.store)],
     } satisfies DomainParts & { backups: DataBackups; worker: BackupWorker; everyMs: number | undefined }
@@ -91,7 +92,7 @@ export function pruneBackupsCommand(
     async run({ params, actor, print }) {
       const { removed, kept } = await store.write((tx) => backups.prune(tx, Number(params['keep']), actor))
       await backups.removeFiles()
-      print(`Deleted ${counted(removed.length, 'data backup')} and kept ${kept.length}.`)
+      print(`Deleted ${formatCount(removed.length, 'data backup')} and kept ${kept.length}.`)
     },
   })
 }
@@ -134,4 +135,38 @@ function backupGaugesJob(backups: DataBackups, metrics: Metrics): Job {
       duration.set((backup.finishedAt - backup.createdAt) / SECOND)
     },
   }
+}
+
+const ALERT = {
+  alarmId: declaredAlarmId(DATA_BACKUP_ALERTS, 'data.damaged'),
+  source: 'platform.data',
+  title: 'The database file is damaged',
+} as const
+
+const DAMAGED =
+  'the database file is damaged: stop the platform and restore a backup; "platform doctor" names the last one'
+
+/** Checks the pages of the database while a check is due, and raises and ends the alert; it stays due until they are sound. */
+function integrityJobs({
+  store,
+  alerts,
+  logger,
+  findDamage,
+}: Pick<DataBackupDeps, 'store' | 'alerts' | 'logger' | 'findDamage'>): Job[] {
+  if (!findDamage) return []
+  const run = async (signal: AbortSignal) => {
+    if (!(await isCheckDue(store.read))) return
+    const damage = await findDamage(signal)
+    if (damage === undefined) {
+      await store.write(async (tx) => {
+        await endCheck(tx)
+        await alerts.recoverIfRaised(tx, { ...ALERT, body: 'A check has found no damage.' })
+      })
+      return logger.info({}, 'the database file was checked: it is undamaged')
+    }
+    // First: a damaged file may not take the alert.
+    logger.error({ reason: damage }, DAMAGED)
+    await store.write((tx) => alerts.raise(tx, { ...ALERT, body: damage, severity: 'CRITICAL' }))
+  }
+  return [{ name: 'database-check', everyMs: HOUR, run }]
 }

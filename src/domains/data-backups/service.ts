@@ -59,7 +59,7 @@ export interface DataBackupDeps {
   readonly everyMs?: number | undefined
   /** How many completed backups the worker keeps. */
   readonly keep: number
-  /** What is wrong with the pages of the database; undefined for an engine that checks them itself. */
+  /** Finds damaged pages of the database; undefined for an engine that checks them itself. */
   readonly findDamage?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined
 }
 
@@ -254,7 +254,7 @@ export class DataBackups {
       const code = error instanceof AppError ? error.code : undefined
       if (CANNOT_BEGIN.includes(code))
         await store.write((tx) => this.#refuse(tx, (error as AppError).message))
-      // Otherwise another process was first.
+      // If another process was faster, there is nothing to do.
       else if (code !== 'backup_running') throw error
     }
   }

@@ -22,7 +22,7 @@ export const dataBackups = defineColumns({
    * before, so a process that works on the restored database does not remove the file that it was restored from.
    */
   isPlaced: flag(),
-  /** Whether an alert was raised for its failure; a backup that a restoration has ended is none. */
+  /** Whether an alert was raised for the failure. A backup that was ended by a restoration raises none. */
   isAlerted: flag(),
   /** The row stays until its file is removed; no operation shows it. */
   deletedAt: integer().nullable(),

@@ -25,7 +25,10 @@ export interface BackupWorkerOptions extends Pick<
 
 /** How often the worker looks for requests of other processes. */
 const LOOK_EVERY_MS = SECOND
-/** How long the backup of a process that does not respond waits; that of a dead process on the same host does not. */
+/**
+ * After this time the backup of a process that does not respond is taken over; that of a dead process on the same host at
+ * once.
+ */
 const LEASE_MS = 15 * SECOND
 // A backup is not repeated: the attempt after the death of a process only records it.
 const RETRY = { initialMs: SECOND, maximumMs: SECOND, giveUpAfterMs: 36_500 * DAY }
@@ -112,7 +115,7 @@ export class BackupWorker {
   ): Promise<boolean> {
     const { finish } = this.#options
     if (!(await backupQueue.release(tx, backup, { holder, dueAt: null }))) {
-      // Another process has recorded it as interrupted.
+      // Another process has recorded the backup as interrupted.
       tx.afterCommit(() => void this.#removeFile(backup))
       return false
     }

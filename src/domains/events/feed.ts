@@ -135,7 +135,7 @@ export class EventFeed {
   /** Takes the reader one step closer to the feed. */
   async #catchUp(reader: EventReader): Promise<void> {
     const target = this.#places
-    // The feed has no place yet, or the reader is ahead of it.
+    // The feed has no place yet, or the reader is ahead of the feed.
     if (!target || !reader.logs.some((log) => reader.places[log] < target[log]))
       return void (await Promise.race([this.#round.promise, reader.over]))
     try {
@@ -151,7 +151,7 @@ export class EventFeed {
     const { logs, places, subscription } = reader
     const { subjects } = subscription
     const { events, end } = await order.readAfter(places, { logs, limit: BATCH, subjects })
-    // Read after the page: events that were removed before the page was read are missing in it.
+    // Read after the page, because events that were removed before the page was read are missing in it.
     const removed = await order.removedUpTo()
     if (logs.some((log) => removed[log] > places[log])) return reader.reset(this.#places ?? target, 'removed')
     const isReached = ({ log, place }: OrderedEvent) => place <= target[log]

@@ -2,9 +2,9 @@ import { invalidField } from '../../kernel/errors.ts'
 import { hasRole, type Identity } from '../../kernel/identity.ts'
 import { matchesPattern, requireReaders, type DeclaredSubject } from '../../kernel/events.ts'
 
-/** Which events a reader gets. */
+/** The events that a reader gets. */
 export class Subscription {
-  /** The same for all subscriptions to the same events. */
+  /** Subscriptions to the same events have the same key. */
   readonly key: string
   readonly #patterns: readonly string[]
   readonly #readable: readonly string[]

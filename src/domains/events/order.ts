@@ -21,7 +21,7 @@ export interface OrderedPage {
   readonly hasMore: boolean
 }
 
-// For a reader of telemetry alone: no message is waited for.
+// A reader of telemetry alone does not wait for messages.
 const ALL_MESSAGES: EventPage = { events: [], through: Number.MAX_SAFE_INTEGER }
 
 /**
@@ -62,7 +62,7 @@ export class EventOrder {
       return merge(start, ALL_MESSAGES, await telemetry.readAfter(start.telemetry, limit), limit)
     const page = await messages.readAfter(start.messages, limit, subjects)
     if (!logs.includes('telemetry')) return merge(start, page, [], limit)
-    // Otherwise telemetry that comes before these messages could become visible after them.
+    // Without the wait, telemetry that comes before these messages could become visible after them.
     if (page.through > start.messages) await telemetry.waitForTransactions()
     return merge(start, page, await telemetry.readAfter(start.telemetry, limit), limit)
   }
@@ -97,7 +97,7 @@ function merge(
 interface Entry {
   readonly log: LogName
   readonly event: LoggedEvent
-  /** The number of the message, or of the one before it. */
+  /** The number of the message; for telemetry, that of the message before it. */
   readonly message: number
 }
 

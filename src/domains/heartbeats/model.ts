@@ -192,7 +192,7 @@ export const HEARTBEAT_ALERTS = {
   },
 } as const satisfies AlertTable
 
-/** docs/specification.md, Events; a single beat is none. */
+/** docs/specification.md, Events. A beat itself has no event. */
 export const HEARTBEAT_EVENTS = {
   created: 'heartbeat.created',
   changed: 'heartbeat.changed',

@@ -73,7 +73,8 @@ const DONE: Signal = { kind: 'done', exitCode: null }
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
-// Between the last check and the first one of a process. Its later ones may be late for as long as they like.
+// The first check of a process counts as punctual if it follows the last one within this time. Its later checks may be
+// late.
 const PUNCTUAL_MS = 1.5 * CHECK_EVERY_MS
 // Clocks of two hosts differ by less.
 const CLOCK_DIFFERENCE_MS = 2 * CHECK_EVERY_MS
@@ -124,7 +125,8 @@ export class Heartbeats {
     const at = this.#deps.clock.now()
     const token = newPingToken()
     const fresh = { ...newHeartbeat(name, settings, actor, at), pingHash: hashPingToken(token) }
-    // While there is none, no check is recorded; the time before the first one is no absence of the workers.
+    // Checks are recorded only while there are heartbeats: the time before the first heartbeat is no absence of the
+    // workers.
     if (!(await hasHeartbeats(tx))) await recordCheck(tx, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
@@ -235,7 +237,7 @@ export class Heartbeats {
     const now = clock.now()
     const monotonic = clock.monotonic()
     const before = this.#lastCheck
-    // While the database is away, nobody can beat: until a check succeeds again, this process is as good as none.
+    // While the database cannot be reached, nobody can beat. Until a check succeeds again, this process counts as absent.
     this.#lastCheck = NO_CHECK
     await store.write((tx) => this.#recordCheck(tx, { now, monotonic, before }))
     this.#lastCheck = { at: now, monotonic }
@@ -243,7 +245,7 @@ export class Heartbeats {
       await store.write((tx) => this.#miss(tx, name, now))
   }
 
-  /** For each heartbeat the time since its last beat, or since its creation, in milliseconds. */
+  /** The time since the last beat of each heartbeat, or since its creation, in milliseconds. */
   async ages(): Promise<{ name: string; ageMs: number }[]> {
     const { store, clock } = this.#deps
     const now = clock.now()
@@ -308,8 +310,8 @@ export class Heartbeats {
 }
 
 /**
- * The time since the last check in which no worker ran, or by which the clock was set. A process that has checked before was
- * there: only what its clocks differ by does not count, once for all workers.
+ * The time since the last check that does not count for heartbeats: no worker ran, or the clock was set. A process that has
+ * checked before was there, so only the difference of its clocks does not count; once for all workers.
  */
 function uncountedSince(last: number, { now, monotonic, before }: Check): number {
   const passed = now - last
@@ -371,7 +373,10 @@ function newPingToken(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What is stored of it. It is random enough for a hash without salt and repetition. */
+/**
+ * The hash of a token, which is stored instead of it. Tokens are random, so that the hash needs neither salt nor
+ * repetition.
+ */
 function hashPingToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -179,7 +179,7 @@ export const listHeartbeats = pages(
   {},
 )
 
-/** For each heartbeat the time from which its age counts. */
+/** The time from which the age of each heartbeat counts. */
 export function listAges(queries: Queries): Promise<{ name: string; since: number }[]> {
   return db(queries)
     .selectFrom('heartbeats')

@@ -14,7 +14,7 @@ export interface PlacedEdit extends Omit<MenuEdit, 'items'> {
   readonly items: readonly PlacedItem[]
 }
 
-/** What takes no database, before the transaction. */
+/** Computes, before the transaction, everything that needs no database. */
 export function placeEdit(edit: MenuEdit): PlacedEdit {
   return { ...edit, items: placeItems(edit.items) }
 }
@@ -35,7 +35,7 @@ function placedAt({ items, path: listPath, nestedIn, level }: NestedItems): Plac
   return items.flatMap((item, index) => {
     const path = `${listPath}.${index}`
     const placed = { item, path, nestedIn }
-    // One level below the last one is enough to refuse the edit.
+    // One level more than the limit is enough to refuse the edit.
     if (!item.children || level > LEVEL_LIMIT) return [placed]
     const nested = { items: item.children, path: `${path}.children`, nestedIn: item.id, level: level + 1 }
     return [placed, ...placedAt(nested)]

@@ -9,7 +9,7 @@ import { noMetrics } from '../../kernel/metrics.ts'
 import { migrate } from '../../store/migrate.ts'
 import { openStore } from '../../store/open.ts'
 import { placeEdit } from './items.ts'
-import { orderedNodes, NODE_LIMIT, TEXT_LIMIT, type MenuItem } from './model.ts'
+import { orderedNodes, NODE_LIMIT, TEXT_LIMIT_BYTES, type MenuItem } from './model.ts'
 import { readTree } from './store.ts'
 
 const BOOKS: MenuItem = { id: 'books', title: 'Books', parentId: 'shop-products' }
@@ -168,7 +168,7 @@ onEveryDialect('menus', (dialect) => {
     await using w = await menuWorld(dialect)
     const largest = (count: number): MenuItem[] =>
       manyItems(count, 'a').map((item) => ({ ...item, path: `/${'\u0001'.repeat(255)}` }))
-    const fits = Math.floor(TEXT_LIMIT / 1_700)
+    const fits = Math.floor(TEXT_LIMIT_BYTES / 1_700)
     await w.menus.edit({ items: largest(fits) }, 'ada')
     const refused = {
       code: 'validation_failed',

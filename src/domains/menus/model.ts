@@ -2,8 +2,8 @@
 export const LEVEL_LIMIT = 8
 /** Nodes of the whole tree (docs/specification.md, Menus). */
 export const NODE_LIMIT = 10_000
-/** Texts of the whole tree as JSON, so that an answer has at most 8 MiB (docs/specification.md, Menus). */
-export const TEXT_LIMIT = 6 * 1_048_576
+/** Bytes of all texts of the tree as JSON, so that a response has at most 8 MiB (docs/specification.md, Menus). */
+export const TEXT_LIMIT_BYTES = 6 * 1_048_576
 /** docs/specification.md, Menus */
 export const HIGHEST_POSITION = 1_000_000
 
@@ -14,7 +14,7 @@ export interface MenuNode {
   readonly parentId: string | null
   readonly path: string | null
   readonly icon: string | null
-  /** Orders the children of one parent; where it is equal, the id does. */
+  /** Sorts the children of one parent; children with equal positions are sorted by their ids. */
   readonly position: number
   readonly enabled: boolean
   /** All times are epoch milliseconds, UTC. */
@@ -75,20 +75,20 @@ export interface MenuChange extends MenuOutcome {
 /** The nodes as a tree. */
 export function branchesOf(nodes: readonly MenuNode[]): MenuBranch[] {
   const siblings = siblingsByParent(nodes)
-  const below = (parentId: string | null): MenuBranch[] =>
-    (siblings.get(parentId) ?? []).map((node) => ({ ...node, children: below(node.id) }))
-  return below(null)
+  const childrenOf = (parentId: string | null): MenuBranch[] =>
+    (siblings.get(parentId) ?? []).map((node) => ({ ...node, children: childrenOf(node.id) }))
+  return childrenOf(null)
 }
 
 /** The nodes of the same tree as a list: each parent before its children. */
 export function orderedNodes(nodes: readonly MenuNode[]): MenuNode[] {
   const siblings = siblingsByParent(nodes)
-  const below = (parentId: string | null): MenuNode[] =>
-    (siblings.get(parentId) ?? []).flatMap((node) => [node, ...below(node.id)])
-  return below(null)
+  const descendantsOf = (parentId: string | null): MenuNode[] =>
+    (siblings.get(parentId) ?? []).flatMap((node) => [node, ...descendantsOf(node.id)])
+  return descendantsOf(null)
 }
 
-/** By position, then id. */
+/** Sorts by position, then by id. */
 function siblingsByParent(nodes: readonly MenuNode[]): Map<string | null, MenuNode[]> {
   const siblings = Map.groupBy(nodes, ({ parentId }) => parentId)
   for (const each of siblings.values()) each.sort(byPosition)
@@ -108,7 +108,7 @@ export const TREE_ID = 'menus'
 
 /** What a change did, in its event. */
 export interface MenuEventData extends Omit<MenuChange, 'unchanged'> {
-  /** Only there when ids were left out. */
+  /** Set if ids were left out. */
   readonly truncated?: true
 }
 
@@ -118,15 +118,15 @@ const QUOTES_AND_COMMA = 3
 
 /** The change with as many ids as fit into an event. */
 export function menuEventData({ revision, created, updated, moved, deleted }: MenuChange): MenuEventData {
-  let bytes = 0
-  const fitting = (ids: readonly string[]) =>
-    ids.filter((id) => (bytes += id.length + QUOTES_AND_COMMA) <= EVENT_ID_BYTES)
+  let leftBytes = EVENT_ID_BYTES
+  const takeWhatFits = (ids: readonly string[]) =>
+    ids.filter((id) => (leftBytes -= id.length + QUOTES_AND_COMMA) >= 0)
   const data = {
     revision,
-    created: fitting(created),
-    updated: fitting(updated),
-    moved: fitting(moved),
-    deleted: fitting(deleted),
+    created: takeWhatFits(created),
+    updated: takeWhatFits(updated),
+    moved: takeWhatFits(moved),
+    deleted: takeWhatFits(deleted),
   }
-  return bytes > EVENT_ID_BYTES ? { ...data, truncated: true } : data
+  return leftBytes < 0 ? { ...data, truncated: true } : data
 }

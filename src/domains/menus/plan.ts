@@ -5,7 +5,7 @@ import {
   orderedNodes,
   LEVEL_LIMIT,
   NODE_LIMIT,
-  TEXT_LIMIT,
+  TEXT_LIMIT_BYTES,
   type MenuNode,
   type MenuOutcome,
 } from './model.ts'
@@ -13,7 +13,7 @@ import {
 // Some milliseconds of computation.
 const ITEMS_PER_STEP = 1_000
 
-/** What an edit does, with the rows that it writes and deletes. */
+/** The effect of an edit, with the rows that it writes and deletes. */
 export interface MenuPlan {
   readonly outcome: MenuOutcome
   /** New and changed nodes: each parent before its children. */
@@ -204,7 +204,10 @@ function newNodeHasTitle({ items, before }: EditDraft): ErrorDetail | undefined 
   return untitled && fieldFault(`${untitled.path}.title`, 'required')
 }
 
-/** Only an edit that replaces deletes nodes, and it names all the others. So the node of a missing parent is named. */
+/**
+ * Refuses a parent that does not exist. Only an edit with `replace` deletes nodes, and it names all others, so the child of
+ * a deleted node is always named.
+ */
 function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefined {
   for (const each of items) {
     const parentId = after.get(each.item.id)?.parentId ?? null
@@ -215,7 +218,7 @@ function parentExists({ items, before, after }: EditDraft): ErrorDetail | undefi
   return undefined
 }
 
-/** There was no cycle before, so one of its nodes is named. */
+/** Refuses a cycle. The tree had none before, so each cycle contains a named node. */
 function hasNoCycle({ items, after, levels }: EditDraft): ErrorDetail | undefined {
   const lost = items.find(({ item: { id } }) => !levels.has(id))
   if (!lost) return undefined
@@ -276,8 +279,8 @@ function isNotTooLarge({ items, before, after }: EditDraft): ErrorDetail | undef
 /** A tree of an earlier release may have more; it must not grow then. */
 function hasNotTooMuchText({ before, after }: EditDraft): ErrorDetail | undefined {
   const bytes = textOf(after)
-  if (bytes <= TEXT_LIMIT || bytes <= textOf(before)) return undefined
-  return fieldFault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT / 1_048_576} MiB` })
+  if (bytes <= TEXT_LIMIT_BYTES || bytes <= textOf(before)) return undefined
+  return fieldFault('items', 'menu_too_much_text', { maximum: `${TEXT_LIMIT_BYTES / 1_048_576} MiB` })
 }
 
 // A character has at most six bytes in JSON (`\\u0001`), and a text two quotation marks.
@@ -290,7 +293,7 @@ function textOf(nodes: ReadonlyMap<string, MenuNode>): number {
   for (const node of nodes.values())
     for (const text of textsOf(node)) most += (text?.length ?? 0) * BYTES_PER_CHARACTER
   most += nodes.size * QUOTES_PER_NODE
-  if (most <= TEXT_LIMIT) return most
+  if (most <= TEXT_LIMIT_BYTES) return most
   let bytes = 0
   for (const node of nodes.values()) bytes += Buffer.byteLength(JSON.stringify(textsOf(node)))
   return bytes

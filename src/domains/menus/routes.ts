@@ -7,7 +7,7 @@ import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { ok, route, type Route } from '../../wire/route.ts'
-import { checked, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
+import { checkedPattern, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { placeEdit } from './items.ts'
 import {
   branchesOf,
@@ -115,7 +115,7 @@ export function menuRoutes(menus: Menus): Route[] {
   ]
 }
 
-/** An edit of many nodes is recorded for none of them. */
+/** The id of the only item; null for an edit of several nodes, which is recorded without an object. */
 function onlyItem({ items }: { readonly items: readonly object[] }): string | null {
   const [only] = items
   return items.length === 1 && only && 'id' in only ? String(only.id) : null
@@ -135,7 +135,7 @@ const Title = Text({ minLength: 1, maxLength: 100, examples: ['Products'] })
 const ParentId = Nullable<string>({ ...Id, description: 'Null at the top.' })
 const Path = Nullable<string>({
   ...Type.String({
-    ...checked('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
+    ...checkedPattern('^/[^\\u0000\\uD800-\\uDFFF]*$', '^/[^\\x00]*$', 'not_a_menu_path'),
     maxLength: 256,
     description: 'Begins with `/`.',
     examples: ['/products'],
@@ -180,8 +180,8 @@ function nodeOn(level: number): TObject {
   return Fields({ ...NODE, children: Type.Optional(child) })
 }
 
-// One level more than a tree may have: the edit is refused by its rules, with the path of the item. What is nested in that
-// item is not read.
+// The schema of an item at a level. It allows one level more than a tree may have, so that the rules refuse the edit with
+// the path of the item. Deeper items are not read.
 function itemOn(level: number): TObject {
   const child = level > LEVEL_LIMIT ? Type.Unknown() : itemOn(level + 1)
   return Fields({ ...ITEM, children: Type.Optional(Type.Array(child, { maxItems: NODE_LIMIT })) })

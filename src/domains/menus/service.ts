@@ -80,7 +80,7 @@ export class Menus {
     const nodes = await readNodes(tx)
     const at = this.#deps.clock.now()
     const plan = await inTurns(tx, planEdit(nodes, edit, at))
-    if ('code' in plan) throw refusal(plan)
+    if ('code' in plan) throw refusalError(plan)
     if (!isChange(plan.outcome)) return { revision, ...plan.outcome }
     const change = { revision: revision + 1, ...plan.outcome }
     if (edit.dryRun) return change
@@ -129,7 +129,7 @@ function requireRevision(revision: number, expected: readonly number[] | undefin
   requireVersion(revision, expected, 'tree of menus')
 }
 
-function refusal(detail: ErrorDetail): AppError {
+function refusalError(detail: ErrorDetail): AppError {
   if (detail.code !== 'menu_cycle') return validationFailed([detail])
   return new AppError('invalid', 'menu_cycle', `${detail.path} ${detail.message}.`, { details: [detail] })
 }

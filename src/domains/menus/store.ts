@@ -24,7 +24,7 @@ const setRevision = statement<RevisionChange & { name: string }>((on, value) =>
     .where('name', '=', value('name')),
 )
 
-/** One statement, so that the revision is that of the nodes. An empty tree is one row without a node. */
+/** One statement reads revision and nodes, so that they belong together. An empty tree is one row without a node. */
 const tree = statement<{ name: string }, StoredNode>((on, value) =>
   on
     .selectFrom('menu_revisions')
@@ -85,7 +85,10 @@ export async function readTree(queries: Queries): Promise<MenuTree> {
   return { revision: rows[0]?.revision ?? 0, nodes }
 }
 
-/** All nodes, for a transaction that has locked the tree: some at a time, because a statement of SQLite holds the event loop. */
+/**
+ * All nodes, for a transaction that has locked the tree. They are read in parts, because a statement of SQLite blocks the
+ * event loop.
+ */
 export async function readNodes(tx: Tx): Promise<MenuNode[]> {
   const nodes: MenuNode[] = []
   for (;;) {

@@ -12,7 +12,7 @@ export const menus = defineColumns({
   updatedAt: integer(),
 })
 
-/** One row: counts the changes of the whole tree, with the last one. */
+/** A table of one row: how often the tree was changed, and by whom and when the last time. */
 const menuRevisions = defineColumns({
   name: text(),
   revision: integer(),

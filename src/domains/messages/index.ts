@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import type { EventSubjects } from '../../kernel/events.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import { HOUR } from '../../kernel/time.ts'
@@ -50,7 +50,7 @@ function redriveDeadCommand(messages: Pick<Messages, 'redriveDead'>): BuiltInCom
     title: 'Redrive dead messages',
     description: 'Makes every dead message pending again. Remove the cause first, or they become dead again.',
     async run({ signal, print }) {
-      print(`Redrove ${counted(await messages.redriveDead(signal), 'message')}.`)
+      print(`Redrove ${formatCount(await messages.redriveDead(signal), 'message')}.`)
     },
   })
 }

@@ -35,7 +35,7 @@ export interface NewMessage {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** docs/specification.md, Limits: up to which messages of other outboxes are added to those that are dead. */
+/** Above these limits other outboxes add no further dead messages (docs/specification.md, Limits). */
 export const MAX_DEAD = 10_000
 export const MAX_DEAD_BYTES = 512 * 1024 * 1024
 
@@ -61,18 +61,18 @@ export function newDeadMessage(
   return { ...newMessage(content, createdAt), status: 'dead', attempts: 1, ...failure }
 }
 
-/** Whether the text is that of an event: a user may publish one, but cannot know the id of the new message. */
+/** Whether a payload is an event of this message. A user cannot forge one, because the id is assigned later. */
 export function isEventPayload(message: Pick<Message, 'id' | 'payload'>): boolean {
   return message.payload.startsWith(eventBegin(message))
 }
 
+/** The text with which the payload of an event begins. */
 export function eventBegin({ id }: Pick<Message, 'id'>): string {
   return `{"specversion":"1.0","id":"${id}",`
 }
 
 /**
- * Whether a message is an event that this domain wrote. A message of a user never is: the id in its payload cannot be that
- * of the message, which is assigned later.
+ * Whether a message is an event that this domain wrote. A message of a user never is one: see {@link isEventPayload}.
  */
 export function isEventOf(domain: string, { id, payload }: Pick<Message, 'id' | 'payload'>): boolean {
   const event = JSON.parse(payload) as Partial<EventAttributes> | null

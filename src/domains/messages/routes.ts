@@ -9,7 +9,7 @@ import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
 import {
   IdParams,
   CauseOf,
-  checked,
+  checkedPattern,
   Fields,
   Id,
   Nullable,
@@ -29,7 +29,7 @@ const DOCUMENTED_SUBJECT = `^[^$\\s.*>\\x00-\\x20\\x7f][^\\s.*>\\x00-\\x20\\x7f]
 
 const Status = OneOf(MESSAGE_STATUSES, 'Whether the bus has confirmed it.')
 const Subject = Type.String({
-  ...checked(SUBJECT, DOCUMENTED_SUBJECT, 'not_a_subject'),
+  ...checkedPattern(SUBJECT, DOCUMENTED_SUBJECT, 'not_a_subject'),
   maxLength: 255,
   description: 'One subject: tokens separated by dots, no wildcards, not beginning with `$`.',
   examples: ['shop.opened'],
@@ -155,12 +155,12 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       errors: { reserved_subject },
       change: async (tx, { body }) => {
         subjects.requireOpen(body.subject)
-        return accepted(await messages.publish(tx, fromPublishBody(body)))
+        return acceptedAnswer(await messages.publish(tx, fromPublishBody(body)))
       },
       async updateAnswer(answer) {
         const { id } = bodyOf(answer) as { id: string }
         const message = await messages.awaitDelivery(id)
-        return message ? { ...answer, ...accepted(message) } : answer
+        return message ? { ...answer, ...acceptedAnswer(message) } : answer
       },
     }),
     route({
@@ -183,6 +183,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
   ]
 }
 
-function accepted(message: Message): Answer {
+function acceptedAnswer(message: Message): Answer {
   return { status: 202, body: textOf(message) }
 }

@@ -244,7 +244,7 @@ export class Messages implements Outbox, DeadLetters {
     })
   }
 
-  /** What was lost is sent again. */
+  /** Ends the alert about lost messages after they were sent again. */
   async #endLoss(tx: Tx, span: DeliverySpan): Promise<void> {
     const known = await readBusStream(tx)
     if (known === undefined) return

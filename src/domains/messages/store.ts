@@ -16,7 +16,7 @@ const SIZE = sizeOf('payload', 'headers')
 
 const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
 
-/** Also into a restored database of an older schema, which has no causes or traces yet. */
+/** Inserts no cause and no trace, because a restored database of an older schema does not have these columns. */
 const insertNumbered = statement<Message & { seq: number }>((on, value) => {
   const { cause: _cause, trace: _trace, ...values } = messages.values(value)
   return on.insertInto('messages').values({ ...values, seq: value('seq') })
@@ -82,7 +82,7 @@ const countOf = (status: 'pending' | 'dead') =>
     const selected = on.selectFrom('messages').where('status', '=', sql.lit(status)).orderBy('seq')
     return (
       on
-        // Only of the index: a row may be a megabyte.
+        // The inner query reads only the index: a row may be a megabyte.
         .selectFrom(selected.select('seq').limit(value('limit')).as('counted'))
         .select((row) => [
           row.fn.countAll<number>().as('messages'),
@@ -135,7 +135,7 @@ async function findNewest(queries: Queries): Promise<number> {
   return (await first(queries, newest, {}))?.seq ?? 0
 }
 
-// Many more than an installation writes.
+// An installation writes far fewer messages in a millisecond.
 const NUMBERS_PER_MS = 1_000
 
 /**
@@ -309,7 +309,7 @@ export async function replayDelivered(
     .where('delivered_at', '>=', since)
     .where('delivered_at', '<', until)
     .orderBy('delivered_at')
-    // Those of one batch have one time, and the order of a subject is that of `seq`.
+    // The messages of one batch have the same time, and the order within a subject is that of `seq`.
     .orderBy('seq')
     .limit(limit)
     .execute()

@@ -29,7 +29,7 @@ export const messages = defineColumns({
   cause: json<SentenceCause<BusFault>>().nullable(),
   createdAt: integer(),
   deliveredAt: integer().nullable(),
-  /** The trace of a message of a user; that of an event is in its payload. */
+  /** The trace of a message of a user; an event has its trace in its payload. */
   trace: text().nullable(),
 })
 

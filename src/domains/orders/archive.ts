@@ -4,16 +4,17 @@ import { first, type Queries, type Tx } from '../../store/store.ts'
 import type { Order } from './model.ts'
 import { archivedOrders, db, HAS_ENDED, orderHistory, orders, statement } from './tables.ts'
 
-// With a condition on the status SQLite would use the index of the status. The newest order stays: on SQLite its number would
-// be given to another order. The sign keeps SQLite from a search by the number, which would read every order. An order whose id
-// is in the archive stays, too (docs/decisions/0041-order-archive.md): it would stop every later batch.
 const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
   on
     .selectFrom('orders')
     .select('order_id as orderId')
+    // A condition on the status would make SQLite use the index of the status.
     .where(HAS_ENDED)
     .where('updated_at', '<=', value('until'))
+    // The newest order stays, because SQLite would give its number to the next order. The plus sign keeps SQLite from a search
+    // by the number, which would read every order.
     .where(sql<boolean>`+seq < (select max(seq) from orders)`)
+    // An order whose id is in the archive already would make every batch fail (docs/decisions/0041-order-archive.md).
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

@@ -1,5 +1,5 @@
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { countJob, runBatches, type Job } from '../../kernel/job.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { MINUTE } from '../../kernel/time.ts'
@@ -78,7 +78,7 @@ export function expireDueCommand(orders: Pick<Orders, 'expireDue'>): BuiltInComm
     title: 'Expire overdue orders',
     description: 'Expires the pending orders whose time is over now, instead of at the next scan.',
     async run({ signal, print }) {
-      print(`Expired ${counted(await expireOverdue(orders, signal), 'order')}.`)
+      print(`Expired ${formatCount(await expireOverdue(orders, signal), 'order')}.`)
     },
   })
 }

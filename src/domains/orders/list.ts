@@ -6,22 +6,24 @@ import type { Reads } from '../../store/store.ts'
 import type { ListedOrder, OrderStatus } from './model.ts'
 import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
 
-// No index has this form of the column.
-const unindexed = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '')`
+// An expression that no index has, so that another index is used.
+const unindexedColumn = (column: string) => sql<string>`coalesce(${sql.ref(column)}, '')`
 
 const LITERALS = ['status', 'unindexedStatus'] as const
 
-/** As in the partial index `orders_due`. */
+/** The condition of the partial index `orders_due`. */
 const isPending = (query: AnyQuery) => query.where('status', '=', sql.lit('pending'))
 
 const CONDITIONS = {
   status: (query: AnyQuery, status: OrderStatus) => query.where('status', '=', sql.lit(status)),
   platform: (query: AnyQuery, platform: string) => query.where('platform', '=', platform),
-  // For lists that another index sorts. SQLite would use the index of the status or the platform, and sort all its rows.
+  // The status for lists that are sorted by another index; with the plain column SQLite would use the index of the status,
+  // and sort all its rows.
   unindexedStatus: (query: AnyQuery, status: OrderStatus) =>
-    query.where(unindexed('status'), '=', sql.lit(status)),
-  unindexedPlatform: (query: AnyQuery, platform: string) => query.where(unindexed('platform'), '=', platform),
-  // No id has a character that is sorted behind the tilde.
+    query.where(unindexedColumn('status'), '=', sql.lit(status)),
+  unindexedPlatform: (query: AnyQuery, platform: string) =>
+    query.where(unindexedColumn('platform'), '=', platform),
+  // No id has a character that sorts after the tilde.
   idPrefix: (query: AnyQuery, prefix: string, { byBytes }: Capabilities) =>
     query
       .where(byBytes('order_id'), '>=', prefix)

@@ -129,7 +129,7 @@ export class Orders {
     }
   }
 
-  /** In a transaction; undefined if there is no such order. */
+  /** Finds an order in a transaction; undefined if there is none. */
   find(tx: Tx, orderId: string): Promise<Order | undefined> {
     return findOrder(tx, orderId)
   }
@@ -190,7 +190,7 @@ export class Orders {
     return sumByStatus(await store.readAside(countWithArchive(store.read)))
   }
 
-  /** As {@link countAll}, with the answer of another query in the same snapshot. */
+  /** Counts as {@link countAll} does, and runs another query in the same snapshot. */
   async countAllWith(
     query: NumberQuery,
   ): Promise<{ counts: Record<OrderStatus, number>; numbers: ReadonlySet<number> }> {

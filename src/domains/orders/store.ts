@@ -55,7 +55,7 @@ const due = statement<{ now: number; limit: number }, Order>((on, value) =>
     .limit(value('limit')),
 )
 
-/** What a creation or a move touches: so the events of an order have the order of its changes. */
+/** The row that a creation or a move touches, so that the events of an order have the order of its changes. */
 export function orderRow(orderId: string): TouchedRow {
   return touchedRow('orders', orderId)
 }
@@ -65,7 +65,7 @@ export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {
   return (await tx.change(insert, order)) === 1
 }
 
-/** Also an archived one. */
+/** The order with this id, also if it is archived. */
 export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
   return (await first(queries, find, { orderId })) ?? findArchivedOrder(queries, orderId)
 }
@@ -112,7 +112,7 @@ export async function listChanges(queries: Queries, orderId: string): Promise<Or
       .selectFrom(table)
       .select(['version', 'at', 'from_status as from', 'to_status as to', 'actor'])
       .where('order_id', '=', orderId)
-  // In one query: between two of them the order may move to the archive.
+  // One query reads both tables: between two queries the order may move to the archive.
   const rows = await changesIn('order_history')
     .unionAll(changesIn('archived_order_history'))
     .orderBy('version')
@@ -130,11 +130,14 @@ export function countByStatus(queries: Queries) {
 
 /** The query that counts all orders: a status has a row for each of the two tables. It runs with `readAside`, too. */
 export function countWithArchive(queries: Queries) {
-  // In one query: between two of them an order may move to the archive.
+  // One query counts both tables: between two queries an order may move to the archive.
   return countIn(queries, 'orders').unionAll(countIn(queries, 'archived_orders'))
 }
 
-/** As {@link countWithArchive}, with a row without a status for each number of another query, in the same snapshot. */
+/**
+ * Counts as {@link countWithArchive} does. In the same snapshot another query adds a row without a status for each of its
+ * numbers.
+ */
 export function countWithNumbers(queries: Queries, numbers: NumberQuery) {
   const rows = db(queries)
     .selectFrom(numbers.as('others'))

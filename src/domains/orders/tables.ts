@@ -41,5 +41,5 @@ export const { db, names, pages, statement } = schemaOf({
   archived_order_history: orderHistory,
 })
 
-/** As in the partial index `orders_ended`, which is used only with exactly this condition. */
+/** The condition of the partial index `orders_ended`; SQLite uses the index only with exactly this text. */
 export const HAS_ENDED = sql<boolean>`(completed_at is not null or expired_at is not null)`

@@ -7,7 +7,7 @@ export interface OverviewParts {
   /** Null without a channel. */
   readonly payments: {
     readonly channels: readonly string[]
-    /** Those that need a person. */
+    /** The payments that need a person. */
     readonly attention: number
     readonly oldestAt: number | null
   } | null

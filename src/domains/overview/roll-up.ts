@@ -48,7 +48,7 @@ export interface RollUpDeps {
 
 // A transaction of this many events takes a few milliseconds.
 const FOLD_BATCH = 500
-// A request counts no more events itself; a worker that runs is seldom so far behind.
+// A request counts at most this many new events itself; a running worker is rarely so far behind.
 const PENDING_LIMIT = 10_000
 const PENDING_PAGE = 1_000
 // How many newer steps, or steps in a row, show that the clock is right: one hour of them.
@@ -79,8 +79,8 @@ export class RollUp {
   async orders(): Promise<OrderCounts> {
     const { store, countAllOrders } = this.#deps
     const { place, ...counts } = await readOrderCounts(store.read)
-    const { changes, isComplete } = await this.#pending(place)
-    // No worker has run for a long time: then only the orders themselves are right.
+    const { changes, isComplete } = await this.#readPending(place)
+    // If no worker has run for a long time, the orders themselves are counted.
     return isComplete ? countOrders(counts, changes) : countAllOrders()
   }
 
@@ -90,7 +90,7 @@ export class RollUp {
     const now = clock.now()
     const range = { from: firstStep(now, hours), to: stepOf(now) }
     const { place, stored } = await readSteps(store.read, range.from, range.to)
-    const { changes } = await this.#pending(place)
+    const { changes } = await this.#readPending(place)
     return seriesOf(range, stored, changes)
   }
 
@@ -99,7 +99,7 @@ export class RollUp {
     const { store, log } = this.#deps
     const { place } = await readOrderCounts(store.read)
     const { events, through } = await log.readAfter(place, FOLD_BATCH)
-    // After the reading: events may have been removed meanwhile.
+    // Checked after the reading: events may have been removed meanwhile.
     if ((await log.removedUpTo()) > place) return this.#recount(place)
     if (through === place) return false
     const changes = events.flatMap((event) => changeOf(this.#deps.subjects, event) ?? [])
@@ -128,7 +128,7 @@ export class RollUp {
     return store.write((tx) => removeStepsBefore(tx, before, limit))
   }
 
-  async #pending(place: number): Promise<Pending> {
+  async #readPending(place: number): Promise<Pending> {
     const { log, subjects } = this.#deps
     const changes: CountedChange[] = []
     let after = place
@@ -154,7 +154,7 @@ export class RollUp {
     const begin = await log.newestPlace()
     const { counts, numbers } = await countAllOrdersWith(begin)
     const changes = await this.#changesAt(numbers, begin)
-    // After the reading: events may have been removed meanwhile. The next run counts again.
+    // Checked after the reading: events may have been removed meanwhile. The next run counts again.
     if ((await log.removedUpTo()) > begin) return false
     const countsAtBegin = countsBefore(counts, changes)
     await this.#update(place, (tx) => updateOrderCounts(tx, { ...countsAtBegin, place: begin }))
@@ -188,8 +188,8 @@ export class RollUp {
 
   async #record(step: number, sample: Sample): Promise<void> {
     await this.#deps.store.write(async (tx) => {
-      // Later steps are of a clock that was ahead, unless this one is behind: a wrong clock must not remove the right ones.
-      // Another process may be a little ahead.
+      // A clock that was ahead has written later steps. They are removed only if this clock has been right for a while,
+      // because a wrong clock must not remove right steps. Another process may be a little ahead.
       if (this.#stepsInRow >= TRUSTED_STEPS) await removeStepsAfter(tx, step + STEP_MS)
       await recordSample(tx, step, sample)
     })

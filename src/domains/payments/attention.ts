@@ -5,8 +5,7 @@ import type { RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
-import { PAYMENT_EVENTS } from './events.ts'
-import type { Attention, Payment } from './model.ts'
+import { type Attention, type Payment, PAYMENT_EVENTS } from './model.ts'
 import { appendChange, type PaymentRow } from './store.ts'
 
 interface AttentionDeps {

@@ -10,12 +10,12 @@ import {
   type CallbackAnswer,
   type CallbackHeaders,
   type PaymentChannel,
-  type ProviderPayment,
 } from '../../ports/payments.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
+import type { PaymentStates } from './payment-states.ts'
 import type { Refunds } from './refunds.ts'
-import { findPaymentByNumber, forgetCallbacks, type PaymentRow, recordCallback } from './store.ts'
+import { findPaymentByNumber, forgetCallbacks, recordCallback } from './store.ts'
 
 interface CallbackOptions {
   readonly store: Store
@@ -24,19 +24,7 @@ interface CallbackOptions {
   readonly alerts: RecoverableAlerts
   readonly channels: ReadonlyMap<string, PaymentChannel>
   readonly refunds: Refunds
-  /** Applies the state to a payment; `false` if it changes nothing. */
-  readonly applyState: (
-    tx: Tx,
-    payment: PaymentRow,
-    state: ProviderPayment,
-    actor: string,
-  ) => Promise<boolean>
-  /** Takes money with our mark for a payment that is not here. */
-  readonly takeUnknown: (
-    tx: Tx,
-    money: { readonly channel: string; readonly number: string; readonly state: ProviderPayment },
-    actor: string,
-  ) => Promise<CallbackOutcome>
+  readonly states: Pick<PaymentStates, 'applyState' | 'takeUnknown'>
 }
 
 const CALLBACK_OUTCOMES = ['applied', 'repeated', 'unchanged', 'foreign', 'bad_signature'] as const
@@ -66,7 +54,7 @@ export class Callbacks {
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */
   async verify(name: string, headers: CallbackHeaders, body: Buffer): Promise<Callback> {
     const channel = this.#options.channels.get(name)
-    // Strangers are not told which there are.
+    // The response does not reveal which channels exist.
     if (!channel) throw noChannel(name)
     try {
       return channel.verifyCallback(headers, body)
@@ -110,8 +98,8 @@ export class Callbacks {
 
   async #receive(tx: Tx, name: string, callback: Callback): Promise<CallbackOutcome> {
     if (callback.type === 'other') return 'foreign'
-    const { applyState, clock, refunds, takeUnknown } = this.#options
-    // Without an id it cannot be recognized; the state of the row decides then.
+    const { clock, refunds, states } = this.#options
+    // A callback without an id cannot be recognized as repeated; the state of the row decides then.
     const { eventId } = callback
     if (eventId !== '' && !(await recordCallback(tx, name, eventId, clock.now()))) return 'repeated'
     const actor = `payment:${name}`
@@ -119,10 +107,10 @@ export class Callbacks {
       return (await refunds.apply(tx, callback.number, callback.state, actor, name)) ? 'applied' : 'unchanged'
     const payment = await findPaymentByNumber(tx, callback.number)
     if (!payment)
-      return takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
+      return states.takeUnknown(tx, { channel: name, number: callback.number, state: callback.state }, actor)
     // The number of a payment on another channel says nothing about this one.
     if (payment.channel !== name) return 'foreign'
-    return (await applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
+    return (await states.applyState(tx, payment, callback.state, actor)) ? 'applied' : 'unchanged'
   }
 
   /** Forgets callbacks that no provider repeats any more; returns how many. */

@@ -29,7 +29,7 @@ export class ChannelHealth {
     this.#options = options
   }
 
-  /** Those of the channels whose provider has opened none of the last payments. */
+  /** The channels whose provider has opened none of the last payments. */
   async failingChannels(names: readonly string[] = [...this.#options.channels.keys()]): Promise<string[]> {
     const { clock, store } = this.#options
     const now = clock.now()

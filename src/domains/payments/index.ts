@@ -1,8 +1,11 @@
+import { runBatches, type Job } from '../../kernel/job.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
+import { HOUR, MINUTE, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
-import { PAYMENT_EVENTS } from './events.ts'
-import { callbackPruneJob, channelCheckJob, paymentAgeJob } from './jobs.ts'
-import type { Payment } from './model.ts'
+import type { Callbacks } from './callbacks.ts'
+import type { ChannelHealth } from './channel-health.ts'
+import { type Payment, PAYMENT_EVENTS } from './model.ts'
 import { PAYMENT_ERRORS, PAYMENT_READERS, paymentRoutes } from './routes.ts'
 import { encodePayment, PaymentSchema } from './schemas.ts'
 import type { Reconciliation } from './reconciliation/model.ts'
@@ -74,7 +77,7 @@ export const paymentsDomain = defineDomain({
           ? [callbackPruneJob(payments.callbacks), channelCheck, reconciliationJob(reconciliations)]
           : [],
       },
-      // Also in the api: a payment must not wait for a worker that does not run.
+      // The api has runners, too: a payment must not wait for a worker that does not run.
       runners: { api: runners, worker: runners },
     } satisfies DomainParts & { payments: Payments; reconciliations: Reconciliations }
   },
@@ -82,4 +85,54 @@ export const paymentsDomain = defineDomain({
 
 function wakeAll(runners: readonly { wake(): void }[]): void {
   for (const runner of runners) runner.wake()
+}
+
+const PRUNE_BATCH = 500
+const COUNT_EVERY_MS = 30 * SECOND
+
+/** Forgets callbacks that no provider repeats any more. */
+function callbackPruneJob(callbacks: Pick<Callbacks, 'prune'>): Job {
+  return {
+    name: 'payment-callback-prune',
+    everyMs: HOUR,
+    run: (signal) => runBatches(signal, async () => (await callbacks.prune(PRUNE_BATCH)) === PRUNE_BATCH),
+  }
+}
+
+/** Updates the gauge of payments whose creation is unclear. */
+function paymentAgeJob(health: Pick<ChannelHealth, 'oldestCreatingMs'>, metrics: Metrics): Job {
+  const oldest = metrics.gauge({
+    name: 'payment_oldest_creating_seconds',
+    help: 'Age of the oldest payment that a provider has not clearly created, read every 30 s; 0 if there is none.',
+  })
+  oldest.clear()
+  return {
+    name: 'payment-age',
+    everyMs: COUNT_EVERY_MS,
+    gauges: [oldest],
+    async run() {
+      oldest.set((await health.oldestCreatingMs()) / SECOND)
+    },
+  }
+}
+
+/** Looks for channels by which no payment works. */
+function channelCheckJob(
+  health: Pick<ChannelHealth, 'reportFailing'>,
+  { metrics, channels }: { readonly metrics: Metrics; readonly channels: readonly string[] },
+): Job {
+  const failing = metrics.gauge({
+    name: 'payment_channel_failing',
+    help: 'Whether the provider of the channel has opened none of the last payments (1), read every minute by the worker.',
+    labels: ['channel'],
+  })
+  return {
+    name: 'payment-channels',
+    everyMs: MINUTE,
+    gauges: [failing],
+    async run() {
+      const names = await health.reportFailing()
+      for (const channel of channels) failing.set(names.has(channel) ? 1 : 0, { channel })
+    },
+  }
 }

@@ -14,6 +14,17 @@ export const PAYMENT_MOVES: Readonly<Record<PaymentStatus, readonly PaymentStatu
   failed: ['paid'],
 }
 
+/** docs/specification.md, Events */
+export const PAYMENT_EVENTS = {
+  created: 'payment.created',
+  paid: 'payment.paid',
+  failed: 'payment.failed',
+  closed: 'payment.closed',
+  refunded: 'payment.refunded',
+  attention: 'payment.attention',
+  reconciled: 'payment.reconciled',
+} as const
+
 /** Why a paid payment needs a person. */
 export const ATTENTIONS = ['late', 'duplicate', 'amount_mismatch', 'unknown_order'] as const
 export type Attention = (typeof ATTENTIONS)[number]
@@ -27,7 +38,7 @@ export interface Payment {
   readonly status: PaymentStatus
   readonly amountCents: number
   readonly currency: string
-  /** Its name at the provider. */
+  /** The number of the payment at the provider. */
   readonly number: string
   readonly providerId: string | null
   readonly paidCents: number | null
@@ -131,7 +142,7 @@ export function referenceOf({
 /** What happened to the order of a payment that was paid. */
 export type OrderOutcome = 'paid' | 'paid_otherwise' | 'ended' | 'missing'
 
-/** What a person must look at, of a payment whose money has come; null if nothing. */
+/** Why a person must look at a payment whose money has come; null if nobody must. */
 export function attentionOf(outcome: OrderOutcome, isPaidByAnother: boolean): Attention | null {
   if (outcome === 'paid') return null
   if (outcome === 'missing') return 'unknown_order'
@@ -148,7 +159,7 @@ const UNCLEAR_PAUSES_MS = [5 * SECOND, 10 * SECOND, 20 * SECOND]
 const LONGEST_UNCLEAR_PAUSE_MS = 40 * SECOND
 const CLOSE_AGAIN_AFTER_MS = 30 * SECOND
 const PAYMENT_LOOKS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE]
-/** No payment waits longer for its next query. */
+/** The longest pause before the next query of a payment. */
 export const LONGEST_PAYMENT_PAUSE_MS = 15 * MINUTE
 // A payer who was there in the last second has paid then.
 const AFTER_EXPIRY_MS = 10 * SECOND

@@ -11,9 +11,9 @@ import { ChannelError, type PaymentChannel, type ProviderRefund } from '../../po
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import { PAYMENT_ALERTS } from './alerts.ts'
-import { PAYMENT_EVENTS } from './events.ts'
 import { raiseAttention } from './attention.ts'
 import {
+  PAYMENT_EVENTS,
   isWhollyRefunded,
   nextRefundLookAt,
   numberOf,
@@ -87,7 +87,7 @@ export class Refunds {
     const { clock, wake } = this.#options
     const payment = await lockPayment(tx, paymentId)
     if (!payment) throw notFound('payment', paymentId)
-    const cents = refundable(payment, amountCents)
+    const cents = refundableCents(payment, amountCents)
     const now = clock.now()
     const id = newId()
     const refund = {
@@ -145,7 +145,7 @@ export class Refunds {
 
   async #call(channel: PaymentChannel, refund: RefundRow, row: PaymentRow): Promise<ProviderRefund> {
     const { number, amountCents, reason, providerId, isSent, createdAt, queuedAt } = refund
-    // If the amount is not that of the order, the provider knows the one that was paid.
+    // If the amount differs from the order, the provider knows the amount that was paid.
     const payment = referenceOf({ ...row, amountCents: row.paidCents ?? row.amountCents })
     const now = this.#options.clock.now()
     const maySend = now < queuedAt + REPEAT_FOR_MS
@@ -153,7 +153,7 @@ export class Refunds {
       const reference = { number, providerId: providerId ?? undefined, payment, amountCents }
       const state = await channel.queryRefund(reference)
       if (state.status !== 'unknown') return state
-      // No money has gone back, and none will under this number.
+      // No money was refunded, and none will be under this number.
       if (now >= createdAt + REPEAT_FOR_MS) return { ...state, status: 'failed', reason: 'unclear' }
       if (!maySend) return state
     }
@@ -226,7 +226,7 @@ export class Refunds {
     const payment = await lockPayment(tx, refund.paymentId)
     if (!payment || !(await moveRefund(tx, refund.status, next))) return false
     await setRefundDueAt(tx, refund.id, null)
-    const updated = await settled(tx, payment, refund, status)
+    const updated = await paymentAfterRefund(tx, payment, refund, status)
     await updateRefunded(tx, updated)
     const change = status === 'succeeded' ? 'refunded' : 'refund_failed'
     const note = failedReason ?? `${refund.amountCents} cents`
@@ -287,7 +287,7 @@ export class Refunds {
 }
 
 /** The cents of a new refund. Throws `invalid_transition` and `refund_too_large`. */
-function refundable(payment: PaymentRow, amountCents: number | undefined): number {
+function refundableCents(payment: PaymentRow, amountCents: number | undefined): number {
   const { status, paidCents, amountCents: wholeCents, reservedCents, id } = payment
   if (status !== 'paid')
     throw invalidTransition(
@@ -308,7 +308,7 @@ async function isMadeUpFor(tx: Tx, payment: PaymentRow, { createdAt }: RefundRow
 }
 
 /** The payment after a refund has entered a status. */
-async function settled(
+async function paymentAfterRefund(
   tx: Tx,
   payment: PaymentRow,
   refund: RefundRow,

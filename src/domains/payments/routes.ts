@@ -73,7 +73,7 @@ const DONE_PAGE = htmlPage(
 /** docs/specification.md, HTTP API */
 export function paymentRoutes(payments: Payments): Route[] {
   /** The payment after its call to the provider, which follows the commit. */
-  const completed = async ({ status, body }: Answer): Promise<Answer> => {
+  const completePayment = async ({ status, body }: Answer): Promise<Answer> => {
     const payment = await payments.complete(idOf(body))
     return newPaymentAnswer(payment.status === 'creating' ? 202 : status, payment)
   }
@@ -100,7 +100,7 @@ export function paymentRoutes(payments: Payments): Route[] {
         const { payment, outcome } = await payments.create(tx, wanted, identity.id)
         return newPaymentAnswer(outcome === 'created' ? 201 : 200, payment)
       },
-      updateAnswer: completed,
+      updateAnswer: completePayment,
     }),
     route({
       method: 'GET',

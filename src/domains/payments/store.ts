@@ -183,7 +183,7 @@ const oldestCreating = statement<object, { createdAt: number }>((on) =>
 // As the index payments_need_person has it, and `needsPerson` in TypeScript.
 const NEEDS_PERSON = sql<boolean>`(attention is not null or has_failed_refund = 1)`
 
-// Nobody counts more than that.
+// The count stops at this number.
 const MOST_COUNTED = 1_000
 
 const attentionSummary = statement<object, { attention: number; oldestAt: number | null }>((on) =>

@@ -14,7 +14,7 @@ export const payments = defineColumns({
   currency: text(),
   number: text(),
   providerId: text().nullable(),
-  /** What the provider says was paid. */
+  /** The paid amount, as the provider reports it. */
   paidCents: integer().nullable(),
   refundedCents: integer(),
   /** The sum of the refunds that have not failed. */

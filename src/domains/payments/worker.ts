@@ -3,15 +3,9 @@ import type { ProviderRefund } from '../../ports/payments.ts'
 import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
 import type { ClaimFilter } from '../../store/work/work-queue.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
-import { actorOfStep, type Payments, type CallOutcome } from './service.ts'
-import {
-  paymentQueue,
-  refundQueue,
-  setPaymentDue,
-  setRefundDueAt,
-  type PaymentRow,
-  type RefundRow,
-} from './store.ts'
+import { actorOfOutcome, type CallOutcome } from './provider-calls.ts'
+import type { Payments } from './service.ts'
+import { paymentQueue, refundQueue, setRefundDueAt, type PaymentRow, type RefundRow } from './store.ts'
 
 export type RunnerDeps = Pick<
   RunnerOptions<PaymentRow, CallOutcome>,
@@ -22,7 +16,7 @@ const LOOK_EVERY_MS = SECOND
 // A call lasts 10 seconds at most.
 const LEASE_MS = 30 * SECOND
 const CONCURRENCY = 16
-// The steps decide when to look again; only a defect makes one reject.
+// The outcomes decide when to look again; only a defect makes a call reject.
 const retryWith = (maximumMs: number) => ({ initialMs: MINUTE, maximumMs, giveUpAfterMs: 36_500 * DAY })
 
 /** The rows of one runner. */
@@ -32,7 +26,10 @@ export interface RunnerScope {
   readonly everyMs?: number
 }
 
-/** One for each channel, because a provider that does not answer must not make the others wait; the last is for rows of removed ones. */
+/**
+ * The scopes of the runners: one for each channel, because a provider that does not answer must not delay the others; the
+ * last one is for rows of removed channels.
+ */
 export function runnerScopes(channels: readonly string[]): RunnerScope[] {
   const filter = (operator: ClaimFilter['operator'], values: readonly string[]): ClaimFilter => ({
     column: 'channel',
@@ -49,7 +46,7 @@ export function runnerScopes(channels: readonly string[]): RunnerScope[] {
 /** Makes the calls for payments of a channel that are due: repeats their creation, asks for them, closes them. */
 export function paymentRunner(
   { name, only, everyMs = LOOK_EVERY_MS }: RunnerScope,
-  payments: Pick<Payments, 'askProvider' | 'applyStep' | 'dueAfter'>,
+  payments: Pick<Payments, 'askProvider' | 'states'>,
   deps: RunnerDeps,
 ): Runner<PaymentRow, CallOutcome> {
   const retry = retryWith(LONGEST_PAYMENT_PAUSE_MS)
@@ -68,10 +65,15 @@ export function paymentRunner(
         const dueAt = outcome.status === 'failed' ? deps.clock.now() + LONGEST_PAYMENT_PAUSE_MS : outcome.at
         return paymentQueue.release(tx, payment, { holder, dueAt })
       }
-      // First the lease: a payment that another process works on is left to it.
+      // The lease comes first: another process may work on the payment by now.
       if (!(await paymentQueue.release(tx, payment, { holder, dueAt: null }))) return false
-      await payments.applyStep(tx, payment.id, outcome.result, actorOfStep(payment, outcome.result))
-      await setPaymentDue(tx, payment.id, await payments.dueAfter(tx, payment.id, payment.attempts))
+      await payments.states.applyOutcome(
+        tx,
+        payment.id,
+        outcome.result,
+        actorOfOutcome(payment, outcome.result),
+      )
+      await payments.states.plan(tx, payment.id, payment.attempts)
       return true
     },
   })

@@ -72,7 +72,8 @@ const longestFree = statement<FreeSince, FreeLease>((...build) =>
   searchLongestFree(...build).select(leases.pick('address', 'releasedAt')),
 )
 
-// In one statement: of the writes that share a transaction, none would skip what another one has only locked.
+// One statement finds and takes the address: writes that share a transaction do not skip rows that another one has only
+// locked.
 const takeLongestFree = statement<NewHolder & FreeSince, { address: number }>((on, value, capabilities) =>
   on
     .updateTable('vpn_leases')
@@ -90,10 +91,10 @@ const release = statement<{ address: number; sessionId: string; at: number }>((o
 )
 
 const NEVER = 0
-// Added together, so that concurrent transactions find one each.
+// Several addresses are added at a time, so that concurrent transactions find one each.
 const LEASES_ADDED = 64
 
-/** What the search for the last address of a device touches. */
+/** The rows that the search for the last address of a device touches. */
 export function deviceRows(userId: string, device: string): TouchedRow {
   return touchedRow('vpn_leases', userId, device)
 }
@@ -172,7 +173,7 @@ async function addLeases(tx: Tx, { cidr, last }: AddressRange): Promise<boolean>
   const next = await readNext(tx, cidr)
   if (next > last) return false
   const count = Math.min(LEASES_ADDED, last + 1 - next)
-  // When another transaction has added them, they are visible now.
+  // If another transaction has added them, they are visible now.
   if (!(await advanceNext(tx, cidr, next, next + count))) return true
   const added = Array.from({ length: count }, (_, index) => newLease(cidr, next + index))
   await db(tx)

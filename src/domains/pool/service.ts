@@ -64,7 +64,7 @@ export class AddressPool {
     return address
   }
 
-  /** What a lease for that device touches. */
+  /** The rows that a lease for that device touches. */
   touches({ userId, device }: Pick<LeaseHolder, 'userId' | 'device'>): TouchedRow[] {
     return device === null ? [] : [deviceRows(userId, device)]
   }

@@ -31,7 +31,7 @@ export async function openPool(tx: Tx, { cidr, first: lowest, last: highest }: A
     .onConflict((conflict) => conflict.column('cidr').doNothing())
     .execute()
   const others = await db(tx).selectFrom('vpn_pools').select('cidr').where('cidr', '!=', cidr).execute()
-  // Without another pool there is no need to search what may be a million rows.
+  // The search, in perhaps a million rows, is needed only if there is another pool.
   if (others.length === 0) return
   await db(tx)
     .updateTable('vpn_leases')

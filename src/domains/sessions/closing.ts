@@ -89,7 +89,7 @@ export class SessionCloser {
   }
 }
 
-/** What an audit entry says of its session. */
+/** The fields of a session in an audit entry. */
 export function auditFields(session: Omit<Session, 'rttUs' | 'closedAt' | 'closeCode'>) {
   const { id: sessionId, userId, userName, device, address, gateway, remoteAddress } = session
   return { sessionId, userId, userName, device, virtualIp: formatIpv4(address), gateway, remoteAddress }

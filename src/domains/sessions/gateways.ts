@@ -1,4 +1,4 @@
-// The queries on gateways; those on their sessions are in store.ts.
+// The queries on gateways; the queries on their sessions are in store.ts.
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
 import { lockRows } from '../../store/locking.ts'
@@ -88,7 +88,7 @@ export function listWatched(queries: Queries): Promise<WatchedRun[]> {
   return queries.run(watched, {})
 }
 
-/** Whether the run has sent no newer heartbeat. It cannot send one until the transaction has ended. */
+/** Locks a run, and returns whether it has sent no newer heartbeat. It cannot send one until the transaction has ended. */
 export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
   const row = await db(tx)
     .selectFrom('vpn_gateways')
@@ -99,7 +99,10 @@ export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Pro
   return row?.last_seen_at === lastSeenAt
 }
 
-/** The gateways that run, or have run since that time, by name; each as its latest run has described it. */
+/**
+ * The gateways that run, or have run since that time, by name, each as its latest run describes it. The last row of a name
+ * wins: the rows are sorted, so that it is one that has not left, or else the newest.
+ */
 export async function listGateways(queries: Queries, since: number): Promise<GatewayRecord[]> {
   const rows = await db(queries)
     .selectFrom('vpn_gateways')

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { builtInCommand, type BuiltInCommand } from '../../kernel/command.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { runBatches, type Job } from '../../kernel/job.ts'
 import { DAY, HOUR, SECOND } from '../../kernel/time.ts'
 import { defineDomain, type DomainParts } from '../../wire/domain.ts'
@@ -48,7 +48,7 @@ function disconnectUserCommand(sessions: Pick<Sessions, 'disconnectUser'>): Buil
     params: { user_id: { type: 'string', pattern: '^.{1,64}$', description: 'Id of the user.' } },
     async run({ params, actor, print }) {
       const disconnected = await sessions.disconnectUser(String(params['user_id']), actor)
-      print(`Disconnected ${counted(disconnected, 'session')}.`)
+      print(`Disconnected ${formatCount(disconnected, 'session')}.`)
     },
   })
 }

@@ -28,7 +28,7 @@ export interface AddressLeases {
     tx: Tx,
     holder: { readonly sessionId: string; readonly userId: string; readonly device: string | null },
   ): Promise<number>
-  /** What a lease for that device touches. */
+  /** The rows that a registration of that device touches. */
   touches(holder: { readonly userId: string; readonly device: string | null }): TouchedRow[]
   release(tx: Tx, address: number, sessionId: string, at: number): Promise<void>
 }
@@ -52,7 +52,7 @@ export interface RegistryDeps {
     token: SessionToken,
     lock: 'shared' | 'exclusive',
   ) => Promise<void>
-  /** What that touches. */
+  /** The rows that {@link requireTokenHolder} touches. */
   readonly tokenHolderRows: (userId: string, token: SessionToken) => TouchedRow[]
 }
 
@@ -103,7 +103,7 @@ export class Registrations {
     ]
   }
 
-  /** In one transaction with the check, so that whatever ends the token meanwhile finds the session. */
+  /** Renews a session in one transaction with the check, so that whatever ends the token meanwhile finds the session. */
   renew(sessionId: string, userId: string, token: SessionToken): Promise<void> {
     const touches = this.#deps.tokenHolderRows(userId, token)
     const renew = async (tx: Tx) => {
@@ -141,8 +141,8 @@ export class Registrations {
   }
 
   async #replace(tx: Tx, userId: string, device: string): Promise<void> {
-    // Otherwise a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and the
-    // device would lose its address.
+    // Without the lock, a session that opens and ends elsewhere meanwhile would be seen neither here nor by the lease, and
+    // the device would lose its address.
     await lockName(tx, deviceLock(userId, device))
     const live = await findLiveOfDevice(tx, userId, device)
     if (live) await this.#closer.close(tx, live, REPLACED)
@@ -152,7 +152,7 @@ export class Registrations {
     return this.#deps.sessionsPerUser - (await countLiveOfUser(tx, userId))
   }
 
-  /** Exact under the exclusive lock of the user. */
+  /** Refuses a session above the limit of the user. The count is exact under the exclusive lock of the user. */
   async #requireSessionLeft(tx: Tx, { id, name }: SessionRequest['user']): Promise<void> {
     if ((await this.#sessionsLeft(tx, id)) <= 0) throw tooManySessions(name, this.#deps.sessionsPerUser)
   }

@@ -206,7 +206,7 @@ const TunnelsSchema = Fields({
   gateways: Type.Array(TunnelGateway),
   sessions: Type.Array(SessionSchema),
   total: Type.Integer(),
-  /** As `GET /vpn/pool` answers; not in `GET /vpn/tunnels`. */
+  /** The body of `GET /vpn/pool`; not in `GET /vpn/tunnels`. */
   pool: Type.Optional(Type.Unknown()),
 })
 

@@ -37,8 +37,8 @@ const find = statement<{ id: string }, Session>((on, value) =>
   on.selectFrom('vpn_sessions').select(SESSION).where('id', '=', value('id')),
 )
 
-// In this and the following queries `is null` and the 1 are written out: a partial index covers only a query that
-// repeats its condition.
+// In this and the following queries `is null` and the 1 are literal: a partial index is used only for a query that repeats
+// its condition.
 const liveOfDevice = statement<{ userId: string; device: string }, Session>((on, value) =>
   on
     .selectFrom('vpn_sessions')

@@ -24,7 +24,7 @@ export interface KnownUser {
 export type SignInVerdict =
   | { readonly action: 'sign_in' }
   | { readonly action: 'create'; readonly roles: readonly Role[] }
-  /** With no role, the user loses every role and is refused. */
+  /** If there is no role, the user loses every role and is refused. */
   | { readonly action: 'set_roles'; readonly roles: readonly Role[] }
   | { readonly action: 'refuse'; readonly reason: 'unknown_user' | 'user_disabled' | 'no_role' }
 

@@ -237,7 +237,7 @@ export class SignIn {
     })
     try {
       return await store.write((tx) =>
-        this.#recorded(tx, 'createUser', undefined, users.create(tx, account, ACTOR)),
+        this.#recordChange(tx, 'createUser', undefined, users.create(tx, account, ACTOR)),
       )
     } catch (error) {
       // Another sign-in of the same user was first.
@@ -247,7 +247,12 @@ export class SignIn {
   }
 
   /** Writes what the provider has changed of a user into the audit trail, with the change. */
-  async #recorded(tx: Tx, operation: string, before: User | undefined, change: Promise<User>): Promise<User> {
+  async #recordChange(
+    tx: Tx,
+    operation: string,
+    before: User | undefined,
+    change: Promise<User>,
+  ): Promise<User> {
     const after = await change
     const [from, to] = [before, after].map((user) => user && { name: user.name, roles: user.roles })
     await this.#deps.audit?.record(tx, {
@@ -263,7 +268,7 @@ export class SignIn {
     const set = (tx: Tx) => {
       const change =
         roles.length > 0 ? users.change(tx, id, { roles }, ACTOR) : users.removeRoles(tx, id, ACTOR)
-      return this.#recorded(tx, 'updateUser', user, change)
+      return this.#recordChange(tx, 'updateUser', user, change)
     }
     const changed = await store.write(set).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'last_admin')

@@ -78,12 +78,14 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     const taken = [...delivered, ...refused]
     return this.#deps.store.write(async (tx) => {
       const uploads = await this.#lock(tx, taken)
-      const dead = beforeWaiting(refused, failed).filter((message) => isOpen(message, uploads))
+      const dead = withoutFollowersOf(refused, failed).filter((message) => isOpen(message, uploads))
       const waiting = (await this.#setAside(tx, dead)) ? failed : [...failed, ...dead]
       const settled = new Set(
-        beforeWaiting(taken, waiting).flatMap(({ seq }) => (uploads.has(uploadOf(seq).seq) ? [seq] : [])),
+        withoutFollowersOf(taken, waiting).flatMap(({ seq }) =>
+          uploads.has(uploadOf(seq).seq) ? [seq] : [],
+        ),
       )
-      // In the order in which an upload locks them: the agents, then the totals.
+      // Rows are locked in the same order as by an upload: the agents, then the totals.
       await this.#judgeAgents(tx, delivered, refused)
       await this.#settleUploads(tx, [...uploads.values()], progressOf([...settled]))
       return taken.flatMap(({ seq }) => (settled.has(seq) ? [] : [seq]))
@@ -98,7 +100,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
   async readAfter(after: number, limit: number): Promise<PositionedEvent[]> {
     const { read } = this.#deps.store
     const next = uploadOf(after + 1)
-    // One more upload than needed: all items of the first one may have been read.
+    // One upload more than needed, because all items of the first one may have been read already.
     const sizes = await listUploadsFrom(read, next.seq, limit + 1)
     const unread = sizes
       .map((size) => ({ ...size, sent: size.seq === next.seq ? next.index : 0 }))
@@ -148,7 +150,7 @@ export class TelemetryOutbox implements Outbox, PositionedLog {
     if (delivered.length > 0) await this.#endAlert(tx)
   }
 
-  /** One that was refused a day ago, and never again, is gone. */
+  /** Ends the alert when no item was refused for a day. */
   async #endAlert(tx: Tx): Promise<void> {
     const now = this.#deps.clock.now()
     if (await hasRefusedAgents(tx, { after: now - DAY, until: now })) return
@@ -222,8 +224,10 @@ function eventsOf(upload: StoredUpload, from: number): PositionedEvent[] {
   }))
 }
 
-/** Without the messages behind one of their subject that waits: they are sent again after it, in their order. */
-function beforeWaiting<M extends OutboxMessage>(
+/**
+ * The messages that come before the first waiting one of their subject; the others are sent again after it, in their order.
+ */
+function withoutFollowersOf<M extends OutboxMessage>(
   messages: readonly M[],
   waiting: readonly OutboxMessage[],
 ): M[] {
@@ -238,7 +242,7 @@ function isOpen(message: OutboxMessage, uploads: ReadonlyMap<number, UploadSize>
   return index >= (uploads.get(seq)?.sent ?? Infinity)
 }
 
-/** By the number of the upload: how many of its items are delivered or dead, from the first one on. */
+/** How many items of each upload are delivered or dead, from the first one on; the key is the number of the upload. */
 function progressOf(places: readonly number[]): ReadonlyMap<number, number> {
   const progress = new Map<number, number>()
   for (const { seq, index } of places.map(uploadOf))

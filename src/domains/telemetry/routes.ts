@@ -71,7 +71,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
   ]
 }
 
-// More would not fit into a body.
+// A body has no room for more.
 const MAX_MEMBERS = 200_000
 
 const AgentId = Type.String({

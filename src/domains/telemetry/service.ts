@@ -55,7 +55,7 @@ export class Telemetry {
   readonly #insertUpload: ReturnType<typeof insertionAfter>
   readonly #accepted: Counter
   readonly #refused: Counter
-  /** A transaction may be repeated, and is refused again then. */
+  /** The refused uploads that were counted: a repeated transaction refuses its upload again. */
   readonly #counted = new WeakSet<Upload>()
 
   constructor(deps: TelemetryDeps) {
@@ -188,7 +188,7 @@ export class Telemetry {
 function rateMessage(items: number, perSecond: number): string {
   const atOnce = bucketSize(perSecond)
   const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
-  // To wait, as `Retry-After` suggests, does not help here.
+  // Waiting, as `Retry-After` suggests, does not help here.
   return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
 }
 

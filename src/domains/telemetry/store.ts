@@ -160,7 +160,7 @@ export interface UploadSize {
 /** The columns of an upload from which its events are created. */
 export type StoredUpload = Omit<RowOf<typeof uploads>, 'items' | 'bytes' | 'deliveredAt' | 'acceptedBy'>
 
-/** What an upload touches besides the totals, which change by single statements. */
+/** The row that an upload touches besides the totals, which change by single statements. */
 export function agentRow(agentId: string): TouchedRow {
   return touchedRow('telemetry_agents', agentId)
 }
@@ -231,13 +231,11 @@ export async function deleteSilentAgents(tx: Tx, count: number, sender: string):
     .limit(count)
     .$call(lockRows(tx.capabilities, { skipLocked: true }))
     .execute()
+  const seqs = rows.map(({ seq }) => seq)
+  if (seqs.length === 0) return 0
   const { numDeletedRows } = await db(tx)
     .deleteFrom('telemetry_agents')
-    .where(
-      'seq',
-      'in',
-      rows.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqs)
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
@@ -260,7 +258,8 @@ export async function subtractFromTotals(
   await tx.change(subtractTotals, { items, bytes, agents: count })
 }
 
-// Many more than an installation accepts. The places of the items, 512 for each upload, stay below 2^53 until 2109.
+// An installation accepts far fewer uploads in a millisecond. The places of the items, 512 for each upload, stay below 2^53
+// until 2109.
 const NUMBERS_PER_MS = 4
 
 /**
@@ -313,7 +312,8 @@ export async function readUploads(queries: Queries, seqs: readonly number[]): Pr
  * Locks the uploads that are not delivered yet, and returns them. Uploads that another transaction has locked are skipped,
  * because a suspended process keeps its locks until the database ends its transaction.
  */
-export function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+export async function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Promise<UploadSize[]> {
+  if (seqs.length === 0) return []
   return db(tx)
     .selectFrom('telemetry_uploads')
     .select(uploads.pick('seq', 'items', 'bytes', 'sent'))

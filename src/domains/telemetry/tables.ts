@@ -19,7 +19,7 @@ export const agents = defineColumns({
   bucketFullAt: integer(),
   /** As it is on the wire. */
   lastItem: jsonText,
-  /** When the bus refused an item of it; null if it has taken one since. */
+  /** When the bus refused an item of the agent; null if it has accepted one since. */
   refusedAt: integer().nullable(),
 })
 

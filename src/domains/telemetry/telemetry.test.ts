@@ -16,7 +16,7 @@ import { telemetryPruneJob } from './index.ts'
 import { TelemetryOutbox } from './outbox.ts'
 import { encodeAgentWithItem, parseUpload } from './routes.ts'
 import { Telemetry, type TelemetryDeps } from './service.ts'
-import { continueUploadNumbers } from './store.ts'
+import { continueUploadNumbers, deleteSilentAgents } from './store.ts'
 
 const FIRST_PAGE = { limit: 100 }
 const NOTHING = { delivered: [], failed: [], refused: [] }
@@ -218,6 +218,15 @@ onEveryDialect('telemetry', (dialect) => {
     assert.equal((await w.telemetry.totals()).pending, 0)
   })
 
+  test('a settlement of failures alone changes nothing', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1)
+    const [first] = await w.outbox.pending(10, [])
+    assert.ok(first)
+    assert.deepEqual(await w.outbox.settle({ ...NOTHING, failed: [{ ...first, reason: 'full' }] }), [])
+    assert.deepEqual(contents(await w.outbox.pending(10, [])), ['a 1'])
+  })
+
   test('a refused item becomes a dead message with an alert, and the others of its request are delivered', async () => {
     await using w = await world(dialect)
     await w.send('a', 1, 2, 3)
@@ -407,6 +416,13 @@ onEveryDialect('telemetry', (dialect) => {
     assert.deepEqual(await w.agents(), ['d', 'c'])
     assert.equal((await w.telemetry.totals()).agents, 2)
     assert.equal((await w.outbox.pending(10, [])).length, 5, 'their items are still sent')
+  })
+
+  test('no agent is forgotten while every other one is sending', async () => {
+    await using w = await world(dialect)
+    await w.send('a', 1)
+    assert.equal(await w.store.write((tx) => deleteSilentAgents(tx, 1, 'a')), 0)
+    assert.deepEqual(await w.agents(), ['a'])
   })
 
   test('a new agent is remembered, also when the clock was set back', async () => {

@@ -137,7 +137,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       access: WRITERS,
       params: IdParams,
       body: TicketEditBody,
-      // Each comment is added.
+      // A repeated request would add its comment again.
       isRepeatable: false,
       answers: {
         200: { description: 'The ticket after the change.', schema: TicketDetailsSchema, hasTag: true },

@@ -28,7 +28,7 @@ export const ticketChanges = defineColumns({
   ticketId: text(),
   at: integer(),
   actor: text(),
-  /** Without the comment. */
+  /** The changed fields, without the comment. */
   changes: json<FieldChanges>(),
   comment: text().nullable(),
 })

@@ -95,7 +95,7 @@ export class Auth {
     return this.#issue(await this.#recordLogin(account, hash, origin))
   }
 
-  /** Like {@link Users.preparePassword}, but checks the old password first; throttled like a login. */
+  /** Prepares a password as {@link Users.preparePassword} does, but checks the old one first, throttled as a login is. */
   async prepareOwnPassword(
     userId: string,
     { oldPassword, password }: PasswordChange,

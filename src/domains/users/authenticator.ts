@@ -10,7 +10,7 @@ import { rolesOfToken, type ApiToken } from './api-tokens/model.ts'
 import { apiTokenRow } from './api-tokens/store.ts'
 import type { ApiTokens } from './api-tokens/service.ts'
 import { hashToken, isTokenText, TOKEN_PREFIX } from './api-tokens/token-text.ts'
-import { type EndedTokens, requireLiveToken, revoked } from './ended-tokens.ts'
+import { type EndedTokens, requireLiveToken, tokenRevoked } from './ended-tokens.ts'
 import { acceptsToken, type TokenIssue, type User } from './model.ts'
 import type { Users } from './service.ts'
 import { findUser, lockUser, shareUser, userRow } from './store.ts'
@@ -65,7 +65,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   }
 
   const liveHolder = ({ claims, roles }: VerifiedToken): TokenHolder | Promise<TokenHolder> => {
-    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw revoked('session')
+    if (claims.tokenId !== undefined && ended.has(claims.tokenId)) throw tokenRevoked('session')
     const cached = users.get(claims.userId)
     if (cached && acceptsToken(cached, claims)) return toHolder(cached, claims, roles)
     // The token may have been issued after a change by another process, which the cache does not contain yet.
@@ -91,7 +91,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     async function readHolder(key: string): Promise<TokenHolder> {
       const known = await apiTokens.read(key)
       const owner = known && (await users.read(known.userId))
-      if (!known || !owner) throw revoked('api')
+      if (!known || !owner) throw tokenRevoked('api')
       return toTokenHolder(known, owner)
     }
   }
@@ -136,7 +136,7 @@ function createTokenWarning({ clock, logger }: Pick<AuthenticatorDeps, 'clock' |
 /** Throws `unauthenticated` for a token that has expired. */
 function holderOfToken(token: ApiToken, user: User, now: number): TokenHolder {
   const { id, createdAt, expiresAt } = token
-  if (!user.enabled) throw revoked('api')
+  if (!user.enabled) throw tokenRevoked('api')
   if (expiresAt <= now)
     throw new AppError(
       'unauthenticated',
@@ -203,7 +203,7 @@ function toHolder({ id, name }: User, claims: TokenClaims, roles: readonly Role[
 
 function requireAccepted(user: User | undefined, token: TokenIssue): User {
   if (user && acceptsToken(user, token)) return user
-  throw revoked('session')
+  throw tokenRevoked('session')
 }
 
 interface ReadCacheOptions<T> {

@@ -47,12 +47,12 @@ async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean>
 const FRESH_MS = 5 * SECOND
 // Clocks of two hosts may differ, and a transaction may commit later than it began.
 const LEEWAY_MS = 2 * MINUTE
-// A clock that was set back by more may have written times before those that were read already.
+// If the clock was set back by more than this, new rows may have earlier times than the ones that were read already.
 const CLOCK_STEP_MS = MINUTE
-// After its end. A token that has expired by a clock that is ahead is valid again when the clock is set right.
+// Rows are kept for so long after their token has expired: when a clock that was ahead is corrected, the token is valid again.
 const KEPT_MS = 2 * DAY
 
-/** The ended tokens as this process knows them: all that any process has ended up to five seconds ago. */
+/** A copy of the ended tokens in this process: it has all that any process has ended up to five seconds ago. */
 export class EndedTokens {
   readonly #read: Queries
   readonly #clock: Clock
@@ -60,7 +60,7 @@ export class EndedTokens {
   readonly #ended = new Map<string, number>()
   #readAt = Number.NEGATIVE_INFINITY
   #since = 0
-  /** Between the clocks of this process, at the last read. */
+  /** The difference between the wall clock and the monotonic clock at the last read. */
   #clockOffset = 0
   #reading: Promise<void> | undefined
 
@@ -103,19 +103,19 @@ export class EndedTokens {
 const REMEDIES = { session: 'sign in again', api: 'create another one' } as const
 
 /** The error for a token that was valid and is not any more. */
-export function revoked(kind: IdentityToken['kind']): AppError {
+export function tokenRevoked(kind: IdentityToken['kind']): AppError {
   const message = `The token was revoked; ${REMEDIES[kind]}.`
   return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault: 'revoked' })
 }
 
 /**
- * Throws `unauthenticated` if the token was ended alone. The caches of a process may still accept it; what lasts longer than a
- * call asks here, in its transaction.
+ * Throws `unauthenticated` if this token was ended, even if its user may still sign in. Caches of a process may still accept such
+ * a token, so whoever stores something that outlives the call checks here, in the same transaction.
  */
 export async function requireLiveToken(
   tx: Tx,
   { kind, id }: Pick<IdentityToken, 'kind' | 'id'>,
 ): Promise<void> {
   const isLive = kind === 'api' ? await shareToken(tx, id) : !(await isTokenEnded(tx, id))
-  if (!isLive) throw revoked(kind)
+  if (!isLive) throw tokenRevoked(kind)
 }

@@ -49,7 +49,7 @@ export interface UserChange {
 export interface TokenIssue {
   readonly generation: number | undefined
   readonly issuedAt: number
-  /** Where it can be ended alone. */
+  /** The token of the caller, if it can be ended alone. */
   readonly token?: Pick<IdentityToken, 'kind' | 'id'> | undefined
 }
 

@@ -7,7 +7,7 @@ const DIFFERENT_MINIMUM = 5
 
 export type PasswordFault = 'too_short' | 'too_long' | 'repetitive' | 'user_name' | 'common'
 
-/** What each fault is called in an answer. */
+/** The code of each fault in a response. */
 const FAULTS: Readonly<Record<PasswordFault, readonly [FaultCode, ErrorValues?]>> = {
   too_short: ['too_short', { minimum: MINIMUM }],
   too_long: ['too_long', { maximum: MAXIMUM }],
@@ -56,7 +56,8 @@ function coresOf(password: string): string[] {
   const unit = repeatedUnit(whole)
   const withoutTail = unit.replace(/[^a-z]+$/, '')
   const withLetters = withoutTail.replace(/[013457@$!]/g, (sign) => LETTERS[sign] ?? sign)
-  return [whole, ...[unit, withoutTail, withoutHead(withoutTail), withoutHead(withLetters)].map(repeatedUnit)]
+  const cores = [unit, withoutTail, withoutHead(withoutTail), withoutHead(withLetters)]
+  return [whole, ...cores.map(repeatedUnit)]
 }
 
 function withoutHead(text: string): string {

@@ -29,7 +29,7 @@ import type { Users } from './service.ts'
 
 const textOf = bodyWriter(encodeUser)
 
-/** As an answer shows the user. */
+/** The user as a response shows it. */
 const stateOf = (user: User | undefined) => user && textOf(user)
 
 const ADMINS = ['admin'] as const

@@ -46,6 +46,13 @@ onEveryDialect('users', (dialect) => {
     assert.deepEqual(await w.users.getByName('aDA'), user)
   })
 
+  test('the names of no ids are none', async () => {
+    await using w = await world(dialect)
+    const { id } = await w.add('ada', 'devops')
+    assert.deepEqual((await w.users.users.names([id])).map(Object.values), [[id, 'ada']])
+    assert.deepEqual(await w.users.users.names([]), [])
+  })
+
   test('the log names who makes each change', async () => {
     const lines: unknown[] = []
     const logger = {

@@ -58,7 +58,7 @@ const update = statement<User & { passwordHash: Secret }>((on, value) =>
     .where('id', '=', value('id')),
 )
 
-const login = statement<{ id: string; at: number; verified: string; hash: string }>((on, value) =>
+const setLoginAndHash = statement<{ id: string; at: number; verified: string; hash: string }>((on, value) =>
   on
     .updateTable('users')
     .set({ last_login_at: value('at'), password_hash: value('hash') })
@@ -66,7 +66,7 @@ const login = statement<{ id: string; at: number; verified: string; hash: string
     .where('password_hash', '=', value('verified')),
 )
 
-const signIn = statement<{ id: string; at: number }>((on, value) =>
+const setLogin = statement<{ id: string; at: number }>((on, value) =>
   on
     .updateTable('users')
     .set({ last_login_at: value('at') })
@@ -89,7 +89,7 @@ export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
   return row && users.decode(row)
 }
 
-/** For {@link shareUser} and {@link lockUser}. */
+/** The row that {@link shareUser} and {@link lockUser} lock. */
 export function userRow(id: string): TouchedRow {
   return touchedRow('users', id)
 }
@@ -118,7 +118,8 @@ export async function listUsers(queries: Queries, page: PageRequest): Promise<Pa
 
 export type UserName = Pick<User, 'id' | 'name'>
 
-export function readNames(queries: Queries, ids: readonly string[]): Promise<UserName[]> {
+export async function readNames(queries: Queries, ids: readonly string[]): Promise<UserName[]> {
+  if (ids.length === 0) return []
   return db(queries).selectFrom('users').select(['id', 'name']).where('id', 'in', ids).execute()
 }
 
@@ -183,12 +184,12 @@ export async function recordLogin(
   hash: Secret,
   at: number,
 ): Promise<void> {
-  await tx.change(login, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
+  await tx.change(setLoginAndHash, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
 }
 
 /** Records a login without a password. */
 export async function recordSignIn(tx: Tx, id: string, at: number): Promise<void> {
-  await tx.change(signIn, { id, at })
+  await tx.change(setLogin, { id, at })
 }
 
 export async function deleteUser(tx: Tx, id: string): Promise<void> {

@@ -35,7 +35,7 @@ export const users = defineColumns({
 export const userChanges = defineColumns({
   revision: integer(),
   userId: text(),
-  /** At the time of the change: a deleted user has no other row. */
+  /** The name at the time of the change: a deleted user has no other row. */
   name: text(),
 })
 

@@ -47,7 +47,7 @@ export const webhooksDomain = defineDomain({
 const PRUNE_BATCH = 500
 const COUNT_EVERY_MS = 30 * SECOND
 
-/** Removes the deliveries whose events the log has no more. */
+/** Removes the deliveries whose events are no longer in the log. */
 function webhookPruneJob(webhooks: Pick<Webhooks, 'prune'>): Job {
   return {
     name: 'webhook-delivery-prune',

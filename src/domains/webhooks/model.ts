@@ -111,14 +111,14 @@ export const RETRY_PAUSES_MS = [
   20 * HOUR,
   24 * HOUR,
 ]
-/** No pause is longer, whatever an endpoint asks for. */
+/** The longest pause, whatever an endpoint asks for. */
 export const LONGEST_PAUSE_MS = DAY
 const GIVE_UP_AFTER_MS = RETRY_PAUSES_MS.reduce((sum, pause) => sum + pause, 0)
 /** docs/specification.md, Webhooks */
 const DISABLE_AFTER_MS = 5 * DAY
 export const FORMER_SECRET_MS = DAY
 
-/** What one call has led to. */
+/** The result of one call. */
 export type CallResult = WebhookReply | { readonly failure: DeliveryFault }
 
 /** The part of a delivery that a call changes. */
@@ -133,7 +133,7 @@ export type DeliveryStep = Pick<
   | keyof ReturnType<typeof shownOf>
 >
 
-/** What follows from the call of a delivery at `now`. */
+/** The delivery after a call at `now`. */
 export function stepAfter(
   delivery: Pick<WebhookDelivery, 'attempts' | 'firstTriedAt'>,
   result: CallResult,
@@ -142,10 +142,10 @@ export function stepAfter(
   const attempts = delivery.attempts + 1
   const firstTriedAt = delivery.firstTriedAt ?? now
   const tried = { attempts, firstTriedAt, triedAt: now, ...shownOf(result) }
-  const finished = (status: DeliveryStatus) => ({ ...tried, status, dueAt: null, finishedAt: now })
-  if (isSuccess(result)) return finished('delivered')
+  const finishAs = (status: DeliveryStatus) => ({ ...tried, status, dueAt: null, finishedAt: now })
+  if (isSuccess(result)) return finishAs('delivered')
   const pauseMs = isFinal(result) ? undefined : retryPauseMs(attempts, now - firstTriedAt, result)
-  if (pauseMs === undefined) return finished('failed')
+  if (pauseMs === undefined) return finishAs('failed')
   return { ...tried, status: 'pending', dueAt: now + pauseMs, finishedAt: null }
 }
 
@@ -197,7 +197,7 @@ export type EndpointHealth = Pick<StoredWebhook, 'failingSince' | 'lastSuccessAt
   readonly disable: DisabledReason | undefined
 }
 
-/** What the calls that have ended at `now` say about their endpoint. */
+/** The health of an endpoint, by the calls that have ended at `now`. */
 export function healthAfter(
   webhook: StoredWebhook,
   results: readonly CallResult[],
@@ -229,7 +229,7 @@ function laterPause(known: number | null, asked: number | null, now: number): nu
   return latest > now ? latest : null
 }
 
-/** The secrets that sign a call: the former one as long as it is valid. */
+/** The secrets that sign a call: the current one, and the former one as long as it is valid. */
 export function signingSecrets(
   { secret, formerSecret, formerSecretUntil }: StoredWebhook,
   now: number,
@@ -276,7 +276,7 @@ interface Attributes {
   readonly subject?: string
 }
 
-// What may stand in a header, and has no full stop: those separate the parts that are signed.
+// Characters that a header allows, without the full stop, which separates the signed parts.
 const HEADER_ID = /^[A-Za-z0-9_:-]{1,128}$/
 const PLATFORM = '/platform/'
 

@@ -187,7 +187,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       errors: { webhook_not_found, webhook_disabled },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
-        accepted(encodeDelivery(await webhooks.test(tx, params.id, identity.id))),
+        acceptedAnswer(encodeDelivery(await webhooks.test(tx, params.id, identity.id))),
     }),
     route({
       method: 'GET',
@@ -216,7 +216,9 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       errors: { webhook_not_found, delivery_not_found, webhook_disabled },
       audit: { kind: 'webhook' },
       change: async (tx, { params, identity }) =>
-        accepted(encodeDelivery(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id))),
+        acceptedAnswer(
+          encodeDelivery(await webhooks.redeliver(tx, params.id, params.delivery_id, identity.id)),
+        ),
     }),
     route({
       method: 'POST',
@@ -239,7 +241,7 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       },
       audit: { kind: 'webhook', before: (tx, { params }) => stateOf(webhooks, params.id, tx) },
       change: async (tx, { params, identity }, from) =>
-        accepted(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
+        acceptedAnswer(encodeWebhook(await webhooks.recover(tx, params.id, from, identity.id))),
     }),
   ]
 }
@@ -249,12 +251,12 @@ function requireCallable(caller: WebhookCaller, url: string): void {
   if (refusal) throw refusal
 }
 
-/** As it was, for the audit trail. */
+/** The webhook before the change, for the audit trail. */
 async function stateOf(webhooks: Webhooks, id: string, tx: Tx): Promise<object> {
   return new JsonText(encodeWebhook(await webhooks.get(id, tx)))
 }
 
-function accepted(body: string): Answer {
+function acceptedAnswer(body: string): Answer {
   return { status: 202, body: new JsonText(body) }
 }
 

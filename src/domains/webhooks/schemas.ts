@@ -184,7 +184,7 @@ function checkedOf({ url, subjects }: { url?: string; subjects?: readonly string
   }
 }
 
-/** In the form of the URL standard, which knows one spelling of each address. */
+/** Writes the address in the form of the URL standard, which knows one spelling of each. */
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
@@ -202,12 +202,12 @@ const encodeWith = encoderOf(WebhookWithSecret, {
   secret: ({ shownSecret }: Webhook & { shownSecret: string | null }) => shownSecret,
 })
 
-/** With the secret, which is shown once. */
+/** The endpoint with its secret, which is shown once. */
 export function encodeNewWebhook(webhook: StoredWebhook): string {
   return encodeWith({ ...webhook, shownSecret: webhook.secret.reveal() })
 }
 
-/** What the answer to a repetition is. */
+/** The response to a repeated request. */
 export function encodeKnownWebhook(webhook: StoredWebhook): string {
   return encodeWith({ ...webhook, shownSecret: null })
 }

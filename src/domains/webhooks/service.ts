@@ -71,7 +71,7 @@ export interface WebhookDeps {
 /** docs/specification.md, Webhooks: each may have a slow endpoint, and none of them waits for another. */
 export const MAX_WEBHOOKS = 100
 
-/** What the worker is told of. */
+/** Wakes the parts of the worker. */
 interface Waking {
   /** There may be a webhook, or a place in the log, that it has not seen. */
   wakeFeed(): void
@@ -162,7 +162,7 @@ export class Webhooks {
     const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     requireVersion(known.version, versions, 'webhook')
     if (!isChange(known, edit)) return known
-    const webhook = { ...this.#changed(known, actor), ...edit }
+    const webhook = { ...this.#nextVersionOf(known, actor), ...edit }
     const isEnabled = !known.enabled && webhook.enabled
     const next: StoredWebhook = {
       ...webhook,
@@ -196,7 +196,7 @@ export class Webhooks {
     const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     requireVersion(known.version, versions, 'webhook')
     const webhook = {
-      ...this.#changed(known, actor),
+      ...this.#nextVersionOf(known, actor),
       secret: new Secret(newWebhookSecret()),
       formerSecret: known.secret,
       formerSecretUntil: this.#deps.clock.now() + FORMER_SECRET_MS,
@@ -272,7 +272,7 @@ export class Webhooks {
   ): Promise<Webhook> {
     const known = requireFound(await lockWebhook(tx, id), 'webhook', id)
     const webhook = {
-      ...(known.enabled ? known : { ...this.#changed(known, actor), ...HEALTHY, enabled: true }),
+      ...(known.enabled ? known : { ...this.#nextVersionOf(known, actor), ...HEALTHY, enabled: true }),
       place: Math.min(place, known.place),
       recoverSince: Math.min(since, known.recoverSince ?? since),
       pausedUntil: null,
@@ -327,7 +327,7 @@ export class Webhooks {
   async #disable(tx: Tx, webhook: StoredWebhook, reason: DisabledReason): Promise<void> {
     const { alerts, audit, logger } = this.#deps
     await updateWebhook(tx, {
-      ...this.#changed(webhook, 'worker'),
+      ...this.#nextVersionOf(webhook, 'worker'),
       enabled: false,
       disabledReason: reason,
     })
@@ -344,7 +344,7 @@ export class Webhooks {
     await this.#deps.alerts.recoverIfRaised(tx, { ...alertOf(webhook), body })
   }
 
-  #changed(webhook: StoredWebhook, actor: string): StoredWebhook {
+  #nextVersionOf(webhook: StoredWebhook, actor: string): StoredWebhook {
     return {
       ...webhook,
       version: webhook.version + 1,

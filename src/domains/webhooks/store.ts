@@ -227,7 +227,7 @@ export async function updateWebhook(tx: Tx, webhook: StoredWebhook): Promise<voi
   await tx.change(update, webhook)
 }
 
-/** The worker looks at the endpoint at this time. */
+/** Lets the worker look at the endpoint at this time. */
 export async function setWebhookDue(tx: Tx, id: string, dueAt: number): Promise<void> {
   await tx.change(setDue, { id, dueAt })
 }
@@ -246,8 +246,8 @@ export async function interruptDeliveries(tx: Tx, now: number, place: number): P
 }
 
 /**
- * Looks at all endpoints now, tries what was tried by a clock that has been set back since, and ends the pauses that last
- * beyond `far`.
+ * Makes all endpoints due now, and deliveries whose due time was written by a clock that has been set back since; ends the
+ * pauses that last beyond `far`.
  */
 export async function hastenAll(tx: Tx, now: number, far: number): Promise<void> {
   await db(tx)
@@ -265,7 +265,7 @@ export async function hastenAll(tx: Tx, now: number, far: number): Promise<void>
   await db(tx).updateTable('webhooks').set({ paused_until: null }).where('paused_until', '>', far).execute()
 }
 
-/** Without its deliveries; {@link deleteOrphans} removes those. */
+/** Deletes the endpoint alone; {@link deleteOrphans} removes its deliveries. */
 export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
   await tx.change(remove, { id })
 }
@@ -281,8 +281,8 @@ export async function listWebhooks(reads: Reads, page: PageRequest): Promise<Pag
   return mapPage(await pageOfWebhooks(reads, {}, page), webhooks.decode)
 }
 
-/** The endpoints that read the log. */
-export async function listFollowing(queries: Queries): Promise<StoredWebhook[]> {
+/** The enabled endpoints: those that the events are read for. */
+export async function listEnabledWebhooks(queries: Queries): Promise<StoredWebhook[]> {
   const rows = await db(queries)
     .selectFrom('webhooks')
     .select(KEPT)
@@ -333,14 +333,14 @@ export async function insertDelivery(tx: Tx, delivery: WebhookDelivery): Promise
   await tx.change(insertOne, delivery)
 }
 
-/** In their order. */
+/** Inserts deliveries in their order. */
 export async function insertDeliveries(tx: Tx, created: readonly WebhookDelivery[]): Promise<void> {
   if (created.length === 0) return
   const rows = created.map((each) => deliveries.values((name) => each[name] as never))
   await db(tx).insertInto('webhook_deliveries').values(rows).execute()
 }
 
-/** Which places of a part of the log the endpoint has deliveries of. */
+/** The places in a part of the log from which the endpoint has deliveries. */
 export async function listPlaces(
   tx: Tx,
   webhookId: string,
@@ -394,7 +394,7 @@ export async function recordStep(tx: Tx, id: string, step: DeliveryStep): Promis
   return (await tx.change(setStep, { id, ...step })) === 1
 }
 
-/** The next delivery of a thing whose earlier one is finished. */
+/** Makes the next delivery of a thing due now, when the one before it is finished. */
 export async function releaseThing(tx: Tx, webhookId: string, thing: string, now: number): Promise<void> {
   await tx.change(releaseNext, { webhookId, thing, now })
 }

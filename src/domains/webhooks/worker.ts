@@ -30,7 +30,7 @@ import {
   insertDeliveries,
   listDueDeliveries,
   listFailed,
-  listFollowing,
+  listEnabledWebhooks,
   listPendingThings,
   listPlaces,
   lockAtPlace,
@@ -152,12 +152,12 @@ class EndpointDelivery {
   async run(signal: AbortSignal): Promise<void> {
     const { endpoints, store, webhooks } = this.#deps
     for (;;) {
-      // Before the look, so that what comes during it is not missed.
+      // Called before the look, so that deliveries that arrive during it are not missed.
       const { woken, forget } = endpoints.next(this.#id)
       await this.#begin(signal)
       if (this.#calls.size > 0) await Promise.race([...this.#calls.values(), woken])
       forget()
-      // What was interrupted says nothing about the endpoint; another process makes these calls again.
+      // An interrupted call says nothing about the endpoint; another process makes it again.
       if (signal.aborted) return void (await Promise.all(this.#calls.values()))
       const ended = this.#ended.splice(0)
       if (ended.length > 0) await store.write((tx) => webhooks.settle(tx, this.#id, ended))
@@ -181,7 +181,10 @@ class EndpointDelivery {
     for (const [delivery, sent] of await this.#bodiesOf(next)) this.#call(webhook, delivery, sent, signal)
   }
 
-  /** With the body of each; undefined where the log has it no more. The rest follows when these are sent. */
+  /**
+   * The due deliveries with their bodies; undefined where the log no longer has the event. Further deliveries are read
+   * after these were sent.
+   */
   async #bodiesOf(due: readonly Due[]): Promise<[Due, Sent | undefined][]> {
     const places = due.flatMap(({ place }) => (place === null ? [] : [place]))
     const messages = await this.#deps.log.readMessagesAt(places)
@@ -229,14 +232,14 @@ function testOf(body: string): Sent {
   return { body, trace: traceHeadersOfEvent(body) }
 }
 
-// So many events are read from the log at a time. What is due already waits in the log.
+// This many events are read from the log at a time. The log keeps due events until then.
 const BATCH = 100
 const MAX_DUE = 500
 // An endpoint that refuses some events for days must not stop the others.
 const MAX_PENDING = 100_000
 const RECOVER_BATCH = 500
 const UNION_SUBJECTS = 50
-// The clocks of a process; a smaller difference is a correction.
+// A smaller difference between the clocks of a process is a correction.
 const CLOCK_STEP_MS = 10 * SECOND
 
 export interface FeedOptions {
@@ -322,15 +325,15 @@ export class WebhookFeed implements ModuleRunner {
   /** Takes each endpoint that is behind one step on; returns whether there may be more. */
   async runRound(): Promise<boolean> {
     const { store, pace } = this.#options
-    const following = await listFollowing(store.read)
-    this.#isFollowing = following.length > 0
+    const enabled = await listEnabledWebhooks(store.read)
+    this.#isFollowing = enabled.length > 0
     const recovering = new Set<string>()
-    for (const { id, recoverSince } of following)
+    for (const { id, recoverSince } of enabled)
       if (recoverSince !== null && (await this.#requeueFailed(id))) recovering.add(id)
     let isMore = recovering.size > 0
     const open: StoredWebhook[] = []
-    // What has failed comes before what follows it in the log.
-    for (const webhook of following)
+    // Failed deliveries come before the events that follow them in the log.
+    for (const webhook of enabled)
       if (!recovering.has(webhook.id) && (await this.#hasRoom(webhook))) open.push(webhook)
     for (const [place, group] of Map.groupBy(open, (webhook) => webhook.place)) {
       if (this.#stopping.signal.aborted) return false
@@ -421,7 +424,7 @@ interface LoggedEvent {
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** What any of the endpoints wants; undefined for so many subjects that a condition would cost more than it spares. */
+/** The subjects of all endpoints together; undefined if there are so many that a condition would cost more than it saves. */
 function unionOf(group: readonly StoredWebhook[]): string[] | undefined {
   const subjects = [...new Set(group.flatMap((webhook) => webhook.subjects))]
   return subjects.length > UNION_SUBJECTS || subjects.includes('*') ? undefined : subjects

@@ -37,7 +37,7 @@ export interface JetStream {
 /** Opens the API, and remembers a server that turned out to have no JetStream. */
 export class JetStreamOpener {
   // A server's id is new with each start, and a running server does not gain JetStream.
-  #serverWithout: string | undefined
+  #serverWithoutJetStream: string | undefined
 
   async open(connection: NatsConnection): Promise<JetStream> {
     const timeout = announcesJetStream(connection) ? API_TIMEOUT_MS : REMOTE_API_TIMEOUT_MS
@@ -55,7 +55,7 @@ export class JetStreamOpener {
     streams: JetStreamManager['streams'],
   ): Promise<readonly ListedStream[] | undefined> {
     const serverId = connection.info?.server_id
-    if (serverId !== undefined && serverId === this.#serverWithout) return undefined
+    if (serverId !== undefined && serverId === this.#serverWithoutJetStream) return undefined
     try {
       return await Array.fromAsync(streams.list(), ({ config, created }) => ({
         ...config,
@@ -63,7 +63,7 @@ export class JetStreamOpener {
       }))
     } catch (error) {
       if (!isUnavailable(connection, error)) throw error
-      if (!announcesJetStream(connection)) this.#serverWithout = serverId
+      if (!announcesJetStream(connection)) this.#serverWithoutJetStream = serverId
       return undefined
     }
   }

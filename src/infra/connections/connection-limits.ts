@@ -75,7 +75,7 @@ export class ConnectionLimits {
   hold(response: ServerResponse, bytes: number): void {
     this.#connections.get(response.req.socket)?.hold(response, bytes, this.#now())
     while (this.#unsentBytes > this.#maxUnsentBytes) {
-      const worst = this.#worst()
+      const worst = this.#findSlowestReader()
       if (!worst) return
       this.#cut(worst)
     }
@@ -125,7 +125,7 @@ export class ConnectionLimits {
   }
 
   /** The connection with the most unread bytes: among those that have not read for a while, else among all. */
-  #worst(): Connection | undefined {
+  #findSlowestReader(): Connection | undefined {
     const holding = [...this.#connections.values()].filter(({ unsentBytes }) => unsentBytes > 0)
     const before = this.#now() - STALL_MS
     const stalled = holding.filter(({ unsentSince }) => unsentSince <= before)

@@ -32,7 +32,7 @@ import { peerAddress, type ClientAddress } from './client-address.ts'
 import { compressedFor, isCompressible, varyBy, sendAnswer, sendConstant } from './response.ts'
 import { sendFile } from './file-response.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
-import { unauthenticated, type Identify } from './identity.ts'
+import { unauthenticatedError, type Identify } from './identity.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import { type LongResponses, sendStream } from './stream-response.ts'
 import { refuseFields } from './validation.ts'
@@ -152,7 +152,7 @@ function accessFault(
   request: FastifyRequest,
 ): AppError | undefined | Promise<AppError | undefined> {
   if (access === 'public') return undefined
-  if (!identity) return unauthenticated('The call needs a Bearer token in its Authorization header.')
+  if (!identity) return unauthenticatedError('The call needs a Bearer token in its Authorization header.')
   if (access === 'authenticated') return undefined
   if (isPolicy(access)) {
     const params = request.params as Record<string, string>

@@ -4,7 +4,7 @@ import type { IdempotencyKeys, KeyedRequest } from '../../ports/idempotency-keys
 import type { Store, TouchedRow, Tx, WriteOptions } from '../../store/store.ts'
 import type { Answer } from '../../wire/route.ts'
 import { errorAnswer } from './errors.ts'
-import { malformed } from './request.ts'
+import { malformedError } from './request.ts'
 
 /** The two steps of an operation that changes something; `prepare` runs before the transaction. */
 export interface Change<T> {
@@ -131,7 +131,7 @@ export function keyedRequest(
 ): KeyedRequest | undefined {
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !PRINTABLE_ASCII.test(key)) {
-    throw malformed('Idempotency-Key', 'must be 1 to 128 printable ASCII characters')
+    throw malformedError('Idempotency-Key', 'must be 1 to 128 printable ASCII characters')
   }
   const { method, url, body } = request
   return { caller: identity.id, key, text: JSON.stringify([method, url, body ?? null], inNameOrder) }

@@ -10,7 +10,7 @@ import {
   type Route,
   type RouteRequest,
 } from '../../wire/route.ts'
-import { preferred } from '../../wire/preferred.ts'
+import { preferredOffer } from '../../wire/preferred-offer.ts'
 import type { StreamBody, StreamOutput } from '../../wire/stream.ts'
 
 // Small enough to be encoded between two other requests, and a page of large items ends earlier.
@@ -47,7 +47,7 @@ export function csvListOf(route: Route): CsvList | undefined {
 
 /** Whether a client would rather have CSV than the usual answer. */
 export function wantsCsv({ accept }: IncomingHttpHeaders): boolean {
-  return preferred(accept, ['application/json', CSV]) === CSV
+  return preferredOffer(accept, ['application/json', CSV]) === CSV
 }
 
 async function readCsv(

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { untilDiscarded } from './discard-body.ts'
+import { waitUntilDiscarded } from './discard-body.ts'
 
 const CHUNK = Buffer.alloc(65_536)
 const MIB = 1_048_576
@@ -25,7 +25,7 @@ const WITH_HEAD = { flushHeaders: () => undefined }
 test('the head of an answer without a body is sent before the rest of the request is read', async () => {
   const { promise: isSent, resolve: flushHeaders } = Promise.withResolvers<void>()
   const unread = new Readable({ read: () => undefined })
-  const answer = untilDiscarded([], unread, { flushHeaders })
+  const answer = waitUntilDiscarded([], unread, { flushHeaders })
   answer.resume()
   await isSent
   assert.equal(answer.readableEnded, false)
@@ -36,7 +36,7 @@ test('the head of an answer without a body is sent before the rest of the reques
 test('a client that goes on sending after its answer is read a piece in each turn', async () => {
   const sent = endlessBody()
   const turns: (() => void)[] = []
-  const answer = untilDiscarded(
+  const answer = waitUntilDiscarded(
     ['answer'],
     sent.body,
     WITH_HEAD,
@@ -57,7 +57,7 @@ test('a client that goes on sending after its answer is read a piece in each tur
 test('no more than 8 MiB are read after an answer', async () => {
   const sent = endlessBody()
   assert.equal(
-    (await untilDiscarded(['answer'], sent.body, WITH_HEAD, async () => undefined).toArray()).join(''),
+    (await waitUntilDiscarded(['answer'], sent.body, WITH_HEAD, async () => undefined).toArray()).join(''),
     'answer',
   )
   assert.ok(sent.bytes <= 8 * MIB + 3 * CHUNK.length, `${sent.bytes} bytes`)

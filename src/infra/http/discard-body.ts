@@ -41,7 +41,7 @@ function nextTurn(): Promise<unknown> {
  * dropped. Otherwise the kernel would reset the connection, and a client that is still sending would lose the response
  * (RFC 9112, section 9.6). An answer to HEAD writes no body, so nothing else sends its head before the end.
  */
-export function untilDiscarded(
+export function waitUntilDiscarded(
   body: Iterable<string> | AsyncIterable<Buffer>,
   request: Readable,
   response: Pick<ServerResponse, 'flushHeaders'>,

@@ -7,7 +7,7 @@ import type { Authenticator } from '../../ports/authentication.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import { type ClientAddress, type Network, peerAddress, peerCheck } from './client-address.ts'
 import { isForwardingHeader } from './api-client/headers-for-api.ts'
-import { countHeader, malformed } from './request.ts'
+import { countHeader, malformedError } from './request.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 
 export interface IdentifyOptions {
@@ -51,15 +51,15 @@ export function createIdentify(options: IdentifyOptions): Identify {
 }
 
 /** The caller could not be identified (RFC 6750, section 3). */
-export function unauthenticated(message: string): AppError {
+export function unauthenticatedError(message: string): AppError {
   return new AppError('unauthenticated', 'unauthenticated', message)
 }
 
 /** The token of an `Authorization` header; throws `unauthenticated` for one that carries none. */
 export function bearerToken(authorization: string): string {
   const token = BEARER.exec(authorization)?.[1]
-  if (token === undefined) throw unauthenticated(END_REASONS.authorization_malformed)
-  if (token.length > TOKEN_LIMIT) throw unauthenticated(END_REASONS.token_too_long)
+  if (token === undefined) throw unauthenticatedError(END_REASONS.authorization_malformed)
+  if (token.length > TOKEN_LIMIT) throw unauthenticatedError(END_REASONS.token_too_long)
   return token
 }
 
@@ -67,7 +67,7 @@ export function bearerToken(authorization: string): string {
 function requireSingleHeaders(request: IncomingMessage): void {
   for (const header of IDENTITY_HEADERS) {
     if (request.headers[header]?.includes(',') && countHeader(request, header) > 1)
-      throw malformed(header, 'must occur once')
+      throw malformedError(header, 'must occur once')
   }
 }
 
@@ -77,7 +77,7 @@ function identityFromHeaders(headers: IncomingHttpHeaders): Identity | undefined
   const name = headers['x-user-name']
   if (id === undefined) return undefined
   if (typeof id !== 'string' || !VISIBLE_ASCII.test(id))
-    throw malformed('x-user-id', 'must be 1 to 128 visible ASCII characters')
+    throw malformedError('x-user-id', 'must be 1 to 128 visible ASCII characters')
   return {
     id,
     name: typeof name === 'string' && VISIBLE_NAME.test(name) ? name : id,

@@ -48,7 +48,7 @@ export function scanJson(json: string): JsonScan {
       if (lostAt === undefined && isLost(json, at, end)) lostAt = at
       at = end - 1
     } else if (character >= OPENING_BRACKET) {
-      const step = nesting(character)
+      const step = depthChange(character)
       if (step === 1) {
         ofOuterObjects.push(ofThisObject)
         ofThisObject = 0
@@ -74,7 +74,7 @@ export function pathAt(json: string, place: number): string[] {
     else if (character === COMMA && typeof index === 'number') steps[steps.length - 1] = index + 1
     else if (character === OPENING_BRACE) steps.push(name)
     else if (character === OPENING_BRACKET) steps.push(0)
-    else if (nesting(character) === -1) steps.pop()
+    else if (depthChange(character) === -1) steps.pop()
   }
   return steps.map((step) =>
     typeof step === 'number' ? String(step) : (JSON.parse(json.slice(step.start, step.end)) as string),
@@ -111,11 +111,11 @@ function endOfValue(json: string, start: number): number {
     const character = json.charCodeAt(at)
     if (character === QUOTE) at = endOfString(json, at)
     else if (depth === 0 && (character === COMMA || character === CLOSING_BRACE)) return at
-    else if (character >= OPENING_BRACKET) depth += nesting(character)
+    else if (character >= OPENING_BRACKET) depth += depthChange(character)
   }
 }
 
-function nesting(character: number): number {
+function depthChange(character: number): number {
   if (character === OPENING_BRACE || character === OPENING_BRACKET) return 1
   return character === CLOSING_BRACE || character === CLOSING_BRACKET ? -1 : 0
 }

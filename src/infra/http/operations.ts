@@ -180,7 +180,7 @@ export function probeRoutes(options: ProbesOptions): Route[] {
       path: '/health/ready',
       operation: 'getReady',
       summary: 'Whether the process takes requests',
-      description: 'For load balancers. The bus does not count: events wait for it.',
+      description: 'For load balancers. The state of the bus does not matter, because events wait for it.',
       answers: {
         200: { description: 'Send requests.', schema: ReadySchema },
         503: { description: 'Send no requests now.', schema: ReadySchema },

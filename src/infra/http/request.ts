@@ -52,15 +52,15 @@ export function framingFault(request: IncomingMessage): AppError | undefined {
 
 function findFault(request: IncomingMessage): AppError | undefined {
   if (request.url?.charCodeAt(0) !== SLASH_CODE) {
-    return malformed('the request target', 'must be a path that begins with "/"')
+    return malformedError('the request target', 'must be a path that begins with "/"')
   }
   const repeated = repeatedHeader(request)
-  if (repeated !== undefined) return malformed(repeated, 'must occur once')
+  if (repeated !== undefined) return malformedError(repeated, 'must occur once')
   if (request.headers.host === undefined && request.httpVersion === '1.1')
-    return malformed('Host', 'must occur once')
+    return malformedError('Host', 'must occur once')
   const coding = request.headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return malformed('Transfer-Encoding', 'must be chunked')
+    return malformedError('Transfer-Encoding', 'must be chunked')
   }
   return undefined
 }
@@ -89,7 +89,7 @@ function repeatedHeader(request: IncomingMessage): string | undefined {
 }
 
 function afterFault(): AppError {
-  return malformed('the connection', 'is closed after a request that was not well framed')
+  return malformedError('the connection', 'is closed after a request that was not well framed')
 }
 
 /** How often the request has a header; `request.headers` joins repetitions or drops them. */
@@ -103,7 +103,7 @@ export function countHeader({ rawHeaders }: IncomingMessage, name: string): numb
 }
 
 /** The error for an invalid part of a request; `path` names the part. */
-export function malformed(path: string, message: string): AppError {
+export function malformedError(path: string, message: string): AppError {
   return validationFailed([fieldFault(path, 'invalid', { reason: message })])
 }
 

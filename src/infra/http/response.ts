@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { JsonText } from '../../kernel/text.ts'
-import { preferred } from '../../wire/preferred.ts'
+import { preferredOffer } from '../../wire/preferred-offer.ts'
 import type { Answer, Route } from '../../wire/route.ts'
 import type { ConstantContent } from '../../wire/constant-content.ts'
 import { matchesTag } from '../../wire/entity-tag.ts'
@@ -61,7 +61,7 @@ function jsonOf(body: unknown): JsonText | undefined {
 
 /** RFC 9110, section 12.5.3 */
 function acceptsGzip(headers: IncomingHttpHeaders): boolean {
-  return preferred(headers['accept-encoding'], ['gzip']) !== undefined
+  return preferredOffer(headers['accept-encoding'], ['gzip']) !== undefined
 }
 
 /** Says that the answer depends on a header of the request. */

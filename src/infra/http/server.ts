@@ -19,7 +19,7 @@ import type { Authenticator } from '../../ports/authentication.ts'
 import type { DocumentFacts } from '../../wire/domain.ts'
 import { COMMON_ERRORS } from '../../wire/error-codes.ts'
 import type { Answer, Route } from '../../wire/route.ts'
-import { type ConnectionLimitOptions, ConnectionLimits } from '../connections/connection-limits.ts'
+import { ConnectionLimits } from '../connections/connection-limits.ts'
 import { addRoute } from './add-route.ts'
 import type { ApiConnection } from './api-client/api-connection.ts'
 import {
@@ -32,7 +32,7 @@ import {
 import type { Changes } from './changes.ts'
 import type { ClientAddress } from './client-address.ts'
 import { JSON_TYPE, memoryOf, sendAnswer } from './response.ts'
-import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from './discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, waitUntilDiscarded } from './discard-body.ts'
 import { docsRoutes, errorsPage } from './pages/pages.ts'
 import { allowOrigins } from './cors.ts'
 import { ServerDrain } from './drain.ts'
@@ -72,7 +72,6 @@ export interface HttpServerOptions {
   readonly documentFacts?: DocumentFacts
   /** Origins whose pages may call the server; by default none. */
   readonly corsOrigins?: readonly string[]
-  readonly connectionLimits?: Pick<ConnectionLimitOptions, 'maxUnsentBytes' | 'progressMs'>
   /** Without it the server speaks plain HTTP. */
   readonly tls?: TlsContext | undefined
   /** Limit of all headers together, in bytes; 16 KiB by default. */
@@ -138,7 +137,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     schemaController: SCHEMA_COMPILERS,
   })
   const countFault = createFaultCounter(options.metrics)
-  const limits = new ConnectionLimits(app.server, options.connectionLimits)
+  const limits = new ConnectionLimits(app.server)
   const drain = new ServerDrain(app.server)
   answerBrokenRequests(limits, countFault)
   answerStrayRequests(app.server, limits)
@@ -291,7 +290,7 @@ function sendBeforeEnd(
 ): FastifyReply {
   const text = JSON.stringify(body)
   reply.type(JSON_TYPE).header('content-length', Buffer.byteLength(text))
-  return sendAnswer(reply, { ...answer, body: untilDiscarded([text], request, reply.raw) })
+  return sendAnswer(reply, { ...answer, body: waitUntilDiscarded([text], request, reply.raw) })
 }
 
 /** A client that announces a body that is too large is answered before it sends the body. */

@@ -14,13 +14,13 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
   const types = part === 'body' ? new Map<string, MemberType>() : memberTypes(schema)
   let describe: ReturnType<typeof schemaErrors> | undefined
   return (given) => {
-    const value = part === 'body' ? given : converted(given as Record<string, unknown>, types)
+    const value = part === 'body' ? given : convertTexts(given as Record<string, unknown>, types)
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
     const details = describe(value, '').flatMap((error) => detailsOf(schema, error))
     throw invalidPart(
       part,
-      distinct(part === 'query' ? details.map((each) => ofParameter(each, given, types)) : details),
+      uniqueDetails(part === 'query' ? details.map((each) => ofParameter(each, given, types)) : details),
     )
   }
 }
@@ -85,7 +85,7 @@ function memberTypes(schema: TSchema): ReadonlyMap<string, MemberType> {
 }
 
 /** Converts text that is a valid value of the member's type; other text stays as it is and fails the check. */
-function converted(
+function convertTexts(
   given: Record<string, unknown>,
   types: ReadonlyMap<string, MemberType>,
 ): Record<string, unknown> {
@@ -109,7 +109,7 @@ function convertedText(text: unknown, { type, isCommaList }: MemberType = {}): u
 const DETAIL_LIMIT = 20
 
 function invalidPart(part: string, faults: readonly ErrorDetail[]): Error {
-  return validationFailed(faults.slice(0, DETAIL_LIMIT).map(shortened), `The ${part}`)
+  return validationFailed(faults.slice(0, DETAIL_LIMIT).map(shortenDetail), `The ${part}`)
 }
 
 /** The faults that the keywords of JSON Schema stand for, and the name of their limit. */
@@ -202,7 +202,7 @@ function memberPath(pointer: string): string {
 // A client may send a member name as long as a body; the response must stay short.
 const PATH_LIMIT = 256
 
-function shortened(detail: ErrorDetail): ErrorDetail {
+function shortenDetail(detail: ErrorDetail): ErrorDetail {
   const { path } = detail
   return path.length > PATH_LIMIT ? { ...detail, path: `${path.slice(0, PATH_LIMIT)}…` } : detail
 }
@@ -213,7 +213,7 @@ function textsOf(params: object, name: string): string[] {
   return (Array.isArray(value) ? value : [value]).map(String)
 }
 
-function distinct(details: readonly ErrorDetail[]): ErrorDetail[] {
+function uniqueDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   const seen = new Map(details.map((detail) => [`${detail.path}\n${detail.message}`, detail]))
   return [...seen.values()]
 }

@@ -79,7 +79,7 @@ function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields):
   const at = (level: Level): Logger[Level] => {
     if (!lines.isLevelEnabled(level)) return () => {}
     // A copy of the fields of every line would cost as much as redacting them.
-    const merged = isEmpty(bound) ? traced : (fields: LogFields) => ({ ...bound, ...traced(fields) })
+    const merged = isEmpty(bound) ? withTrace : (fields: LogFields) => ({ ...bound, ...withTrace(fields) })
     return (fields, message) => {
       lines[level](merged(fields), scrubText(message))
       if (level === 'error') output.flush?.()
@@ -96,7 +96,7 @@ function isEmpty(fields: LogFields): boolean {
 }
 
 /** Printable fields with the current trace, unless they name one. */
-function traced(fields: LogFields): Record<string, unknown> {
+function withTrace(fields: LogFields): Record<string, unknown> {
   const line = printable(fields)
   const trace = currentTrace()
   if (trace) line['trace_id'] ??= trace.traceId

@@ -59,7 +59,7 @@ export class ProviderConnection {
       const { statusCode, headers, body } = await this.#request(sent, signal)
       return { status: statusCode, headers, body: await readAll(body) }
     } catch (error) {
-      throw this.#unclear(error)
+      throw this.#unclearError(error)
     }
   }
 
@@ -79,7 +79,7 @@ export class ProviderConnection {
       }
       for await (const chunk of body) yield chunk as Buffer
     } catch (error) {
-      throw error instanceof ChannelError ? error : this.#unclear(error)
+      throw error instanceof ChannelError ? error : this.#unclearError(error)
     }
   }
 
@@ -100,7 +100,7 @@ export class ProviderConnection {
   }
 
   /** The system's code says enough, and the messages of undici may have addresses. */
-  #unclear(error: unknown): ChannelError {
+  #unclearError(error: unknown): ChannelError {
     const code = error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : systemCode(error)
     return new ChannelError(`${this.#name}: the provider gave no complete answer (${code})`, 'unclear', {
       code,

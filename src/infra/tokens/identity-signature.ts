@@ -21,12 +21,12 @@ export class IdentitySignature {
     this.#keys = [identityKeyOf(current.reveal()), ...former.map((key) => identityKeyOf(key.reveal()))]
   }
 
-  /** For requests of a gateway with these headers. */
+  /** Signs the headers that a gateway adds to its requests. */
   sign(headers: SignedRequest['headers']): string {
     return signHeaders(this.#keys[0], this.#clock.now(), headers)
   }
 
-  /** For one request of a tool. */
+  /** Signs one request of a tool. */
   signRequest(request: SignedRequest): string {
     return signRequest(this.#keys[0], this.#clock.now(), request)
   }
@@ -38,12 +38,10 @@ export class IdentitySignature {
 }
 
 /**
- * Verifies each request once. What is found when it arrives holds to its end, however long its response lasts: the address of
- * its client is asked for again then.
+ * Verifies each request once and remembers the result, because a signature expires after a minute, and the address of the
+ * client is read again at the end of a long response.
  */
-export function verifiedOnce(
-  signature: Pick<IdentitySignature, 'verify'>,
-): Pick<IdentitySignature, 'verify'> {
+export function verifyOnce(signature: Pick<IdentitySignature, 'verify'>): Pick<IdentitySignature, 'verify'> {
   const verified = new WeakMap<SignedRequest, boolean>()
   return {
     verify(request) {

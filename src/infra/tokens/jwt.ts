@@ -86,9 +86,9 @@ const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
   nbf: optional(isTime),
   roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
   gen: optional(Number.isSafeInteger),
-  // A token for an unknown purpose is good for nothing here.
-  // Whatever another program writes there, its token can only not be ended by itself.
+  // Any value is accepted: a token of another program without a usable id can just not be ended alone.
   jti: () => true,
+  // A token for an unknown purpose is refused.
   purpose: optional((value) => (TOKEN_PURPOSES as readonly unknown[]).includes(value)),
 }
 
@@ -107,17 +107,17 @@ function optional(check: (value: unknown) => boolean) {
 }
 
 function requireValidNow({ exp, nbf = 0, iat }: Payload, now: number): void {
-  if (exp * SECOND <= now) throw unauthenticated('The token has expired; sign in again.', 'expired')
+  if (exp * SECOND <= now) throw unauthenticatedError('The token has expired; sign in again.', 'expired')
   // Whole seconds, as other verifiers count them.
   if (nbf > Math.floor(now / SECOND) || iat * SECOND > now + FUTURE_LEEWAY_MS) throw invalid()
 }
 
 /** The message does not say why: the sender of a forged token would learn from it. */
 function invalid(): AppError {
-  return unauthenticated('The token is not valid.', 'invalid')
+  return unauthenticatedError('The token is not valid.', 'invalid')
 }
 
-function unauthenticated(message: string, tokenFault: TokenFault): AppError {
+function unauthenticatedError(message: string, tokenFault: TokenFault): AppError {
   return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault })
 }
 

@@ -95,11 +95,11 @@ function carriedIpv4(address: string): string | undefined {
     .map((group) => group.toString(16))
     .join(':')
   const isAtEnd = begin === '0:0:0:0:0:ffff' || begin === '0:0:0:0:ffff:0' || begin === '64:ff9b:0:0:0:0'
-  if (isAtEnd) return dotted(groups[6], groups[7])
-  return groups[0] === 0x2002 ? dotted(groups[1], groups[2]) : undefined
+  if (isAtEnd) return dottedAddress(groups[6], groups[7])
+  return groups[0] === 0x2002 ? dottedAddress(groups[1], groups[2]) : undefined
 }
 
-function dotted(high = 0, low = 0): string {
+function dottedAddress(high = 0, low = 0): string {
   return formatIpv4(high * 0x1_00_00 + low)
 }
 

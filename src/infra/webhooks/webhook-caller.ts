@@ -54,8 +54,8 @@ export class HttpWebhookCaller implements WebhookCaller {
     const isEncrypted = protocol === 'https:'
     const address = literalOf(hostname)
     if (address !== undefined)
-      return this.#rules.allows(address, isEncrypted) ? undefined : refused(addressReason(isEncrypted))
-    return isEncrypted || this.#rules.allowsPrivate ? undefined : refused(addressReason(false))
+      return this.#rules.allows(address, isEncrypted) ? undefined : refusalError(addressReason(isEncrypted))
+    return isEncrypted || this.#rules.allowsPrivate ? undefined : refusalError(addressReason(false))
   }
 
   async call(call: WebhookCall, stop: AbortSignal): Promise<WebhookReply | { failure: WebhookFailure }> {
@@ -167,7 +167,7 @@ function addressReason(isEncrypted: boolean): string {
     : 'is without TLS, which only the networks of webhooks.allow_private may be'
 }
 
-function refused(reason: string): AppError {
+function refusalError(reason: string): AppError {
   return new AppError(
     'invalid',
     'url_refused',

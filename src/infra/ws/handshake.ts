@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/errors.ts'
 import type { TokenHolder } from '../../ports/authentication.ts'
-import { malformed } from '../http/request.ts'
-import { bearerToken, unauthenticated } from '../http/identity.ts'
+import { malformedError } from '../http/request.ts'
+import { bearerToken, unauthenticatedError } from '../http/identity.ts'
 import { END_REASONS } from '../../ports/session-registry.ts'
 
 /** The path of the sessions (docs/specification.md, Gateway). */
@@ -18,14 +18,14 @@ const DEVICE = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Throws when the request cannot become a WebSocket (RFC 6455, section 4.2.1), before anything is registered for it. */
 export function requireWebSocket({ method, headers }: IncomingMessage): void {
-  if (method !== 'GET') throw malformed('the method', 'must be GET')
+  if (method !== 'GET') throw malformedError('the method', 'must be GET')
   if (!KEY.test(headers['sec-websocket-key'] ?? ''))
-    throw malformed('Sec-WebSocket-Key', 'must be 16 bytes in base64')
+    throw malformedError('Sec-WebSocket-Key', 'must be 16 bytes in base64')
   if (headers['sec-websocket-version'] !== VERSION)
-    throw malformed('Sec-WebSocket-Version', `must be ${VERSION}`)
+    throw malformedError('Sec-WebSocket-Version', `must be ${VERSION}`)
   const offered = offeredProtocols(headers)
   if (new Set(offered).size < offered.length || !offered.every((name) => PROTOCOL_NAME.test(name))) {
-    throw malformed('Sec-WebSocket-Protocol', 'must be a list of different names')
+    throw malformedError('Sec-WebSocket-Protocol', 'must be a list of different names')
   }
 }
 
@@ -42,7 +42,7 @@ export function tokenOf(headers: IncomingHttpHeaders): string {
   const tokens = offered.filter((name) => name.startsWith(TOKEN_PROTOCOL))
   const [token] = tokens
   if (token === undefined || tokens.length > 1 || !offered.includes(SUBPROTOCOL)) {
-    throw unauthenticated(
+    throw unauthenticatedError(
       `A session needs a Bearer token, or the subprotocols ${SUBPROTOCOL} and ${TOKEN_PROTOCOL}….`,
     )
   }
@@ -52,15 +52,15 @@ export function tokenOf(headers: IncomingHttpHeaders): string {
 /** Throws `unauthenticated` for a user without any role: a session would be of no use (docs/specification.md, Gateway). */
 export function requireRole({ identity }: TokenHolder): void {
   if (identity.purpose !== undefined)
-    throw unauthenticated(`The token was issued for the purpose ${identity.purpose}, not for a session.`)
-  if (identity.roles.length === 0) throw unauthenticated(END_REASONS.no_role)
+    throw unauthenticatedError(`The token was issued for the purpose ${identity.purpose}, not for a session.`)
+  if (identity.roles.length === 0) throw unauthenticatedError(END_REASONS.no_role)
 }
 
 /** The device that the query names. Throws `validation_failed` for a name that is not valid. */
 export function deviceOf(url: string): string | undefined {
   const device = findDevice(url)
   if (device === undefined && deviceNames(url).length > 0)
-    throw malformed('device', 'must occur once, as 1 to 64 of A-Z a-z 0-9 . _ -')
+    throw malformedError('device', 'must occur once, as 1 to 64 of A-Z a-z 0-9 . _ -')
   return device
 }
 

@@ -127,7 +127,7 @@ export async function runPostgresProgram(
   if (code !== 0) throw new Error(`${program} ended with ${code}: ${errors.trim().slice(0, ERROR_LENGTH)}`)
 }
 
-/** The address as libpq takes it, which has no parameter `pgbouncer`. */
+/** The address in the form of libpq, which does not know the parameter `pgbouncer`, and the password beside it. */
 function withoutPassword(secret: Secret): { address: string; password: string | undefined } {
   const { urls = [], role } = parsePostgresUrl(secret.reveal()) ?? {}
   const url = new URL(urls[0] ?? secret.reveal())

@@ -34,9 +34,12 @@ export class StatementNames {
     return this.#names.getOrInsertComputed(text, () => `platform_${this.#given++}`)
   }
 
-  /** From now on the text has another name, under which every connection prepares it anew. */
-  renew(text: string): void {
-    this.#names.delete(text)
+  /**
+   * Gives every text another name, under which each connection prepares it anew: what makes one plan stale makes others
+   * stale, too. Does nothing if the text has another name than that one already.
+   */
+  renew(text: string, name: string): void {
+    if (this.#names.get(text) === name) this.#names.clear()
   }
 }
 
@@ -75,19 +78,16 @@ export class PostgresQueries implements Queries {
 
   async #execute(statement: BoundStatement): Promise<PgResult> {
     const { names, inTransaction } = this.#options
+    if (!names) return this.#source.query(statement)
+    const name = names.of(statement.text)
     try {
-      return await this.#query(statement)
+      return await this.#source.query({ ...statement, name })
     } catch (error) {
       if (!isStalePlan(error)) throw error
-      names?.renew(statement.text)
+      names.renew(statement.text, name)
       if (inTransaction) throw error
     }
-    return this.#query(statement)
-  }
-
-  #query({ text, values }: BoundStatement): Promise<PgResult> {
-    const name = this.#options.names?.of(text)
-    return this.#source.query({ text, values, ...(name !== undefined && { name }) })
+    return this.#source.query({ ...statement, name: names.of(statement.text) })
   }
 }
 

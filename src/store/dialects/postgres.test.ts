@@ -156,3 +156,26 @@ for (const touches of [undefined, [touchedRow('leases', 'a')]]) {
     }
   })
 }
+
+test('a transaction with many stale plans is repeated once', async () => {
+  await using world = await testStore('postgres')
+  const { store } = world
+  const finds = Array.from({ length: 12 }, (_, number) =>
+    statement<{ name: string }, { name: string }>((db, value) =>
+      db
+        .selectFrom('leases')
+        .selectAll()
+        .where('name', '=', value('name'))
+        .limit(sql.lit(number + 1)),
+    ),
+  )
+  let runs = 0
+  const write = async (tx: Tx) => {
+    runs++
+    for (const each of finds) await tx.run(each, { name: 'a' })
+  }
+  await store.write(write)
+  await sql`alter table leases add column added text`.execute(store.read.db)
+  await store.write(write)
+  assert.equal(runs, 3)
+})

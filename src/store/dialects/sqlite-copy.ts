@@ -40,7 +40,7 @@ class SqliteCopy implements CopyTarget {
   }
 
   async rows(table: CopiedTable, after: CopiedRow | null): Promise<CopiedRow[]> {
-    // Reading waits for nothing, and what the other side answers has its turn before.
+    // Reading is synchronous, so that the answers of the other side get a turn of the event loop first.
     await setImmediate()
     return readRows(this.#database, table, after)
   }
@@ -100,7 +100,7 @@ class SqliteCopy implements CopyTarget {
     })
   }
 
-  /** None was removed: this is the way back, for a test installation. */
+  /** Does nothing: indexes of SQLite are not removed before the copy, which is only for test installations. */
   async addIndexes(): Promise<void> {}
 
   async finish(numbers: ReadonlyMap<string, number>): Promise<void> {

@@ -10,8 +10,7 @@ import {
   type PlatformReader,
 } from '../../../programs/backup/host/platform-reader.ts'
 import { callSigner } from '../../../programs/backup/host/signed-call.ts'
-import { runSelfcheck } from '../../../programs/backup/host/selfcheck/run-selfcheck.ts'
-import { selfcheckSteps } from '../../../programs/backup/host/selfcheck/steps.ts'
+import { runSelfcheck, selfcheckSteps } from '../../../programs/backup/host/selfcheck.ts'
 import { selfcheckParts, SELFCHECK_USER } from '../../../src/app/commands/backup.ts'
 import { withUsers } from '../../../src/app/commands/user.ts'
 import { jwtSecrets } from '../../../src/app/signing-keys.ts'

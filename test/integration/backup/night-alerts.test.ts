@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { DrillTicket } from '../../../programs/backup/alerts/drill-ticket.ts'
+import { DrillTicket } from '../../../programs/backup/restore/restore-ticket.ts'
 import { NIGHT_ALERTS, type NightEvent } from '../../../programs/backup/alerts/events.ts'
 import { NightAlerts } from '../../../programs/backup/alerts/night-alerts.ts'
 import { DirectoryOutboxFiles } from '../../../programs/backup/alerts/outbox-files.ts'
@@ -209,8 +209,8 @@ test('a failed drill leaves its ticket open with level high', async () => {
 test('a comment that was accepted is not written again by another process', async () => {
   const { alerts } = nightAlerts()
   const opening = await alerts.openTicket(lostNightTicket('2026-02-02', 'x'))
-  await alerts.commentTicket(opening, 'the drive is full')
-  await nightAlerts().alerts.commentTicket(opening, 'the drive is full')
+  await alerts.editTicket(opening, { comment: 'the drive is full' })
+  await nightAlerts().alerts.editTicket(opening, { comment: 'the drive is full' })
   const [ticket] = await ticketTitled('There is no backup of 2026-02-02')
   assert.equal(ticket?.comments.length, 1)
 })
@@ -229,7 +229,7 @@ test('an entry whose answer is lost is sent again, and changes nothing twice', a
   const before = await alertNamed('backup.retry')
   await alerts.report('retry_succeeded', { backup_id: 'of-a-lost-answer' })
   const ticket = await alerts.openTicket(lostNightTicket('2026-02-03', 'x'))
-  await alerts.commentTicket(ticket, 'the drive is full')
+  await alerts.editTicket(ticket, { comment: 'the drive is full' })
   await alerts.deliver()
   await alerts.deliver()
   assert.equal(alerts.waiting(), 0)

@@ -35,19 +35,19 @@ const KEY = 'platform.alert-notices'
 
 type Severity = (typeof LISTED_SEVERITIES)[number]
 
-/** The least severity of which this browser notifies its user; null for none. */
-const least = signal(LISTED_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
+/** The lowest severity of which this browser notifies its user; null for none. */
+const leastSeverity = signal(LISTED_SEVERITIES.find((severity) => severity === readLocal(KEY)) ?? null)
 
-/** Whether the events are followed also while nobody looks at the page. */
+/** Whether the browser shows notifications of alerts, so that events are needed even while nobody looks at the page. */
 export function notifiesOfAlerts(): boolean {
-  return least.value !== null
+  return leastSeverity.value !== null
 }
 
 async function chooseLeast(severity: Severity | null): Promise<void> {
   const isAllowed = (await Notification.requestPermission()) === 'granted'
   if (severity !== null && !isAllowed) showToast('warning', noticeWords().refused)
-  least.value = isAllowed ? severity : null
-  writeLocal(KEY, least.value ?? '')
+  leastSeverity.value = isAllowed ? severity : null
+  writeLocal(KEY, leastSeverity.value ?? '')
 }
 
 /** From which severity on the browser notifies of new alerts: a choice of this browser, if it can notify. */
@@ -61,7 +61,7 @@ export function AlertNoticeChoice() {
       {label}
       <select
         class="input"
-        value={least.value ?? ''}
+        value={leastSeverity.value ?? ''}
         onChange={({ currentTarget: { value } }) =>
           void chooseLeast(LISTED_SEVERITIES.find((severity) => severity === value) ?? null)
         }
@@ -93,7 +93,7 @@ export function useAlertNotices(): void {
         const { id, severity, title, source } = alert
         const open = () => route(pathOf('alerts', id))
         const notice = { id, title: `${severityWords()[severity]}: ${title}`, body: source, open }
-        void isSilenced(alert).then((isQuiet) => isQuiet || notify(notice))
+        void isSilenced(alert).then((silenced) => silenced || notify(notice))
       },
       onGap() {},
       onReturn() {},
@@ -101,15 +101,16 @@ export function useAlertNotices(): void {
   }, [])
 }
 
-const SILENCES_MS = 10_000
+const READ_TIMEOUT_MS = 10_000
 
-/** Asked for each alert: a page that shows no alerts does not follow the silences. */
+/** Reads the silences for each alert, because a page that shows no alerts does not follow them. */
 async function isSilenced(alert: Alert): Promise<boolean> {
-  const silences = await activeSilences.read('', AbortSignal.timeout(SILENCES_MS))
+  const silences = await activeSilences.read('', AbortSignal.timeout(READ_TIMEOUT_MS))
   return silences.ok && coveringSilence(alert, silences.value.items) !== undefined
 }
 
 function isNoticed({ severity }: Alert): boolean {
-  const place = LISTED_SEVERITIES.findIndex((each) => each === severity)
-  return least.value !== null && place !== -1 && place <= LISTED_SEVERITIES.indexOf(least.value)
+  // The most severe one is first.
+  const rank = LISTED_SEVERITIES.findIndex((each) => each === severity)
+  return leastSeverity.value !== null && rank !== -1 && rank <= LISTED_SEVERITIES.indexOf(leastSeverity.value)
 }

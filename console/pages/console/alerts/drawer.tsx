@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { OperationName, AnswerOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
@@ -99,7 +99,7 @@ function NamedObjectLink({ alarmId }: { readonly alarmId: string | null }) {
   if (!named) return null
   return (
     <a class="button" href={named.href}>
-      {alertWords().named[named.page](isolated(named.id))}
+      {alertWords().named[named.page](isolateText(named.id))}
     </a>
   )
 }
@@ -188,7 +188,7 @@ const alertRoute: ResourceSource<AnswerOf<'getAlertRoute'>> = {
 /** Whom the routes of an alert notify: those who have a message, those who get one later, and why others get none. */
 function AlertRoute({ id }: { readonly id: string }) {
   const words = alertWords()
-  const reasons = { ...words.outcomes, ...words.becauses }
+  const reasons = { ...words.outcomes, ...words.routeReasons }
   const route = useResource(alertRoute, id)
   return (
     <Section title={words.route}>

@@ -26,7 +26,7 @@ export const ALERT_TONES = {
   frozen: 'held',
 } as const satisfies Readonly<Record<Alert['status'], BadgeTone>>
 
-/** In the history, where each state has a dot. */
+/** The tones of the states in the history, where each state has a dot. */
 export const ALERT_CHANGE_TONES: Readonly<Record<Alert['status'], Tone>> = {
   firing: 'warning',
   acknowledged: 'active',
@@ -71,7 +71,7 @@ const alertIn = eventObject('Alert')
 
 const SILENCED_MS = 2 * 3_600_000
 
-/** The matchers of one silence for these alerts of a source: texts that all have, or what their texts begin with. */
+/** The matchers of one silence for these alerts: of each field the text that all have, or the beginning that all share. */
 function matchersOf(alerts: readonly Alert[]): Silence['matchers'] {
   const source = patternOf(alerts.map((alert) => alert.source))
   const alarm_id = patternOf(alerts.map((alert) => alert.alarm_id))
@@ -81,7 +81,7 @@ function matchersOf(alerts: readonly Alert[]): Silence['matchers'] {
   return Object.fromEntries(Object.entries(matchers).filter(([, pattern]) => pattern !== undefined))
 }
 
-// A shorter beginning says nothing about what the texts have in common.
+// Texts share a shorter beginning by chance.
 const LEAST_PREFIX = 3
 
 function patternOf([first = null, ...others]: readonly (string | null)[]): string | undefined {
@@ -102,7 +102,7 @@ export function silencesOf(alerts: readonly Alert[], now: number): readonly Body
   }))
 }
 
-/** What a form for the first silence of {@link silencesOf} begins with. */
+/** The initial values of the form for the first silence of {@link silencesOf}. */
 export function silenceForm(alerts: readonly Alert[], now: number): FormValues {
   const [first] = silencesOf(alerts, now)
   const { matchers, ...rest } = first ?? {}

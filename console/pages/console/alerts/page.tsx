@@ -56,7 +56,7 @@ export function AlertsPage({ id }: ViewProps) {
       path={PATH}
       source={alertList}
       words={words}
-      labelOf={(name, value) => (LABELS[name]?.() as Labels | undefined)?.[value] ?? value}
+      labelOf={(name, value) => LABELS[name]?.()[value] ?? value}
       groups={isGrouped ? GROUPS : undefined}
       columns={alertColumns(words, silenceFor)}
       bulk={alertBulk()}
@@ -71,9 +71,8 @@ export function AlertsPage({ id }: ViewProps) {
   )
 }
 
-type Labels = Readonly<Record<string, string>>
-
-const LABELS: Readonly<Record<string, () => object>> = {
+/** The words for the values of each parameter of the list. */
+const LABELS: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
   status: () => alertWords().statuses,
   level: () => alertWords().severities,
   sort: () => alertWords().orders,
@@ -83,12 +82,12 @@ const GROUPS: RowGroups<Alert> = { keyOf: alertGroup, line: (alerts) => <AlertGr
 
 /** Many alerts of one severity and source: how many, and the newest one. */
 function AlertGroup({ alerts }: { readonly alerts: readonly [Alert, ...Alert[]] }) {
-  const { severities, folded } = alertWords()
+  const { severities, alertCount } = alertWords()
   const [{ severity, source, title }] = alerts
   return (
     <>
       <StatusBadge tone={SEVERITY_TONES[severity]} label={severities[severity]} />
-      <b>{folded(localNumber(alerts.length))}</b>
+      <b>{alertCount(localNumber(alerts.length))}</b>
       <bdi>{source}</bdi>
       <bdi class="muted">{title}</bdi>
     </>
@@ -161,7 +160,7 @@ function alertBulk(): Bulk<Alert> | false {
     actions.push({
       ...bulk.acknowledge,
       title: acknowledge,
-      mayBe: ({ status }) => status === 'firing',
+      appliesTo: ({ status }) => status === 'firing',
       send: ({ id }) => call('acknowledgeAlert', { path: { id }, body: {} }),
     })
   }
@@ -169,7 +168,7 @@ function alertBulk(): Bulk<Alert> | false {
     actions.push({
       ...bulk.recover,
       title: recover,
-      mayBe: ({ status }) => status !== 'recovered',
+      appliesTo: ({ status }) => status !== 'recovered',
       send: ({ id }) => call('recoverAlert', { path: { id } }),
     })
   }
@@ -184,24 +183,27 @@ interface SilenceManyProps {
   readonly onDone: (left: readonly Alert[]) => void
 }
 
-/** Silences the chosen alerts: by a form, or of several sources by one silence for each. */
+/** Silences the chosen alerts: alerts of one source by a form, alerts of several sources by one silence for each source. */
 function SilenceMany({ alerts, onDone }: SilenceManyProps) {
   const words = alertWords()
-  const silencing = useSignal<FormValues | null>(null)
+  const initialForm = useSignal<FormValues | null>(null)
   const silence = async () => {
     const bodies = silencesOf(alerts, serverClock.now())
-    if (bodies.length === 1) return (silencing.value = silenceForm(alerts, serverClock.now()))
+    if (bodies.length === 1) {
+      initialForm.value = silenceForm(alerts, serverClock.now())
+      return
+    }
     const { question, text, done } = words.silenceMany
     const title = question(localNumber(alerts.length), localNumber(bodies.length))
     if (!(await confirmAction({ title, text, action: words.silence }))) return
-    const { done: count, refused } = await sendEach(
+    const { done: silencedCount, refused } = await sendEach(
       bodies,
       (body) => call('createSilence', { body }),
       () => {},
     )
     const [first] = refused
     if (first) showToast('warning', describeFailure(first.failure))
-    else showToast('good', done(localNumber(count)))
+    else showToast('good', done(localNumber(silencedCount)))
     const refusedSources = refused.map(({ item }) => item.matchers.source)
     onDone(alerts.filter(({ source }) => refusedSources.includes(source)))
   }
@@ -210,11 +212,11 @@ function SilenceMany({ alerts, onDone }: SilenceManyProps) {
       <button class="button" type="button" onClick={() => void silence()}>
         {words.silence}
       </button>
-      {silencing.value && (
+      {initialForm.value && (
         <NewSilence
-          initial={silencing.value}
+          initial={initialForm.value}
           onCreated={() => onDone([])}
-          onClose={() => (silencing.value = null)}
+          onClose={() => (initialForm.value = null)}
         />
       )}
     </>

@@ -1,5 +1,5 @@
 import { VALUES } from '../../../api/generated.ts'
-/** Those of alerts that are not closed, the most severe first. */
+/** The severities of alerts that are not closed, the most severe first. */
 export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((each) => each !== 'CLOSE')
 
 /** Apart from the other words of alerts, because every page can show a notice of an alert. */

@@ -57,7 +57,7 @@ export const alertWords = defineWords({
       done: (count: string) => `Silences created: ${count}.`,
     },
     orders: { severity: 'Most severe first', created_at: 'Newest first' },
-    folded: (count: string) => `${count} alerts`,
+    alertCount: (count: string) => `${count} alerts`,
     body: 'Text',
     bulk: {
       acknowledge: {
@@ -108,7 +108,7 @@ export const alertWords = defineWords({
     },
     route: 'Where this alert goes',
     routes: 'Routes: ',
-    becauses: {
+    routeReasons: {
       told: 'told',
       route: 'to be told at the next change',
       waiting: 'waits to be sent',
@@ -126,7 +126,7 @@ export const alertWords = defineWords({
       inhibition_ended: 'An inhibition has ended',
       escalated: 'Escalated',
       damped: 'Changes too often',
-      undamped: 'Changes no more',
+      undamped: 'No longer changes too often',
       frozen: 'Frozen',
       unfrozen: 'Unfrozen',
     },
@@ -195,7 +195,7 @@ export const alertWords = defineWords({
       done: (count) => `已创建静默：${count} 个。`,
     },
     orders: { severity: '最严重的在前', created_at: '最新的在前' },
-    folded: (count) => `${count} 条告警`,
+    alertCount: (count) => `${count} 条告警`,
     body: '内容',
     bulk: {
       acknowledge: {
@@ -240,7 +240,7 @@ export const alertWords = defineWords({
     },
     route: '此告警通知谁',
     routes: '路由：',
-    becauses: {
+    routeReasons: {
       told: '已通知',
       route: '将在下次变化时通知',
       waiting: '等待发送',

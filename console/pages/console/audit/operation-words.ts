@@ -2,7 +2,7 @@ import { SUMMARIES } from '../../../api/generated-summaries.ts'
 import { defineWords, language } from '../../../i18n/language.ts'
 import { CHINESE_SUMMARIES } from './operations-zh.ts'
 
-/** What the audit trail has besides the operations of the API. */
+/** The operations that the audit trail has in addition to those of the API. */
 const otherWords = defineWords({
   en: {
     signIn: 'Sign in',

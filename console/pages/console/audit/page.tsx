@@ -75,7 +75,7 @@ interface RowDrawerProps {
   readonly onClose: () => void
 }
 
-/** One row. The API has no operation for one alone, so it is that of the list. */
+/** Shows a row of the list: the API has no operation that reads one row. */
 function RowDrawer({ row, onClose }: RowDrawerProps) {
   const { fields, outcomes, kinds, changes, changed } = auditWords()
   const { actor, outcome } = row

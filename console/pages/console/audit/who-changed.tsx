@@ -15,17 +15,19 @@ const SHOWN = 3
 const SHOWN_ELSEWHERE = new Set(['comments', 'history'])
 const SIGN_IN = 'signIn'
 
-/** What the page of the object does not show itself, such as each field of a new one. */
+/**
+ * The changes of a row that the page of the object does not show itself. A new object has none: the page shows its fields.
+ */
 function shownChanges(row: AuditRow) {
   const isNew = Object.values(row.changes).every(([from]) => from === null)
   return isNew ? [] : changeLines(row).filter(([name]) => !SHOWN_ELSEWHERE.has(name))
 }
 
 interface WhoChangedProps {
-  /** As the audit trail names it: `user`. */
+  /** The kind of the object in the audit trail, such as `user`. */
   readonly kind: string
   readonly id: string
-  /** The version of the object that is shown; who has made it is read again for another one. */
+  /** The version of the object that is shown; another version reads the audit trail again. */
   readonly version?: string | null
 }
 

@@ -32,8 +32,8 @@ export async function readCertificateFile(file: Blob): Promise<FileContent> {
  * its serial number. A key does not, encrypted or not, so none is taken for a certificate.
  */
 function isCertificate(bytes: Uint8Array): boolean {
-  const signed = contentOf(bytes, 0)
-  const fields = signed === undefined ? undefined : contentOf(bytes, signed)
+  const outer = contentOf(bytes, 0)
+  const fields = outer === undefined ? undefined : contentOf(bytes, outer)
   const first = fields === undefined ? undefined : bytes[fields]
   return first === VERSION || first === INTEGER
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localDays, localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
@@ -145,7 +145,7 @@ function CertificateActions({ certificate, model, onDeleted }: CertificateAction
   const remove = () => {
     const { removeText: text, remove: action, removed: done } = words
     return sendChange({
-      question: { title: words.removeTitle(isolated(name)), text, action, isDestructive: true },
+      question: { title: words.removeTitle(isolateText(name)), text, action, isDestructive: true },
       send: () => call('deleteCertificate', { path: { id } }),
       done,
       onDone: onDeleted,

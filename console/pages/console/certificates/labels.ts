@@ -1,8 +1,8 @@
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { hasWrongChain, type Certificate } from './model.ts'
 import { certificateWords } from './words.ts'
 
-/** The words for the status; a certificate with a wrong chain is not called valid alone. */
+/** The words for the status; a wrong chain is named instead of a status such as "valid". */
 export function statusLabel(certificate: Pick<Certificate, 'status' | 'warnings'>): string {
   const { statuses, wrongChain } = certificateWords()
   return hasWrongChain(certificate) ? wrongChain : statuses[certificate.status]
@@ -10,10 +10,10 @@ export function statusLabel(certificate: Pick<Certificate, 'status' | 'warnings'
 
 type Warning = Certificate['warnings'][number]
 
-/** The words for a warning; of the chain with what is missing behind the certificate. */
+/** The words for a warning. A warning about the chain also names which certificate is missing in it. */
 export function warningText({ issuer, chain: [next] }: Certificate, warning: Warning): string {
   const { warnings, missingSigner } = certificateWords()
   const isOfChain = warning === 'chain_broken' || warning === 'chain_order'
   if (!isOfChain || !next || next.subject === issuer) return warnings[warning]
-  return `${warnings[warning]} ${missingSigner(isolated(issuer), isolated(next.subject))}`
+  return `${warnings[warning]} ${missingSigner(isolateText(issuer), isolateText(next.subject))}`
 }

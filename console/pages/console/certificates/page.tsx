@@ -1,6 +1,6 @@
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure, ApiResult, BodyOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localDays } from '../../../i18n/local.ts'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { invalidFields } from '../../../parts/form/invalid-fields.ts'
@@ -94,7 +94,7 @@ function NewCertificate({ onClose, onCreated }: NewItemDialog) {
       files={{ pem: { accept: '.pem,.crt,.cer,.der', read: readCertificateFile } }}
       action={words.register}
       create={register}
-      doneOf={(certificate) => words.registered(isolated(certificate.name))}
+      doneOf={(certificate) => words.registered(isolateText(certificate.name))}
       onCreated={({ id }) => onCreated(id)}
       onClose={onClose}
     />
@@ -122,7 +122,7 @@ function emptyPem(): void {
 
 const PEM_CODES = ['invalid_certificate', 'private_key_refused', 'certificate_exists']
 
-/** Puts a refusal of the text to its field. */
+/** Shows the refusal of a text as a fault of the field `pem`. */
 function atPem(failure: ApiFailure): ApiFailure {
   if (!PEM_CODES.includes(failure.code)) return failure
   return { ...failure, details: [{ path: 'pem', code: 'console', message: failure.message }] }

@@ -3,7 +3,7 @@ import { listOf, resourceOf } from '../sources.ts'
 
 const PREFIX = 'certificate.'
 
-/** The certificates, first the one that ends next. */
+/** The certificates; the one that ends next is first. */
 export const certificateList = listOf('listCertificates', PREFIX, {
   filters: CERTIFICATE_FILTERS,
   query: { sort: 'not_after' },
@@ -16,5 +16,5 @@ export const certificateList = listOf('listCertificates', PREFIX, {
   fromEvent: () => 'changed',
 })
 
-/** One certificate. Another one may replace it, so that every event concerns it. */
+/** One certificate, read again after the event of any certificate, because another one may replace it. */
 export const certificateResource = resourceOf('getCertificate', PREFIX, (id) => ({ path: { id } }))

@@ -7,7 +7,7 @@ export function rolesText(roles: PolicyRule['roles']): string {
   return roles.length === 0 ? commandPolicyWords().nobody : roles.map(roleLabel).join(', ')
 }
 
-/** `ofCommand` is what the command itself says, if that is known. */
+/** The approval that a rule requires; without a rule, that of the command (`ofCommand`), if it is known. */
 export function approvalText(rule: PolicyRule | null, ofCommand?: ApprovalMode): string {
   const { approvals } = commandWords()
   const { asCommand } = commandPolicyWords()

@@ -67,7 +67,7 @@ export function approversOf(rule: PolicyRule | null): PolicyRule['roles'] {
   return rule?.approvers ?? DEFAULT_APPROVERS
 }
 
-/** What a form has sent: a list without a role is not in it. */
+/** The rule in the values of a form, which leave out empty lists. */
 export function ruleFrom({ roles = [], approvers = [], approval }: Partial<PolicyRule>): PolicyRule {
   return { roles, approvers, ...(approval && { approval }) }
 }
@@ -86,7 +86,10 @@ export interface PolicyChange {
   readonly changes: readonly RuleChange[]
 }
 
-/** What each change of the policy did, newest first. The oldest of a page that is not the last has nothing to compare with. */
+/**
+ * The changes of the policy, newest first. The oldest item of a page is left out unless the page is the last one: the page does
+ * not have the policy before it.
+ */
 export function policyChanges({ items, next_cursor }: PolicyPage): readonly PolicyChange[] {
   const compared = next_cursor === null ? items : items.slice(0, -1)
   return compared.map(({ revision, at, actor, rules }, index) => {
@@ -101,7 +104,7 @@ function ruleChanges(before: PolicyRules, after: PolicyRules): readonly RuleChan
     .filter(({ from, to }) => meaningOf(from) !== meaningOf(to))
 }
 
-/** The same for rules that allow the same. */
+/** A text that is equal for rules that allow the same. */
 function meaningOf(rule: PolicyRule | null): string {
   return JSON.stringify(rule && [rule.roles.toSorted(), approversOf(rule).toSorted(), rule.approval])
 }

@@ -52,10 +52,10 @@ function byPath(
 
 /** The arguments in one line. */
 export function commandLineOf(args: readonly string[]): string {
-  return args.map(quoted).join(' ')
+  return args.map(quoteArgument).join(' ')
 }
 
 /** An argument that has spaces is in quotes, so that it is seen as one. */
-function quoted(argument: string): string {
+function quoteArgument(argument: string): string {
   return /^[^\s"']+$/.test(argument) ? argument : JSON.stringify(argument)
 }

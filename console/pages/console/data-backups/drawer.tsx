@@ -86,7 +86,7 @@ function BackupActions({ backup, onDeleted }: BackupActionsProps) {
   )
 }
 
-/** Says how the shown backup has ended; its progress alone just disappears. */
+/** Says how the shown backup has ended; otherwise its progress would just disappear. */
 function useEndToast({ id, status }: DataBackup): void {
   const seen = useRef({ id, status })
   useEffect(() => {

@@ -13,7 +13,10 @@ export const BACKUP_TONES: Readonly<Record<DataBackup['status'], Tone>> = {
 
 export const BACKUP_FILTERS: readonly ListFilter[] = [{ name: 'created', kind: 'period' }]
 
-/** How many of these backups, newest first, are deleted when so many stay (docs/specification.md, Data backups). */
+/**
+ * How many of these backups are deleted when `keep` completed ones stay (docs/specification.md, Data backups). The newest
+ * comes first.
+ */
 export function countPruned(
   backups: readonly Pick<DataBackup, 'status' | 'verified_at'>[],
   keep: number,

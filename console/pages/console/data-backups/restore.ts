@@ -3,16 +3,16 @@ import type { DataBackup } from './model.ts'
 
 export interface Restoration {
   readonly command: string
-  /** The variable that the command needs beside it, because its value is a secret. */
+  /** A variable that the environment of the command must have, because its value is a secret. */
   readonly secretVariable?: string
 }
 
-/** The command for users who may not read the settings: with placeholders for what only those say. */
+/** The command for users who may not read the settings; it has placeholders for their values. */
 export function restoreTemplate({ id }: Pick<DataBackup, 'id'>): string {
   return `platform data restore DATA_DIR/backups/${id}.* --config FILE`
 }
 
-// What determines where the database is.
+// The setting that determines where the database is.
 const DATA_DIR = 'data_dir'
 const DATABASE = 'database.url'
 
@@ -28,10 +28,10 @@ export function restorationOf({ id }: Pick<DataBackup, 'id'>, { file, items }: S
   const isPostgres = /^postgres(ql)?:/.test(database.value)
   const path = `${dataDir.value}/backups/${id}.${isPostgres ? 'dump' : 'db'}`
   const command = [
-    ...(isFromFile(dataDir) ? [] : [`DATA_DIR=${quoted(dataDir.value)}`]),
-    ...(isPostgres || !isFromEnvironment(database) ? [] : [`DATABASE_URL=${quoted(database.value)}`]),
-    `platform data restore ${quoted(path)}`,
-    ...(file === null ? [] : [`--config ${quoted(file)}`]),
+    ...(isFromFile(dataDir) ? [] : [`DATA_DIR=${quoteWord(dataDir.value)}`]),
+    ...(isPostgres || !isFromEnvironment(database) ? [] : [`DATABASE_URL=${quoteWord(database.value)}`]),
+    `platform data restore ${quoteWord(path)}`,
+    ...(file === null ? [] : [`--config ${quoteWord(file)}`]),
   ].join(' ')
   return isPostgres && isFromEnvironment(database) ? { command, secretVariable: 'DATABASE_URL' } : { command }
 }
@@ -46,7 +46,7 @@ function isFromEnvironment({ source }: Sourced): boolean {
   return source.startsWith('environment ')
 }
 
-/** As one word of a POSIX shell. */
-function quoted(text: string): string {
+/** Writes a text as one word of a POSIX shell. */
+function quoteWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

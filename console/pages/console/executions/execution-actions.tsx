@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
@@ -79,7 +79,7 @@ function Decide({ execution, decision, apply, onClose }: DecideProps) {
       title={words[decision]}
       text={
         decision === 'approve'
-          ? words.approveText(isolated(command), isolated(userLabel(requested_by)), reason ?? '–')
+          ? words.approveText(isolateText(command), isolateText(userLabel(requested_by)), reason ?? '–')
           : words.rejectText
       }
       schema={BODIES[operation]}

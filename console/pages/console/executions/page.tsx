@@ -241,7 +241,7 @@ async function openStream(id: string, place: string, signal: AbortSignal): Promi
   const { target, init } = toHttp('followExecutionOutput', { path: { id } }, token)
   const headers = { ...init.headers, ...(place && { 'last-event-id': place }) }
   const response = await fetchHere(target, { ...init, headers, cache: 'no-store', signal })
-  // Only this token is refused: it may have been renewed meanwhile.
+  // Only this token was refused: the session may have another one by now.
   if (response.status === 401 && token !== null) session.refuse(token)
   return response
 }
@@ -253,7 +253,7 @@ interface OutputTextProps {
   readonly text: string
 }
 
-/** Its end stays in view. It can be read over the whole window, copied and saved. */
+/** The output as text, scrolled to its end. It can be enlarged to the whole window, copied and saved. */
 function OutputText({ id, label, text }: OutputTextProps) {
   const { wide } = executionWords()
   const shown = useRef<HTMLPreElement>(null)

@@ -19,12 +19,12 @@ const MOST_REQUESTS = 100
 
 interface Requests {
   readonly items: readonly Execution[]
-  /** Whether there are more than are read. */
+  /** Whether there are more requests than were read. */
   readonly hasMore: boolean
 }
 
-/** The requests that the user may decide on; also for roles that the policy makes approvers. */
-export const decidable: ResourceSource<Requests> = {
+/** The requests that the user may decide on. The policy can make any role an approver. */
+export const decidableRequests: ResourceSource<Requests> = {
   live,
   prefix: 'command.',
   isAbout: () => true,

@@ -49,7 +49,7 @@ function quickPeriod(seconds: number) {
   return { label: periodText(seconds), valueOf: () => periodText(seconds) }
 }
 
-/** With the address for pings, if it is new. */
+/** The heartbeat after the change; a new one has the address for its pings. */
 type Saved = AnswerOf<'putHeartbeat'>
 
 interface HeartbeatFormProps {

@@ -33,7 +33,7 @@ export function toneOf({ kind, exit_code }: Ping): Tone {
   return exit_code === 0 ? 'good' : PING_TONES[kind]
 }
 
-/** The address as a program calls it: the API gives a path while it does not know where it is reached. */
+/** The address as a program calls it. The API gives only a path as long as it does not know its own address. */
 export function pingAddress(pingUrl: string, origin: string): string {
   return new URL(pingUrl, origin).href
 }

@@ -5,18 +5,18 @@ import type { MenuNode, MenuNodes } from './tree.ts'
 /** The fields of a node besides its place. */
 export const NODE_FIELDS = ['title', 'path', 'icon', 'enabled'] as const
 
-/** What of a node a draft changes: one field, its place, or the whole node, where a version does not have it. */
+/** What a draft changes of a node: one field, its place, or the whole node if it creates or deletes it. */
 export type Aspect = (typeof NODE_FIELDS)[number] | 'place' | 'node'
 
 /** A change of the draft that the current tree does not have. */
 export interface Difference {
   readonly id: string
   readonly aspect: Aspect
-  /** The other change was about the same. */
+  /** Whether the other user changed the same thing. */
   readonly isChangedByBoth: boolean
 }
 
-/** The changes of a draft that the current tree does not have; the changes of others are none. */
+/** The changes of a draft that the current tree does not have yet. Changes that only other users made are not listed. */
 export function differencesOf(draft: Draft, current: MenuNodes): readonly Difference[] {
   const [before, mine, theirs] = [byId(draft.base), byId(draft.nodes), byId(current)]
   return changedIds(draft.base, draft.nodes).flatMap((id) => {
@@ -36,7 +36,7 @@ interface Versions {
 function nodeDifferences(versions: Versions, isMoved: boolean): readonly Difference[] {
   const { id, before, mine, theirs } = versions
   if (!before || !mine) return wholeDifference(versions)
-  // A node that only makes room for another one has another position, too.
+  // The place is compared for a moved node only: siblings that make room for it have another position, too.
   const aspects = isMoved ? [...NODE_FIELDS, 'place' as const] : NODE_FIELDS
   const touched = aspects.filter((aspect) => !isSame(aspect, before, mine))
   if (!theirs) return touched.length > 0 ? [{ id, aspect: 'node', isChangedByBoth: true }] : []
@@ -50,13 +50,13 @@ function isSame(aspect: Exclude<Aspect, 'node'>, one: MenuNode, other: MenuNode)
   return one.parent_id === other.parent_id && one.position === other.position
 }
 
-/** For a node that the draft creates or deletes. */
+/** The difference for a node that the draft creates or deletes. */
 function wholeDifference({ id, before, mine, theirs }: Versions): readonly Difference[] {
   if (isSameNode(mine, theirs)) return []
   return [{ id, aspect: 'node', isChangedByBoth: !isSameNode(before, theirs) }]
 }
 
-/** The position alone makes no other node. */
+/** Whether two versions of a node differ in their position only. */
 function isSameNode(one: MenuNode | undefined, other: MenuNode | undefined): boolean {
   if (!one || !other) return one === other
   return Object.keys(changedFields(one, other)).every((name) => name === 'position')

@@ -21,7 +21,7 @@ function missingIds(from: MenuNodes, nodes: MenuNodes): readonly string[] {
   return from.map(({ id }) => id).filter((id) => !present.has(id))
 }
 
-/** The request that leads from one tree to the other. Only an edit that names every other node can delete some. */
+/** The request that changes one tree into the other. An edit can only delete nodes if it names all others. */
 export function editOf(base: MenuNodes, draft: MenuNodes): MenuEdit {
   const before = byId(base)
   const items = draft.map((node) => ({ id: node.id, ...changedFields(before.get(node.id), node) }))
@@ -38,7 +38,7 @@ export function changedIds(base: MenuNodes, draft: MenuNodes): readonly string[]
 
 /** The changes of a draft, made to the tree as it is now. */
 export function rebase(base: MenuNodes, draft: MenuNodes, current: MenuNodes): MenuNodes {
-  return reachable(merge(base, draft, current), byId(current))
+  return withReachablePlaces(merge(base, draft, current), byId(current))
 }
 
 function merge(base: MenuNodes, draft: MenuNodes, current: MenuNodes): MenuNodes {
@@ -77,12 +77,12 @@ export function withNodes(draft: Draft, nodes: MenuNodes, moved?: string): Draft
 }
 
 /** The changes of a draft, made to another version. */
-export function rebased({ base, nodes, moved }: Draft, current: TreeVersion): Draft {
+export function rebaseDraft({ base, nodes, moved }: Draft, current: TreeVersion): Draft {
   return { base: current.nodes, etag: current.etag, nodes: rebase(base, nodes, current.nodes), moved }
 }
 
 /** The nodes with each one in the tree: where its parent is gone, or is below it, it stays in its current place. */
-function reachable(nodes: MenuNodes, current: ReadonlyMap<string, MenuNode>): MenuNodes {
+function withReachablePlaces(nodes: MenuNodes, current: ReadonlyMap<string, MenuNode>): MenuNodes {
   const reached = new Set(rowsOf(nodes).map(({ node }) => node.id))
   const present = byId(nodes)
   const lost = nodes.find(({ id, parent_id }) => {
@@ -90,7 +90,7 @@ function reachable(nodes: MenuNodes, current: ReadonlyMap<string, MenuNode>): Me
     return !present.has(parent_id) || parent_id !== current.get(id)?.parent_id
   })
   if (!lost) return nodes
-  return reachable(
+  return withReachablePlaces(
     nodes.map((node) => (node === lost ? inPlaceOf(current.get(node.id), node, present) : node)),
     current,
   )

@@ -1,8 +1,8 @@
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { differencesOf, type Aspect, type Difference } from './differences.ts'
-import { byId, isChanged, rebased, type TreeVersion } from './draft.ts'
+import { byId, isChanged, rebaseDraft, type TreeVersion } from './draft.ts'
 import { aspectText, valueText } from './place-text.ts'
 import type { MenuNodes } from './tree.ts'
 import type { DraftProps } from './use-menu-draft.ts'
@@ -19,7 +19,7 @@ export function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
   const words = menuWords()
   const { conflictTitle, cancel } = partWords()
   const differences = differencesOf(draft, current.nodes)
-  const added = rebased(draft, current)
+  const added = rebaseDraft(draft, current)
   return (
     <Modal label={conflictTitle} role="alertdialog" onClose={draft.postpone}>
       <h2 class="modal-title">{conflictTitle}</h2>
@@ -79,10 +79,10 @@ function DifferenceTable({ differences, base, mine, added, current }: Difference
               <span>{aspectText(aspect)}</span>
             </th>
             <td>
-              <bdi>{renamed(base, byId(added).has(id) ? added : mine, id, aspect)}</bdi>
+              <bdi>{versionText(base, byId(added).has(id) ? added : mine, id, aspect)}</bdi>
             </td>
             <td>
-              <bdi>{renamed(base, current, id, aspect)}</bdi>
+              <bdi>{versionText(base, current, id, aspect)}</bdi>
               {isChangedByBoth && <span>{words.changedByBoth}</span>}
             </td>
           </tr>
@@ -96,10 +96,10 @@ function titleOf(id: string, ...versions: readonly MenuNodes[]): string {
   return versions.map((nodes) => byId(nodes).get(id)?.title).find((title) => title !== undefined) ?? id
 }
 
-/** What a version has there; a new title beside the former one, because the menu is known by that. */
-function renamed(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
+/** The value of an aspect in a version. A new title follows the former one, by which the user knows the menu. */
+function versionText(base: MenuNodes, nodes: MenuNodes, id: string, aspect: Aspect): string {
   const text = valueText(nodes, id, aspect)
   const former = byId(base).get(id)?.title
   if (aspect !== 'title' || former === undefined || former === text) return text
-  return menuWords().fromTo(isolated(former), isolated(text))
+  return menuWords().fromTo(isolateText(former), isolateText(text))
 }

@@ -1,4 +1,4 @@
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { BODIES } from '../../../api/generated.ts'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
@@ -75,7 +75,12 @@ function NodeMoves({ node, draft, onRemoved }: NodeMovesProps) {
   const remove = async () => {
     const { removeText: text, remove: action } = words
     if (
-      !(await confirmAction({ title: words.removeTitle(isolated(title)), text, action, isDestructive: true }))
+      !(await confirmAction({
+        title: words.removeTitle(isolateText(title)),
+        text,
+        action,
+        isDestructive: true,
+      }))
     )
       return
     onRemoved()

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -146,7 +146,7 @@ function NewNode({ draft, parentId, onClose, onCreated }: NewNodeProps) {
   }
   return (
     <FormDialog
-      title={parent ? words.newNodeBelow(isolated(parent.title)) : words.newNodeAtTop}
+      title={parent ? words.newNodeBelow(isolateText(parent.title)) : words.newNodeAtTop}
       schema={{ ...NODE_SCHEMA, required: ['id', 'title'] }}
       labels={{ id, title, path, icon }}
       hints={words.hints}

@@ -1,4 +1,4 @@
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { partWords } from '../../../parts/part-words.ts'
 import { NODE_FIELDS, type Aspect } from './differences.ts'
@@ -10,7 +10,7 @@ import { menuWords } from './words.ts'
 export function placeText(nodes: MenuNodes, id: string): string {
   const place = placeOf(nodes, id)
   if (!place) return ''
-  return menuWords().place(isolated(titlesTo(nodes, id).join(' › ')), localNumber(place.number))
+  return menuWords().place(isolateText(titlesTo(nodes, id).join(' › ')), localNumber(place.number))
 }
 
 /** The place of a node among its siblings, from 1. */
@@ -35,7 +35,7 @@ function fieldChanges(before: MenuNodes, after: MenuNodes, id: string): readonly
   const [old, changed] = [byId(before).get(id), byId(after).get(id)]
   if (!old || !changed) return []
   return NODE_FIELDS.filter((field) => old[field] !== changed[field]).map((field) => {
-    const [from, to] = [before, after].map((nodes) => isolated(valueText(nodes, id, field)))
+    const [from, to] = [before, after].map((nodes) => isolateText(valueText(nodes, id, field)))
     return `${aspectText(field)}: ${menuWords().fromTo(from ?? '', to ?? '')}`
   })
 }

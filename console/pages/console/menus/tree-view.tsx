@@ -123,7 +123,7 @@ function targetOf(rows: readonly MenuRow[], from: number, key: string): number |
 interface TreeRowProps {
   readonly row: MenuRow
   readonly isSelected: boolean
-  /** Tab leads to it. */
+  /** Whether the tab key leads to this row. */
   readonly isCurrent: boolean
   readonly isMovable: boolean
   readonly onFocus: () => void

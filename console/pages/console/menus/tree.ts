@@ -90,8 +90,8 @@ function placeBehind(nodes: MenuNodes, id: string): MenuPlace {
 }
 
 /**
- * The nodes with this one at another place; `index` counts the new siblings without it. No sibling gets another position
- * without need. Unchanged if the place is below the node, or below the last level.
+ * Moves a node; `index` counts the new siblings without it. Positions of siblings change only as far as they must. The
+ * nodes stay unchanged if the new parent is below the node, or too deep.
  */
 export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: MenuPlace): MenuNodes {
   const node = nodes.find((each) => each.id === id)
@@ -101,7 +101,7 @@ export function moveNode(nodes: MenuNodes, id: string, { parent_id, index }: Men
   const ordered = siblings.toSpliced(index, 0, { ...node, parent_id })
   const before =
     node.parent_id === parent_id ? childrenOf(nodes, parent_id) : withPlace(siblings, node, index)
-  const positions = increasing(before.map(({ position }) => position))
+  const positions = makeIncreasing(before.map(({ position }) => position))
   const placed = new Map(
     ordered.map((each, place) => [each.id, { ...each, position: positions[place] ?? 0 }] as const),
   )
@@ -114,14 +114,14 @@ function isPossible(nodes: MenuNodes, { id, parent_id }: MenuNode, parentId: str
   return !branchIds(nodes, id).has(parentId) && fitsBelow(nodes, id, parentId)
 }
 
-/** The siblings with a new one directly behind the one before it. */
+/** The siblings with a new one at this index; its position follows that of the sibling before it. */
 function withPlace(siblings: MenuNodes, node: MenuNode, index: number): MenuNodes {
   const position = (siblings[index - 1]?.position ?? -1) + 1
   return siblings.toSpliced(index, 0, { ...node, position })
 }
 
-/** The numbers, each raised as far as it has to be to exceed the one before it. */
-function increasing(numbers: readonly number[]): readonly number[] {
+/** Raises each number as little as possible, so that it exceeds the one before it. */
+function makeIncreasing(numbers: readonly number[]): readonly number[] {
   let last = -1
   return numbers.map((number) => (last = Math.max(number, last + 1)))
 }

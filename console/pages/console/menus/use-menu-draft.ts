@@ -5,7 +5,7 @@ import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { showToast } from '../../../parts/toast.tsx'
 import { call } from '../platform.ts'
 import { differencesOf } from './differences.ts'
-import { draftOf, editOf, isChanged, rebased, withNodes, type TreeVersion } from './draft.ts'
+import { draftOf, editOf, isChanged, rebaseDraft, withNodes, type TreeVersion } from './draft.ts'
 import { keepDraft, keptDraft, type Draft } from './kept-draft.ts'
 import { readMenus } from './source.ts'
 import { titlesTo, type MenuNodes, type MenuTree } from './tree.ts'
@@ -16,9 +16,9 @@ export type DryRun = ApiResult<AnswerOf<'editMenus'>>
 
 export interface MenuDraft extends Draft {
   readonly isChanged: boolean
-  /** The version from which the fields of a form begin: another one after the draft was saved, discarded or added to. */
+  /** Identifies the version with which a form begins: it changes when the draft is saved, discarded or rebased. */
   readonly origin: string
-  /** The version that others saved before this draft, as long as the user has to decide; it does not change meanwhile. */
+  /** The version that others have saved since the draft began, until the user decides; null without a conflict. */
   readonly conflict: TreeVersion | null
   /** `moved` is the id of the node that has another place in these nodes. */
   readonly change: (nodes: MenuNodes, moved?: string) => void
@@ -29,7 +29,7 @@ export interface MenuDraft extends Draft {
   readonly review: () => Promise<DryRun | null>
   /** Returns why it was refused; null if it is saved, or if there is a conflict. */
   readonly save: () => Promise<ApiFailure | null>
-  /** Makes the changes of the draft to the version of the conflict, and reviews that. */
+  /** Applies the changes of the draft to the version of the conflict, and reviews the result. */
   readonly addToCurrent: () => Promise<DryRun | null>
   /** Ends a conflict without a decision. The draft stays as it is. */
   readonly postpone: () => void
@@ -91,7 +91,7 @@ export function useMenuDraft(model: ResourceModel<MenuTree>): MenuDraft {
       showToast('good', menuWords().saved)
       return null
     },
-    addToCurrent: () => send(keep(rebased(draft, conflict.value ?? draft)), true),
+    addToCurrent: () => send(keep(rebaseDraft(draft, conflict.value ?? draft)), true),
     postpone,
   }
 }

@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { FactList } from '../../../parts/facts.tsx'
-import { JsonView } from '../../../parts/json-view.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import type { ListFilter } from '../../../parts/list/list-query.ts'
@@ -32,7 +31,7 @@ const MESSAGE_TONES: Readonly<Record<Message['status'], Tone>> = {
   dead: 'danger',
 }
 
-/** Whether its delivery, or its refusal by the bus, is still to come. */
+/** Whether the bus has neither accepted nor refused the message yet. */
 function isWaiting({ status }: Message): boolean {
   return status === 'pending'
 }
@@ -113,7 +112,7 @@ function MessageDrawer({ id, onClose }: MessageDrawerProps) {
   )
 }
 
-/** Reads the list again when the message beside it has another status: that has no event. */
+/** Reads the list again when the status of the shown message changes, because no event reports that. */
 function useListFollows({ value }: ResourceModel<Message>): void {
   const refreshList = useListRefresh()
   const status = value.value?.status
@@ -124,7 +123,7 @@ function useListFollows({ value }: ResourceModel<Message>): void {
   }, [status])
 }
 
-/** Says that the message which is shown has died; its status alone changes without a word. */
+/** Says that the shown message has died, because a changed status alone is easily overlooked. */
 function useDeathToast({ value }: ResourceModel<Message>): void {
   const status = value.value?.status
   const shown = useRef(status)
@@ -219,4 +218,28 @@ const alertOfMessage: ResourceSource<{ readonly alertId: string | null }> = {
   },
   isAbout: () => true,
   pauseMs: PAUSE_MS,
+}
+
+// Marks and overrides of the direction of writing (UAX #9): they would make the text look like another one.
+const DIRECTION_CHARACTERS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+
+interface JsonViewProps {
+  readonly label: string
+  readonly value: unknown
+}
+
+/** A JSON value as indented text. The region takes the focus, so that the keyboard can scroll it. */
+function JsonView({ label, value }: JsonViewProps) {
+  return (
+    <div class="json-view" role="region" aria-label={label} tabIndex={0}>
+      <pre>
+        <bdi>{jsonText(value)}</bdi>
+      </pre>
+    </div>
+  )
+}
+
+function jsonText(value: unknown): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value, null, 2).replaceAll(DIRECTION_CHARACTERS, escape)
 }

@@ -7,7 +7,7 @@ import { StatusBadge, type StatusBadgeProps } from '../../../parts/status-badge.
 import { SEVERITY_TONES, type Alert } from '../alerts/model.ts'
 import { alertWords } from '../alerts/words.ts'
 import { commandTitle, EXECUTION_TONES, type Execution } from '../executions/model.ts'
-import { decidable } from '../executions/requests.ts'
+import { decidableRequests } from '../executions/requests.ts'
 import { executionWords } from '../executions/words.ts'
 import { call, live, session } from '../platform.ts'
 import { LEVEL_TONES, mostUrgentFirst, type Ticket } from '../tickets/model.ts'
@@ -36,7 +36,12 @@ export function MyWorkPage() {
         />
       )}
       {session.may('listExecutions') && (
-        <WorkSection title={words.requests} empty={words.noRequests} source={decidable} rowOf={requestRow} />
+        <WorkSection
+          title={words.requests}
+          empty={words.noRequests}
+          source={decidableRequests}
+          rowOf={requestRow}
+        />
       )}
       {session.may('listAlerts') && (
         <WorkSection title={words.alerts} empty={words.noAlerts} source={myAlerts} rowOf={alertRow} />

@@ -132,7 +132,7 @@ function OrderFacts({ order }: { readonly order: Order }) {
   )
 }
 
-// The messages of a change are written with it, and sent soon after.
+// The messages of a change are written with it; they may be sent up to this much later.
 const AFTERWARDS_MS = 60_000
 
 /** What belongs to an order: each link is the list of it. */
@@ -163,7 +163,7 @@ function OrderRelated({ order }: { readonly order: Order }) {
   )
 }
 
-// It moves no order but those that were not paid in time.
+// The actor of a change that the platform has made: it only expires orders that were not paid in time.
 const WORKER = 'worker'
 
 function historyEntry({ at, from, to, actor }: OrderChange) {

@@ -62,14 +62,14 @@ function orderBulk(): Bulk<Order> | false {
       actions: BULK_MOVES.map((to) => ({
         title: moves[to],
         isDestructive: to === 'expired',
-        mayBe: ({ status }) => orderMovesFrom(status).includes(to),
+        appliesTo: ({ status }) => orderMovesFrom(status).includes(to),
         send: ({ order_id }) => call('moveOrder', { path: { order_id }, body: { status: to } }),
       })),
     }
   )
 }
 
-/** Whether the end is looked for of orders that have none. */
+/** Whether the filters ask for the end of orders that have not ended. */
 function endsNever({ status, ended, ended_from, ended_to }: ListQuery): boolean {
   const hasEnd = [ended, ended_from, ended_to].some((each) => each !== undefined)
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)

@@ -17,7 +17,7 @@ function rememberPlatforms(items: readonly Order[]): void {
   seenPlatforms.value = seenPlatforms.peek().union(new Set(items.map(({ platform }) => platform)))
 }
 
-/** Those of the orders that were listed since the page was loaded. */
+/** The platforms of all orders that were listed since the page was loaded. */
 export function platformsSeen(): readonly string[] {
   return [...seenPlatforms.value].toSorted()
 }

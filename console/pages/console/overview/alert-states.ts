@@ -11,7 +11,7 @@ type Alert = AnswerOf<'listAlerts'>['items'][number]
 export interface AlertStates {
   readonly acknowledged: readonly Pick<Alert, 'severity'>[]
   readonly frozen: readonly unknown[]
-  /** Those that fire, the most severe first; of several the oldest. Of many, those of the first severities. */
+  /** The alerts that fire, the most severe first, and of one severity the oldest first. If there are many, only the first ones. */
   readonly urgent: readonly Alert[]
   /** Since when the oldest one fires; null if none does, or if there are more than are read. */
   readonly oldestAt: string | null

@@ -1,6 +1,6 @@
 import { defineWords } from '../../../i18n/language.ts'
 
-/** What each check of `platform doctor` is about, by its name; its sentences are English. */
+/** The title of each check of `platform doctor`, by its name. */
 export const doctorChecks = defineWords({
   en: {
     access: 'Access to files',

@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { AnswerOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { language } from '../../../i18n/language.ts'
 import { localNumber, localTick, localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
@@ -23,7 +23,7 @@ import { alertWords } from '../alerts/words.ts'
 import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { loadUntilThere } from '../lazy-page.ts'
-import { decidable } from '../executions/requests.ts'
+import { decidableRequests } from '../executions/requests.ts'
 import { orderWords } from '../orders/words.ts'
 import { session, call, live } from '../platform.ts'
 import { activeSilences } from '../silences/active-silences.ts'
@@ -78,7 +78,7 @@ function useReadings(period: Period) {
     states: useResource(alertStates, ''),
     silences: useResource(activeSilences, ''),
     series: useResource(overviewSeries, period),
-    requests: useResource(decidable, ''),
+    requests: useResource(decidableRequests, ''),
     report: useResource(doctorReport, ''),
     routes: useResource(alertRoutes, ''),
   }
@@ -176,7 +176,7 @@ const alertRoutes: ResourceSource<AlertRoutes> = {
       : Promise.resolve({ ok: true, value: { routes: [] }, etag: null }),
 }
 
-/** That nobody is notified of alerts, or not of all, as long as the default route has no receiver. */
+/** Warns that nobody is notified of some or all alerts, as long as the default route has no receiver. */
 function ReceiverNotice({ routes }: AlertRoutes) {
   const { noReceiver, noDefaultReceiver, toReceivers } = overviewWords()
   const reached = routes.filter(({ receivers }) => receivers.length > 0)
@@ -302,7 +302,7 @@ function linkTo<Name extends PartName>(name: Name, overview: Overview): Componen
   if (part === null) return null
   const alert = name === 'alerts' ? overview.alerts?.first : undefined
   if (!alert) return <a href={partAddress(name, part)}>{steps[name]}</a>
-  return <a href={pathOf('alerts', alert.id)}>{stepOfAlert(isolated(alert.title))}</a>
+  return <a href={pathOf('alerts', alert.id)}>{stepOfAlert(isolateText(alert.title))}</a>
 }
 
 type DoctorReport = AnswerOf<'getDoctorReport'>
@@ -319,7 +319,7 @@ const doctorReport: ResourceSource<Pick<DoctorReport, 'findings'>> = {
       : Promise.resolve({ ok: true, value: { findings: [] }, etag: null }),
 }
 
-/** Whether the doctor says already that the bus cannot be used. */
+/** Whether the findings of the doctor already say that the bus cannot be used. */
 function isBusFound(findings: DoctorReport['findings']): boolean {
   return findings.some(({ check, result }) => check === 'bus' && result === 'error')
 }
@@ -454,7 +454,7 @@ function OrderCourses({ orders, series }: OrderCoursesProps) {
 
 interface CourseRowProps {
   readonly course: StatusCourse
-  /** Its place in the chart. */
+  /** The index of its column in the chart. */
   readonly index: number
   readonly current: number | null
 }

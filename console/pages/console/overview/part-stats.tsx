@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localDays, localDistance, localNumber, localTime } from '../../../i18n/local.ts'
 import { formatShare } from '../../../parts/format.ts'
 import { addressOf, type ListQuery } from '../../../parts/list/list-query.ts'
@@ -170,7 +170,7 @@ function alertLinks({ firing, acknowledged, frozen }: Part<'alerts'>): readonly 
   ]
 }
 
-function joined(...texts: readonly (string | false)[]): string {
+function joinTexts(...texts: readonly (string | false)[]): string {
   return texts.filter(Boolean).join(' · ')
 }
 
@@ -214,7 +214,7 @@ const TEXTS: {
     const oldestAt = dead > 0 ? deadAt : pendingAt
     return {
       value: dead > 0 ? deadMessages(localNumber(dead)) : localNumber(pending),
-      note: joined(
+      note: joinTexts(
         bus !== 'ok' && busStates[bus],
         oldestAt !== null && oldest(localDistance(oldestAt, now)),
         dead > 0 && waitingMessages(localNumber(pending)),
@@ -236,9 +236,9 @@ const TEXTS: {
   }),
   certificates: ({ expiring, expired, items: [first] }, { expiredCertificates, firstToEnd }) => ({
     value: localNumber(expiring + expired),
-    note: joined(
+    note: joinTexts(
       expired > 0 && expiredCertificates(localNumber(expired)),
-      first !== undefined && firstToEnd(isolated(first.name), localDays(first.days_left)),
+      first !== undefined && firstToEnd(isolateText(first.name), localDays(first.days_left)),
     ),
   }),
   data_backups: (
@@ -250,7 +250,7 @@ const TEXTS: {
       ? { value: never, note: noDataBackup }
       : {
           value: lasts[last.status],
-          note: joined(
+          note: joinTexts(
             localDistance(last.finished_at ?? last.created_at, now),
             every === null && noRegularBackup,
           ),
@@ -260,7 +260,7 @@ const TEXTS: {
     const { status, succeeded_at, failed_at } = last
     return {
       value: lasts[status],
-      note: joined(
+      note: joinTexts(
         failed_at !== null && lastFailure(localTime(failed_at)),
         succeeded_at !== null && lastSuccess(localTime(succeeded_at)),
       ),

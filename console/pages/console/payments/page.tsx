@@ -36,7 +36,7 @@ function labelOf(name: string, value: string): string {
   return names[value] ?? value
 }
 
-/** Nothing while no payment needs a person. */
+/** Shows the payments that need a person; renders nothing if there are none. */
 function NeedAPerson() {
   const words = paymentWords()
   const model = useResource(attentionPayments, '')

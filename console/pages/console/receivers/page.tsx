@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
@@ -100,7 +100,7 @@ interface ReceiverRowProps extends Pick<ReceiverTableProps, 'onTested'> {
 function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
   const { states } = receiverWords()
   const { name, kind, state, pending, last_success_at, last_error } = receiver
-  // One that was never used is known to fail only when it does.
+  // A receiver that was never used may not work, although its state is `ok`.
   const shown = state === 'ok' && last_success_at === null ? 'unused' : state
   return (
     <tr>
@@ -139,8 +139,8 @@ function TestButton({ name, onTested }: { readonly name: string; readonly onTest
     isBusy.value = false
     if (!result.ok) return reportFailure(result.failure)
     const { value } = result
-    if (value.delivered) showToast('good', delivered(isolated(name)))
-    else showToast('warning', notDelivered(isolated(name), isolated(value.answer)))
+    if (value.delivered) showToast('good', delivered(isolateText(name)))
+    else showToast('warning', notDelivered(isolateText(name), isolateText(value.answer)))
     onTested()
   }
   return (

@@ -97,9 +97,9 @@ export interface RouteAnswerProps {
 /** Whom an alert would reach, and why. */
 export function RouteAnswer({ answer, label }: RouteAnswerProps) {
   const { goes } = receiverWords().routes
-  const { becauses, outcomes } = alertWords()
+  const { routeReasons, outcomes } = alertWords()
   if (!answer) return null
-  const reasons = { ...outcomes, ...becauses, route: goes }
+  const reasons = { ...outcomes, ...routeReasons, route: goes }
   return (
     <ul class="alert-route-answer card" aria-label={label} aria-live="polite">
       {answer.receivers.length === 0 && <li>{outcomes.disabled}</li>}

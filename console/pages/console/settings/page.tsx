@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { language } from '../../../i18n/language.ts'
 import { localTimeZone } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
@@ -25,7 +25,7 @@ export function SettingsPage() {
       <ResourceView model={settings}>
         {({ file, items }) => (
           <>
-            <p class="muted">{file === null ? words.noFile : words.file(isolated(file))}</p>
+            <p class="muted">{file === null ? words.noFile : words.file(isolateText(file))}</p>
             <SettingSections settings={matchSettings(items, filter.value)} />
           </>
         )}

@@ -26,7 +26,7 @@ function endAfter(seconds: number): QuickValue {
 
 export interface NewSilenceProps {
   readonly initial?: FormValues
-  /** Before {@link onClose}. */
+  /** Called before {@link onClose}. */
   readonly onCreated?: () => void
   readonly onClose: () => void
 }

@@ -63,7 +63,7 @@ function silenceBulk(): Bulk<Silence> | false {
           title: end,
           text: endText,
           isDestructive: true,
-          mayBe: ({ state }) => state !== 'ended',
+          appliesTo: ({ state }) => state !== 'ended',
           send: ({ id }) => call('endSilence', { path: { id } }),
         },
       ],
@@ -161,10 +161,10 @@ function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
   )
 }
 
-// What ends a silence at its time.
+// The actor that ends a silence at its planned time.
 const WORKER = 'worker'
 
-/** When it ends or has ended; that of one that somebody has ended, beside the end that was planned. */
+/** When a silence ends or has ended; if somebody has ended it, also when it was planned to end. */
 function endFacts({ ends_at, ended_by }: Silence, plannedEnd: string | undefined) {
   const { fields, ended_at, endedAt, plannedUntil } = silenceWords()
   if (ended_by === null || ended_by === WORKER) return [[fields.ends_at, localTime(ends_at)] as const]

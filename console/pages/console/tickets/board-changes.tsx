@@ -1,6 +1,6 @@
 import { useSignal, type ReadonlySignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { Conflict } from '../../../parts/conflict.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { reportFailure } from '../../../parts/report-failure.ts'
@@ -110,7 +110,7 @@ function editBack({ status, assignee }: Ticket, edit: CardEdit): CardEdit {
 
 function doneText(ticket: Ticket, { status, assignee = null }: CardEdit): string {
   const words = ticketWords()
-  const title = isolated(ticket.title)
+  const title = isolateText(ticket.title)
   if (status !== undefined) return words.moved(title, words.statuses[status])
   if (assignee === null) return words.unassigned(title)
   return assignee === session.bearer.value?.id

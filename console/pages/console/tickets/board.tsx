@@ -1,5 +1,5 @@
 import { useSignal, useSignalEffect, type ReadonlySignal, type Signal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useRef, useLayoutEffect } from 'preact/hooks'
 import { localNumber } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { ListAndDetail } from '../../../parts/list-and-detail.tsx'
@@ -10,10 +10,9 @@ import { useSelectedItem } from '../../../parts/list/use-selected-item.ts'
 import { Failed, Loading } from '../../../parts/states.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { session } from '../platform.ts'
-import { TicketCard, type DraggedTicket } from './board-card.tsx'
-import { mayMove, useCardChanges, type CardEdit } from './board-changes.tsx'
+import { mayMove, useCardChanges, type CardEdit, readVersion } from './board-changes.tsx'
 import { TicketDrawer } from './drawer.tsx'
-import { filterLabel } from './labels.ts'
+import { filterLabel, assigneeLabel, valueLabel } from './labels.ts'
 import {
   boardList,
   mostUrgentFirst,
@@ -22,8 +21,11 @@ import {
   type Ticket,
   type TicketDetails,
   type TicketStatus,
+  LEVEL_TONES,
 } from './model.ts'
 import { ticketWords } from './words.ts'
+import { Icon } from '../../../parts/icon.tsx'
+import { assigneeChoices } from './assignees.ts'
 
 export interface TicketBoardProps {
   readonly path: string
@@ -43,7 +45,7 @@ export function TicketBoard({ path, query, id }: TicketBoardProps) {
   useActions(() => [
     { title: words.nextCard, keys: 'j', isKeyOnly: true, run: () => focusCard(board.current, 1) },
     { title: words.previousCard, keys: 'k', isKeyOnly: true, run: () => focusCard(board.current, -1) },
-    // The card that has the focus takes the key; here it is listed with the others.
+    // The card that has the focus handles the key itself; the action only lists it in the help.
     ...(session.may('editTicket')
       ? [{ title: words.moveCard, keys: 'Alt-← →', isKeyOnly: true, run: () => {} }]
       : []),
@@ -152,4 +154,127 @@ function BoardColumn(props: BoardColumnProps) {
 function latestOf(ticket: Ticket, changed: TicketDetails | null): Ticket {
   const isOlder = changed?.id === ticket.id && Date.parse(ticket.updated_at) < Date.parse(changed.updated_at)
   return isOlder ? changed : ticket
+}
+
+/** The ticket that the user drags. */
+interface DraggedTicket {
+  readonly ticket: Ticket
+  /** Tag of the version that the user has begun to drag. */
+  readonly etag: Promise<string | null>
+}
+
+interface TicketCardProps {
+  readonly ticket: Ticket
+  readonly href: string
+  readonly isSelected: boolean
+  readonly dragged: Signal<DraggedTicket | null>
+  /** The id of the ticket that takes the focus when it comes to another column. */
+  readonly moved: Signal<string | null>
+  /** `etag` is the tag of the version that the user has seen. */
+  readonly apply: (edit: CardEdit, etag: Promise<string | null>) => Promise<void>
+}
+
+/** A ticket on the board: it is dragged, or moved by Alt with an arrow, and its assignee is chosen on it. */
+function TicketCard({ ticket, href, isSelected, dragged, moved, apply }: TicketCardProps) {
+  const { id, title, level, source } = ticket
+  const { levels } = ticketWords()
+  const link = useRef<HTMLAnchorElement>(null)
+  useLayoutEffect(() => {
+    if (moved.peek() !== id) return
+    moved.value = null
+    link.current?.focus()
+  }, [])
+  const mayEdit = session.may('editTicket')
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.altKey && mayEdit ? STEPS[event.key] : undefined
+    if (step === undefined) return
+    event.preventDefault()
+    const to = nextStatus(ticket, step)
+    if (to === undefined) return
+    moved.value = id
+    void apply({ status: to }, readVersion(id))
+  }
+  return (
+    <li
+      class={isSelected ? 'ticket-card card row-selected' : 'ticket-card card'}
+      draggable={mayEdit}
+      onDragStart={() => (dragged.value = { ticket, etag: readVersion(id) })}
+      onDragEnd={() => (dragged.value = null)}
+    >
+      <a
+        class="row-link"
+        href={href}
+        draggable={false}
+        ref={link}
+        onKeyDown={onKeyDown}
+        {...(mayEdit && { 'aria-keyshortcuts': 'Alt+ArrowRight Alt+ArrowLeft' })}
+        {...(isSelected && { 'aria-current': 'true' as const })}
+      >
+        <bdi>{title}</bdi>
+      </a>
+      <div class="ticket-card-foot">
+        <StatusBadge tone={LEVEL_TONES[level]} label={levels[level]} />
+        {source !== null && <bdi class="muted">{source}</bdi>}
+      </div>
+      <Assignee ticket={ticket} mayChoose={mayEdit} apply={apply} />
+    </li>
+  )
+}
+
+const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 }
+
+/** The next column in this direction to which the ticket may move. */
+function nextStatus(ticket: Ticket, step: 1 | -1): TicketStatus | undefined {
+  const at = TICKET_STATUSES.indexOf(ticket.status)
+  const behind = step === 1 ? TICKET_STATUSES.slice(at + 1) : TICKET_STATUSES.slice(0, at).toReversed()
+  return behind.find((status) => mayMove(ticket, status))
+}
+
+const NOBODY = ''
+
+interface AssigneeProps extends Pick<TicketCardProps, 'ticket' | 'apply'> {
+  readonly mayChoose: boolean
+}
+
+/** The assignee of the ticket, with a menu of users for a reader who may change it. */
+function Assignee({ ticket: { id, assignee }, mayChoose, apply }: AssigneeProps) {
+  const { fields, nobody } = ticketWords()
+  const present = assignee ?? NOBODY
+  // The chosen assignee until the API has answered.
+  const chosen = useSignal<string | null>(null)
+  // Until the user comes near, the other users need no elements.
+  const isNear = useSignal(false)
+  // The version that the user sees when the choice begins.
+  const version = useRef<Promise<string | null>>(null)
+  if (!mayChoose && assignee === null) return null
+  const approach = () => (isNear.value = true)
+  const choose = async (value: string) => {
+    chosen.value = value
+    await apply({ assignee: value === NOBODY ? null : value }, version.current ?? readVersion(id))
+    chosen.value = null
+  }
+  const choices = isNear.value ? [NOBODY, ...assigneeChoices(assignee)] : [present]
+  return (
+    <label class="ticket-card-foot card-assignee muted" onPointerEnter={approach} onFocusIn={approach}>
+      <Icon name="user" />
+      <span class="visually-hidden">{fields.assignee} </span>
+      {mayChoose ? (
+        <select
+          value={chosen.value ?? present}
+          onFocus={() => {
+            version.current = readVersion(id)
+          }}
+          onChange={({ currentTarget: { value } }) => void choose(value)}
+        >
+          {choices.map((key) => (
+            <option key={key} value={key}>
+              {key === NOBODY ? nobody : assigneeLabel(key)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <bdi>{valueLabel('assignee', assignee)}</bdi>
+      )}
+    </label>
+  )
 }

@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { FactList } from '../../../parts/facts.tsx'
@@ -104,10 +104,7 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
 
 type Changes = Readonly<Record<string, readonly (string | null)[]>>
 
-/**
- * A new ticket has no earlier status: its first entry lists no changes, for the drawer shows the values, as it does those of
- * the comments.
- */
+/** The changed fields as lines. The first entry of a ticket has none, because the drawer shows the values. */
 function changeLines(changes: Changes): string[] {
   const { change, firstEntry } = ticketWords()
   if (changes['status']?.[0] === null) return [firstEntry]
@@ -222,7 +219,7 @@ function TicketActions({ ticket, model }: TicketActionsProps) {
   const edited = useSignal<EditedTicket | null>(null)
   const { apply, applyAndReport, conflict } = useChange(model)
   const { status, assignee } = ticket
-  const name = isolated(ticket.title)
+  const name = isolateText(ticket.title)
   const edit = (body: TicketEdit, done: string) => applyAndReport(changeOf(ticket.id, body, done))
   const me = session.bearer.value?.id ?? ''
   const actions = [
@@ -271,7 +268,7 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
       Object.keys(body).length === 0
         ? null
         : await apply(
-            { ...changeOf(ticket.id, body, changed(isolated(title))), fits: keeps(ticket, body) },
+            { ...changeOf(ticket.id, body, changed(isolateText(title))), fits: keeps(ticket, body) },
             etag,
           )
     if (!failure) onClose()

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { eventObject } from '../../../api/event-stream.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { defineWords } from '../../../i18n/language.ts'
-import { isolated } from '../../../i18n/isolated.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { mentions } from '../../../parts/mentions.ts'
 import { readLocal, writeLocal } from '../../../parts/preferences.ts'
 import type { ResourceSource } from '../../../parts/resource/use-resource.ts'
@@ -36,7 +36,7 @@ export function useMentionNotices(): void {
         if (!ticket || !isMentionedNow(ticket)) return
         const { id, title, comments } = ticket
         const open = () => route(pathOf('tickets', id))
-        showNews(words().mentioned(isolated(title)), { title: words().open, run: open })
+        showNews(words().mentioned(isolateText(title)), { title: words().open, run: open })
         const body = comments.at(-1)?.text ?? ''
         if (notifiesOfAlerts()) notify({ id, title: words().mentioned(title), body, open })
       },

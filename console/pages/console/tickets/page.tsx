@@ -66,7 +66,7 @@ export function TicketsPage({ id }: ViewProps) {
 
 interface ViewChoiceProps {
   readonly view: (typeof VIEWS)[number]
-  /** They go along to the other view. */
+  /** The filters, which the other view keeps. */
   readonly filters: ListQuery
 }
 
@@ -144,7 +144,7 @@ function ticketBulk(): Bulk<Ticket> | false {
     titleOf: ({ title }) => title,
     actions: TICKET_STATUSES.map((status) => ({
       title: moves[status],
-      mayBe: (ticket) => ticketMovesFrom(ticket.status).includes(status),
+      appliesTo: (ticket) => ticketMovesFrom(ticket.status).includes(status),
       send: edit({ status }),
     })),
     menus: [

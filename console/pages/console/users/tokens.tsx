@@ -34,7 +34,7 @@ export function UserTokens({ user }: { readonly user: User }) {
 
 interface TokenListProps {
   readonly user: Owner
-  /** What it says without a token. */
+  /** The text that is shown if the user has no token. */
   readonly none: string
   /** Whether a new token is what the page is for. */
   readonly isMain?: boolean

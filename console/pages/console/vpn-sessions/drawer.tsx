@@ -30,7 +30,7 @@ export function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
       question: { title: words.disconnectTitle(shown.user.name), text, action, isDestructive: true },
       send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
       done,
-      // The list of the connected ones does not have it any more.
+      // The session is no longer in the list of connected ones, so the list of all is shown.
       onDone: () => route(`${pathOf('vpn-sessions', shown.id)}?state=closed`),
     })
   }

@@ -8,7 +8,7 @@ import { cleanMedia } from './media.ts'
 import { LINUX_PLACES, type CleaningDeps, type RunStep } from './step.ts'
 import { cleanTmp } from './tmp.ts'
 
-// A daemon that hangs would let each command wait for it.
+// A daemon that hangs would make each command wait for it.
 const ANSWER_TIMEOUT_MS = MINUTE
 
 interface Engine {
@@ -103,12 +103,12 @@ function cachedBytes(memoryInfo: string): number {
 
 /** The package managers, and how each empties its own cache. */
 const MANAGERS = [
-  // It waits 60 seconds for the lock of dpkg (apt.conf(5)), but not for that of its cache.
+  // apt-get waits 60 seconds for the lock of dpkg (apt.conf(5)), but not for the lock of its cache.
   { program: 'apt-get', command: ['apt-get', '-o', 'DPkg::Lock::Timeout=60', 'clean'] },
   { program: 'dnf', command: ['dnf', 'clean', 'all'] },
 ] as const
 
-// Another program, such as that of unattended upgrades, may have the lock.
+// Another program, such as unattended upgrades, may have the lock.
 const PAUSE_MS = MINUTE
 
 /** Empties the cache of the package manager. A failure is repeated once. */

@@ -1,7 +1,7 @@
 import { OpenDirectory } from '../open-directory.ts'
 
 const BLOCK_BYTES = 512n
-// Each level keeps its directory open.
+// Each level of the walk keeps its directory open.
 export const MAX_DEPTH = 128
 
 /** The space that the removal of a file frees: none while it has another name. */

@@ -8,7 +8,7 @@ import type { CleaningDeps, RunStep } from './step.ts'
 /** Removes the regular files that match the globs; follows no link, and no mount below the first wildcard. */
 export const cleanMedia: RunStep = async (deps) => {
   if (deps.mediaGlobs.length === 0) return { skipped: 'media_globs is empty' }
-  // All are checked before the first file is removed.
+  // All globs are checked before the first file is removed.
   const globs = deps.mediaGlobs.map(parseMediaGlob)
   const removal = new Removal(deps.files, deps.protectedPaths)
   for (const { directory: path, segments } of globs) {
@@ -65,7 +65,7 @@ class MediaSearch {
 interface MediaGlob {
   /** The directory before the first wildcard. */
   readonly directory: string
-  /** What follows below it; `**` stands for any number of directories. The last one names files. */
+  /** The segments below it; `**` stands for any number of directories. The last segment names files. */
   readonly segments: readonly string[]
 }
 
@@ -83,7 +83,7 @@ export function parseMediaGlob(glob: string): MediaGlob {
     .filter((each, at, all) => each !== ANY_DEPTH || all[at + 1] !== ANY_DEPTH)
   return {
     directory: `/${segments.slice(0, fixed).join('/')}`,
-    // At the end it stands for all files.
+    // A last segment `**` stands for all files.
     segments: rest.at(-1) === ANY_DEPTH ? [...rest, '*'] : rest,
   }
 }

@@ -5,7 +5,7 @@ import type { OpenDirectory } from '../open-directory.ts'
 import { bytesOf } from './disk-usage.ts'
 import type { StepOutcome } from './step.ts'
 
-// The entry was replaced, or something was put into it.
+// The codes of an entry that was replaced, or filled, during the removal.
 const CHANGED: readonly unknown[] = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']
 // A mount point, or protected by the file system.
 const NOT_REMOVABLE: readonly unknown[] = ['EBUSY', 'EPERM', 'EACCES']

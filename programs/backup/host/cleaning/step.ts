@@ -2,16 +2,16 @@ import type { FileChanges } from '../file-changes.ts'
 import type { Shell } from '../shell.ts'
 import type { WaitingClock } from '../../../../src/kernel/clock.ts'
 
-/** What the steps use of the host. */
+/** The parts of the host that the steps use. */
 export interface CleaningDeps {
   readonly shell: Shell
   readonly files: FileChanges
   readonly clock: WaitingClock
-  /** What the step `tmp` cleans. */
+  /** The directory that the step `tmp` cleans. */
   readonly tmpDir: string
-  /** What the step `media` removes. */
+  /** The files that the step `media` removes. */
   readonly mediaGlobs: readonly string[]
-  /** Directories that no step enters, such as that of the database, and files that none removes. */
+  /** Directories that no step enters, such as that of the database, and files that no step removes. */
   readonly protectedPaths: readonly string[]
   readonly signal?: AbortSignal | undefined
   /** Where the system keeps its files; left out: where Linux keeps them. */

@@ -13,14 +13,14 @@ const SYSTEM_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /usr/local ' +
   '/var /var/cache /var/lib /var/log /var/spool'
 
-// What running programs expect at its first level, whatever its age: directories of units that systemd removes itself at
-// the boot, of the X window system, and of the file system.
+// Entries of the first level that running programs need whatever their age: directories of units, which systemd itself
+// removes at the boot, and those of the X window system and of the file system.
 const KEPT = /^(?:systemd-private-.*|snap-private-tmp|\..*-unix|\.X\d+-lock|lost\+found|aquota\..*)$/s
 
 /** Removes what is older than 7 days below the temporary directory. */
 export const cleanTmp: RunStep = async (deps) => {
   const path = normalize(deps.tmpDir).replace(/(?<=[^/])\/+$/, '')
-  if (!path.startsWith('/') || SYSTEM_DIRECTORIES.split(' ').includes(path)) throw unsuitable(path)
+  if (!path.startsWith('/') || SYSTEM_DIRECTORIES.split(' ').includes(path)) throw unsuitableError(path)
   using root = OpenDirectory.open(path)
   if (!root) return { skipped: `there is no directory ${path}` }
   const cleaning = new TmpCleaning(root, deps)
@@ -28,7 +28,7 @@ export const cleanTmp: RunStep = async (deps) => {
   return cleaning.outcome()
 }
 
-function unsuitable(path: string): Error {
+function unsuitableError(path: string): Error {
   return new Error(`tmp_dir is ${path}; name a directory that has only temporary files`)
 }
 
@@ -46,7 +46,7 @@ class TmpCleaning {
   }
 
   async run(): Promise<void> {
-    if (this.#removal.isProtected(this.#root)) throw unsuitable(this.#root.path)
+    if (this.#removal.isProtected(this.#root)) throw unsuitableError(this.#root.path)
     await this.#clean(this.#root, 0)
   }
 

@@ -1,11 +1,10 @@
-import { rm } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readAuditSeal } from '../../../../src/config/secrets.ts'
 import { AppError, errorMessage } from '../../../../src/kernel/errors.ts'
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import { takeSnapshot, type DatabaseSnapshot } from '../../package/take-snapshot.ts'
 import { BackupError } from '../../errors.ts'
-import { requireFreeSpace } from '../../package/free-space.ts'
 import type { SkippedLog } from '../../package/left-out.ts'
 import { logBytes } from '../../package/log-copies.ts'
 import { writePackage, type WrittenPackage } from '../../package/write-package.ts'
@@ -88,7 +87,7 @@ async function writeArchive(context: RunContext): Promise<WrittenPackage> {
   return written
 }
 
-/** The exported journal, and what is told when there should be one. */
+/** Exports the journal. If there is none, returns why, as a skipped log if it was lost. */
 async function exportJournal({ deps }: RunContext): Promise<{ journal?: string; skipped?: SkippedLog[] }> {
   const target = join(deps.settings.staging, 'journal.export')
   const none = await deps.host.exportJournal(target, deps.signal)
@@ -123,4 +122,26 @@ function stagedArchive(written: WrittenPackage, { deps, run }: RunContext): Stag
     contents: [...new Set(places)],
     ...(manifest.left_out && { leftOut: manifest.left_out }),
   }
+}
+
+// docs/specification.md, Backup package
+const DATABASE_FACTOR = 1.2
+
+interface PackageVolume {
+  readonly databaseBytes: number
+  readonly logBytes: number
+}
+
+/** Throws `no_space` when the file system of the directory has too little space for a package. */
+async function requireFreeSpace(
+  directory: string,
+  { databaseBytes, logBytes }: PackageVolume,
+): Promise<void> {
+  const { bavail, bsize } = await statfs(directory)
+  const [free, needed] = [bavail * bsize, Math.ceil(databaseBytes * DATABASE_FACTOR + logBytes)]
+  if (free >= needed) return
+  throw new BackupError(
+    'no_space',
+    `${directory} has ${free} bytes of free space; a package needs ${needed}.`,
+  )
 }

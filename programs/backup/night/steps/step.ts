@@ -4,7 +4,7 @@ import type { RunState } from '../state.ts'
 
 /** One step of a run. */
 export interface NightStep {
-  /** In the log, and `job_name` in alerts. */
+  /** The name in the log, and `job_name` in alerts. */
   readonly name: string
   /** The state of the run after it. */
   readonly reaches: RunState

@@ -6,6 +6,7 @@ import { nightOf, withNight } from '../state.ts'
 import { emptyStaging } from '../staging.ts'
 import { requireArchive } from './upload.ts'
 import type { NightStep } from './step.ts'
+import { BackupError } from '../../errors.ts'
 
 /** Removes what is not needed any more, and reports the success. */
 export const succeedStep: NightStep = {
@@ -45,8 +46,26 @@ async function reportSuccess(context: RunContext): Promise<void> {
   await deps.alerts.report('backup_succeeded', variables, leftOut && [leftOutText(leftOut)])
   if (isRetry) await deps.alerts.report('retry_succeeded', variables)
   if (state.openAlerts.includes('critical')) await deps.alerts.report('lost_night_closed', variables)
-  // Otherwise the alert of a night before goes on: the next step fails for the same reason.
+  // If directories of logs are missing, the alert of the earlier night stays open: the next step fails for the same reason.
   const isWhole = (leftOut?.missing_roots ?? []).length === 0
   if (isWhole && state.openAlerts.includes('failed')) await deps.alerts.report('failure_closed', variables)
   await deps.alerts.beat('backup')
+}
+
+/**
+ * Fails a night whose package lacks a whole directory of logs. It comes after the success: the database is safe on the
+ * drive, and another package would lack the same.
+ */
+export const logsStep: NightStep = {
+  name: 'logs',
+  reaches: 'succeeded',
+  errorCode: 'log_missing',
+  async run(context) {
+    const roots = requireArchive(context).leftOut?.missing_roots ?? []
+    if (roots.length === 0) return
+    throw new BackupError(
+      'log_missing',
+      `The backup has no logs of ${roots.join(', ')}: the directory is missing or cannot be read. Bring it back, or change backup.logs or backup.logs_optional.`,
+    )
+  },
 }

@@ -11,7 +11,7 @@ import { withGivenId } from '../state.ts'
 import { packageStep } from './package.ts'
 import type { NightStep } from './step.ts'
 
-// Each further one means that another server has used the next second, too.
+// Each further id means that another server has used the next second, too.
 const IDS = 10
 
 /**
@@ -49,8 +49,8 @@ async function rivalsOf(context: RunContext, folderId: string, uploaded?: DriveF
 }
 
 /**
- * Resolves with the archives of other servers that have the same id. Then this one is removed again: of two servers, the
- * one that has uploaded last sees the other's archive, so that no two keep the same id.
+ * Uploads the archive, and resolves with the archives of other servers that have the same id. If there are any, it removes
+ * its own again: of two servers, the last one to upload sees the archive of the other, so that they never keep the same id.
  */
 async function upload(context: RunContext, folderId: string): Promise<DriveFile[]> {
   const { deps, run } = context
@@ -67,7 +67,7 @@ async function upload(context: RunContext, folderId: string): Promise<DriveFile[
       signal: deps.signal,
     },
   )
-  // By its unfinished upload this server knows a file that an earlier try has left.
+  // The unfinished upload in the state names a file that an earlier attempt has left.
   const rivals = await rivalsOf(context, folderId, file)
   const { upload: _upload, ...others } = context.run
   const path = `${context.monthFolder()}/${archive.name}`
@@ -76,7 +76,9 @@ async function upload(context: RunContext, folderId: string): Promise<DriveFile[
   return rivals
 }
 
-/** The next id that no server has used. Servers that have seen each other take different ones: the order is that of hashes. */
+/**
+ * The next id that no server has used. Servers that have seen each other take different ids, in the order of their hashes.
+ */
 async function takeAnotherId(
   context: RunContext,
   folderId: string,

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import type { IndexEntry } from '../../drive/index-entries.ts'
-import { verifyUpload } from '../../drive/verify.ts'
+import { verifyUpload } from '../../drive/stored-files.ts'
 import { BackupError } from '../../errors.ts'
 import { isOfServer, ownershipOf } from '../ownership.ts'
 import { RemoteIndex } from '../remote-index.ts'
@@ -38,7 +38,7 @@ export const verifyStep: NightStep = {
   },
 }
 
-/** An archive that is not as it is here must not stay on the drive. */
+/** Removes an archive that differs from the local one. */
 async function removeRejected(context: RunContext, error: unknown): Promise<never> {
   const fileId = context.run.remote?.fileId
   if (fileId !== undefined && error instanceof BackupError && error.errorCode === 'verify_mismatch')
@@ -63,7 +63,7 @@ function entryOf(context: RunContext): IndexEntry {
   }
 }
 
-/** For `status`, `install` and `doctor`: a folder that servers share is a mistake in most cases. */
+/** Keeps the other servers of the folder for `status`, `install` and `doctor`: a shared folder is usually a mistake. */
 function rememberOthers(context: RunContext, entries: readonly IndexEntry[]): void {
   const { settings, logger } = context.deps
   const others = entries.filter((entry) => !isOfServer(entry, settings))

@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../../kernel/time.ts'
 import { DECLARED_ALERTS } from '../../domains.ts'
 import { fine, firstFindings, skipped, warning, type Check, type CheckFinding } from '../check.ts'
 
-/** Each of these has a finding of another check. */
+/** Another check has a finding for each of these alerts. */
 export const FOUND_ELSEWHERE =
   /^(?:bus\.emptied|data\.damaged|message\.dead:.*|payment\.channel_failing:.*|receiver\.failing:.*)$/
 

@@ -19,7 +19,7 @@ import { mayAccess, type ServiceUser } from '../service-user.ts'
 
 // The limit of a built-in command.
 const USUAL_TIMEOUT_MS = 10 * MINUTE
-// Its processes get 10 s to end, and the worker looks each few seconds.
+// The processes of a command get 10 s to end, and the worker looks every few seconds.
 const LATE_MS = MINUTE
 const EXECUTE = 1
 const ANYBODY_EXECUTES = 0o111

@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  lostNight,
+  findTimerFaults,
+  lostNightDirectory,
   placesOf as nightPlacesOf,
   readNight,
   recognitionOf,
   recognitionRemedy,
   secretFilesOf,
-  timersElsewhere,
   type SecretFile,
   type TimerFault,
 } from '../../../../programs/backup/index.ts'
@@ -285,7 +285,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
-    ...timersElsewhere(config).map(timerFinding),
+    ...findTimerFaults(config).map(timerFinding),
     lastNight(state, now),
     ...lastDrill(config, state),
     ...sharedFolder(state?.sharedWith ?? []),
@@ -415,12 +415,12 @@ function isReadable(path: string): boolean {
 }
 
 function lostState(config: Config): CheckFinding[] {
-  const directory = lostNight(config)
+  const directory = lostNightDirectory(config)
   if (directory === undefined) return []
   return [warning(directory, 'night_state_lost')]
 }
 
-// More would be no sentence.
+// With more names the sentence would be too long.
 const NAMED = 5
 
 /** The registered certificates. */

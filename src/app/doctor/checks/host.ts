@@ -11,7 +11,7 @@ import { brokenLink } from '../../../store/dialects/sqlite-errors.ts'
 import { openReceivers } from '../../receivers.ts'
 import { keyFault, lostKey } from '../../signing-keys.ts'
 import { REDACTED } from '../../../kernel/secret.ts'
-import { counted, shellWord } from '../../../kernel/text.ts'
+import { formatCount, shellWord } from '../../../kernel/text.ts'
 import {
   fault,
   fine,
@@ -29,7 +29,7 @@ import { findOwnListener } from './network.ts'
 
 // A directory of data has some hundred files; the bound is for one that is something else.
 const MOST_FILES = 10_000
-// More would be no sentence.
+// With more names the sentence would be too long.
 const NAMED = 5
 const OWNER_READS = 0o400
 const OTHERS_WRITE = 0o002
@@ -71,7 +71,7 @@ export const filesCheck: Check = {
       : [
           fine(
             dataDir,
-            `${counted(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
+            `${formatCount(entries.length, 'file')}, all of the user ${idOf(root.uid)}, as the directory`,
           ),
         ]
   },

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.ts'
 import { matchesAll, type ReceiverView, type SilenceView } from '../../../domains/alerts/index.ts'
-import { counted } from '../../../kernel/text.ts'
+import { formatCount } from '../../../kernel/text.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ServingProcess } from '../../../store/work/marks.ts'
 import { receiverCodes, type ReceiverCodes } from '../../receivers.ts'
@@ -47,13 +47,15 @@ function findingOf(
 ): CheckFinding {
   const subject = `${name} (${kind})`
   const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
-  const outdated = codes && processes.find((each) => tells(each) && each.receivers[name] !== codes[name])
+  const outdated =
+    codes && processes.find((each) => sendsNotifications(each) && each.receivers[name] !== codes[name])
   if (outdated) {
     const { processId, host } = outdated
     return warning(subject, 'receiver_outdated', { process: String(processId), host })
   }
   if (state === 'ok') {
-    const waiting = pending > 0 ? `; ${counted(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
+    const waiting =
+      pending > 0 ? `; ${formatCount(pending, 'message')} ${pending === 1 ? 'waits' : 'wait'}` : ''
     return fine(
       subject,
       `${sentAt === undefined ? 'nothing was sent yet' : `last sent at ${sentAt}`}${waiting}`,
@@ -75,7 +77,7 @@ function silenceFinding(silence: SilenceView): CheckFinding {
     : fine(subject, `by ${by} until ${until}: ${reason}`)
 }
 
-/** A gateway tells nobody. */
-function tells({ modules }: ServingProcess): boolean {
+/** Whether a process sends notifications: one that is only a gateway does not. */
+function sendsNotifications({ modules }: ServingProcess): boolean {
   return modules.some((module) => module !== 'gateway')
 }

@@ -12,7 +12,7 @@ export const workerCheck: Check = {
     const facts = await database().catch(() => undefined)
     const overdueMs = facts?.overdueOrderMs
     const processes = facts?.activity.processes ?? []
-    // One that hangs says nothing for three minutes.
+    // A worker that hangs is listed as serving for three more minutes.
     if (processes.length > 0 && !processes.some(({ modules }) => modules.includes('worker')))
       return [warning('processes', 'worker_missing')]
     if (overdueMs === undefined) return [skipped('orders', 'needs the database')]

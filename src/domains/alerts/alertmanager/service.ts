@@ -34,7 +34,7 @@ export interface AlertmanagerDeps {
   readonly clock: Clock
   readonly version: string
   readonly routing: Routing
-  /** The names of those of these ids that are users. */
+  /** Finds the names of the users among these ids. */
   readonly userNames: (
     ids: readonly string[],
   ) => Promise<readonly { readonly id: string; readonly name: string }[]>
@@ -49,7 +49,7 @@ const DESCRIPTION_CHARACTERS = 1_000
 const ENDS_IN_MS = 5 * MINUTE
 // The receiver of an alert that nobody is told of.
 const NOBODY = 'nobody'
-// As long as an Alertmanager keeps them.
+// An Alertmanager keeps ended silences for the same time.
 const ENDED_FOR_MS = 5 * DAY
 
 interface ShownAlert {
@@ -89,7 +89,7 @@ export class Alertmanager {
     }
   }
 
-  /** At least one: clients expect that. */
+  /** The names of the receivers; at least one, because clients expect that. */
   receivers() {
     const { receivers } = this.#deps.routing
     return (receivers.length > 0 ? receivers : [NOBODY]).map((name) => ({ name }))
@@ -97,12 +97,12 @@ export class Alertmanager {
 
   /** The alerts that have not recovered, newest first. */
   async alerts(filter: AlertmanagerFilter): Promise<JsonText> {
-    return new JsonText(`[${(await this.#shown(filter)).map(({ json }) => json).join(',')}]`)
+    return new JsonText(`[${(await this.#readShown(filter)).map(({ json }) => json).join(',')}]`)
   }
 
-  /** The same, by their receivers and sources, as the messages of the platform are. */
+  /** The alerts that match, in groups by receiver and source, as in the messages of the platform. */
   async groups(filter: AlertmanagerFilter): Promise<JsonText> {
-    const told = (await this.#shown(filter)).flatMap(({ source, receivers, json }) =>
+    const told = (await this.#readShown(filter)).flatMap(({ source, receivers, json }) =>
       receivers
         .filter(filter.isReceiver)
         .map((name) => ({ json, head: { labels: { source }, receiver: { name } } })),
@@ -114,7 +114,7 @@ export class Alertmanager {
     return new JsonText(`[${groups.join(',')}]`)
   }
 
-  /** Those that have not ended, and the ones that have ended of late; the newest of each state first. */
+  /** The silences that have not ended or have ended recently; the newest of each state first. */
   async silences(filter: readonly LabelMatcher[]): Promise<JsonText> {
     const { clock, store } = this.#deps
     const now = clock.now()
@@ -132,7 +132,7 @@ export class Alertmanager {
           if (bytes > LARGEST_ANSWER) return new JsonText(`[${shown.join(',')}]`)
           shown.push(json)
         }
-        // Those before have ended earlier, or are so many that nobody reads them.
+        // Silences on further pages have ended earlier, or are too many to be read by anybody.
         if (state === 'ended') break
       }
     }
@@ -144,7 +144,7 @@ export class Alertmanager {
     return new JsonText(json)
   }
 
-  async #shown(filter: AlertmanagerFilter): Promise<ShownAlert[]> {
+  async #readShown(filter: AlertmanagerFilter): Promise<ShownAlert[]> {
     const { clock, store } = this.#deps
     const now = clock.now()
     const silences = (await listActive(store.read, now)).filter((each) => stateOf(each, now) === 'active')

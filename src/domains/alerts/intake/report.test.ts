@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MINUTE, toRfc3339 } from '../../../kernel/time.ts'
-import { judgeFirst, judgeReport, judgeTime } from '../judgement.ts'
+import { applyFirstReport, applyFurtherReport, applyTime } from '../transitions.ts'
 import { alarmIdOf, sortedLabels } from './labels.ts'
 import { isFault, parseAlert, parseNotified } from './parse.ts'
 import { toReport } from './report.ts'
@@ -170,12 +170,12 @@ test('an alert that is not sent again recovers at its end, or after 5 minutes; o
     [{}, NOW + 5 * MINUTE],
   ] as const) {
     const cause = { at: NOW, actor: 'prometheus' }
-    const { alert } = judgeFirst(reportOf(given), 'id', cause)
-    assert.deepEqual(judgeTime(alert, end - 1), [])
-    const [recovery] = judgeTime(alert, end)
+    const { alert } = applyFirstReport(reportOf(given), 'id', cause)
+    assert.deepEqual(applyTime(alert, end - 1), [])
+    const [recovery] = applyTime(alert, end)
     assert.deepEqual([recovery?.change, recovery?.alert.status], ['recovered', 'recovered'])
     const again = { ...reportOf({}), expiresAt: end + MINUTE }
-    const [repeated] = judgeReport(alert, again, { ...cause, at: end - 1 })
-    assert.deepEqual(judgeTime(repeated?.alert ?? assert.fail(), end), [])
+    const [repeated] = applyFurtherReport(alert, again, { ...cause, at: end - 1 })
+    assert.deepEqual(applyTime(repeated?.alert ?? assert.fail(), end), [])
   }
 })

@@ -34,7 +34,7 @@ const LABEL_BYTES = 4_096
 const DEFAULT_SOURCE = 'prometheus'
 const DEFAULT_TITLE = 'Alert without a name'
 
-/** By the label `severity`; any other value, and none, is a WARNING. */
+/** The severities by the label `severity`; any other value, and none, is a WARNING. */
 const SEVERITIES: ReadonlyMap<string | undefined, Severity> = new Map<string, Severity>([
   ['critical', 'CRITICAL'],
   ['high', 'HIGH'],
@@ -69,7 +69,7 @@ function keptLabels(labels: AlertLabels): Pick<Report, 'labels'> {
   return Buffer.byteLength(text) > LABEL_BYTES ? {} : { labels: text }
 }
 
-/** What is no address is left out, and does not refuse its alert. */
+/** The address in a field. A text that is not an address is left out, and does not refuse its alert. */
 function addressIn(field: 'runbookUrl' | 'generatorUrl', url: string | undefined): Partial<Report> {
   const isAllowed = url !== undefined && isRunbookUrl(url) && redactForbiddenVariables(url) === url
   return isAllowed ? { [field]: url } : {}

@@ -93,7 +93,7 @@ export function intakeRoutes(
         ),
       change: async (tx, request, { reports, ends, faults }) => {
         await judgeSender(tx, request, await reportAll(tx, reports, request.identity.id), ends)
-        return faults.length === 0 ? ok(undefined) : refusal(faults)
+        return faults.length === 0 ? ok(undefined) : refusalAnswer(faults)
       },
     }),
     route({
@@ -160,7 +160,7 @@ function compareText(one: string, other: string): number {
 const FAULT_LIMIT = 20
 
 /** The answer of an Alertmanager: a JSON text. The other alerts are committed. */
-function refusal(faults: readonly ErrorDetail[]): Answer {
+function refusalAnswer(faults: readonly ErrorDetail[]): Answer {
   const texts = faults.slice(0, FAULT_LIMIT).map(({ path, message }) => `${path} ${message}`)
   return { status: 400, body: JSON.stringify(texts.join('; ')), headers: JSON_TYPE }
 }
@@ -190,8 +190,8 @@ const MAX_SENDERS = 1_000
 const MAX_ARRIVALS = 100
 
 /**
- * Counts what arrives ended from each sender. Prometheus repeats an alert that has ended for 15 minutes, with the same end; a
- * sender whose clock is slow moves the end on each time.
+ * Counts, for each sender, the alerts that have already ended when they arrive. Prometheus repeats an ended alert for 15
+ * minutes with the same end; a sender whose clock is slow moves the end on each time.
  */
 class EndedArrivals {
   #senders: ReadonlyMap<string, Sender> = new Map()
@@ -252,13 +252,13 @@ const AlertReports = {
 
 const LABELS = { alertname: 'DiskFull', instance: '192.0.2.10:9100', severity: 'critical' }
 
-/** What Prometheus sends to an Alertmanager. */
+/** The body that Prometheus sends to an Alertmanager. */
 const PrometheusBody = Type.Unsafe<readonly unknown[]>({
   ...AlertReports,
   examples: [[{ labels: LABELS, annotations: { summary: 'The disk is full' } }]],
 })
 
-/** What an Alertmanager sends to a webhook. */
+/** The body that an Alertmanager sends to a webhook. */
 const NotificationBody = Type.Object(
   {
     version: Type.Optional(OneOf(['4'], 'Of the format.')),

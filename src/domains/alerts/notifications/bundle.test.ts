@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GATHER_MS, nextBundle, type BundleOptions } from './bundle.ts'
-import { fittingMessage, messageOf, shortened } from './message.ts'
+import { fittingMessage, messageOf, shortenMessage } from './message.ts'
 import type { Waiting } from './model.ts'
 
 const NOW = 1_000_000
@@ -82,7 +82,7 @@ test('a single message that is too long is shortened, with a mark', () => {
   assert.equal(text.length, 100)
   assert.match(text, /…$/)
   assert.ok(text.isWellFormed())
-  assert.deepEqual(shortened({ title: '', text: 'short', level: '' }, fits).text, 'short')
+  assert.deepEqual(shortenMessage({ title: '', text: 'short', level: '' }, fits).text, 'short')
 })
 
 test('a message names every notification of its bundle once, on a line of its own', () => {

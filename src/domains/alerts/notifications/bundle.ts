@@ -53,7 +53,7 @@ function heaviestFirst<T>(items: readonly T[], weightOf: (item: T) => number): T
 
 /** The notifications of each source in windows of a second, which begin with a notification. */
 function completeGroups(waiting: readonly Waiting[], now: number): Waiting[][] {
-  // What has waited for the same hours is one digest, whatever its sources.
+  // Notifications that have waited for the same hours are one digest, whatever their sources.
   const digest = waiting.filter(({ dueAt }) => dueAt !== null)
   const groups: Waiting[][] = []
   const latest = new Map<string, Waiting[]>()

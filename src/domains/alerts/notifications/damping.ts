@@ -15,7 +15,7 @@ export interface Damping {
   readonly tellings: readonly number[]
   /** The highest weight of them. */
   readonly weight: AlertWeight
-  /** Null unless it is quiet. */
+  /** Since when it is quiet; null unless it is. */
   readonly quietSince: number | null
   /** How often it has changed: the tellings, and the changes since it is quiet. */
   readonly changes: number
@@ -26,11 +26,14 @@ export interface Damping {
 export const UNDAMPED: Damping = { tellings: [], weight: 0, quietSince: null, changes: 0, dueAt: null }
 
 const CHANGES: ReadonlySet<OccasionKind> = new Set(['raised', 'risen', 'recovered'])
-/** Occasions at which the alert itself has not changed, or that a rule of its own limits. */
+/** Occasions that do not count: the alert itself has not changed, or another rule limits them. */
 const NOT_COUNTED: ReadonlySet<OccasionKind> = new Set(['repeated', 'escalated', 'frozen', 'unfrozen'])
 const EXEMPT: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen', 'damped', 'undamped'])
 
-/** What an occasion that would tell somebody does: it is told as it is, told as the last before quiet, or held back. */
+/**
+ * What happens to an occasion of a frequently notified alert: `tell` notifies as usual, `last` notifies a last time before
+ * quiet, `hold` holds back.
+ */
 export type DampingStep = 'tell' | 'last' | 'hold'
 
 /** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is told. */

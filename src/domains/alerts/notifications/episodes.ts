@@ -1,12 +1,12 @@
 import { CLOCK_DIFFERENCE_MS, isDueAt, MINUTE } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
-import { tellingTime, type AlertRoute } from './routing.ts'
+import { notificationTime, type AlertRoute } from './routing.ts'
 import type { Episode } from './store.ts'
 
 /** While the alert is silenced, inhibited, frozen or quiet, what is due waits and is looked at again after so long. */
 const SUPPRESSED_MS = MINUTE
 
-/** When receivers of a route are told of an alert: now, or at the beginning of its hours. */
+/** When the receivers of a route are notified of an alert: now, or when the hours of the route begin. */
 interface Telling {
   readonly alertId: string
   readonly route: AlertRoute
@@ -29,7 +29,8 @@ function newEpisode({ alertId, route, startedAt, now }: Telling): Episode {
     escalateAt: dueOf(escalate[0]?.afterMs, startedAt),
     repeatAt: dueOf(repeatEveryMs, startedAt),
   })
-  // One that begins with the hours is looked at before: a due time further away is that of a clock that was set back.
+  // An episode that begins with the hours is also looked at earlier: only a clock that was set back has written a due time
+  // further away.
   const lookAt = now + Math.max(repeatEveryMs ?? 0, escalate.at(-1)?.afterMs ?? 0)
   return episode.dueAt === null ? episode : { ...episode, dueAt: Math.min(episode.dueAt, lookAt) }
 }
@@ -62,13 +63,13 @@ export function currentEpisodes(known: readonly Episode[], routes: readonly Aler
   })
 }
 
-/** Those of routes that do not decide about the alert any more. */
+/** The episodes of routes that do not decide about the alert any more. */
 export function staleEpisodes(known: readonly Episode[], routes: readonly AlertRoute[]): readonly Episode[] {
   const names = new Set(routes.map(({ name }) => String(name)))
   return known.filter(({ route }) => !names.has(route))
 }
 
-/** What is due of an episode, and the episode after it. */
+/** The due step of an episode, and the episode after it. */
 export interface DueStep {
   readonly episode: Episode
   /** The receivers of the steps that are due. */
@@ -91,7 +92,7 @@ export function judgeEpisode(
 ): DueStep {
   const { alertId, startedAt, step } = episode
   if (step === 0 && startedAt > now + CLOCK_DIFFERENCE_MS) {
-    const opensAt = tellingTime(route, weight, now)
+    const opensAt = notificationTime(route, weight, now)
     const waiting = newEpisode({ alertId, route, startedAt: opensAt, now })
     if (opensAt > now) return { episode: waiting, escalated: [], isRepeated: false }
   }

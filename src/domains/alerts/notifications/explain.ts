@@ -5,11 +5,11 @@ import { listActive } from '../silences/store.ts'
 import { findOpenAlarms } from '../store.ts'
 import { currentEpisodes } from './episodes.ts'
 import { OUTCOMES, type Outcome } from './model.ts'
-import { directTargets, matchedRoutes, tellingTime, type AlertRoute, type Routing } from './routing.ts'
+import { directTargets, matchedRoutes, notificationTime, type AlertRoute, type Routing } from './routing.ts'
 import { decide, type Facts } from './stages.ts'
 import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
 
-/** Why a receiver is in the way of an alert: it was told, will be, or why it was not. */
+/** Why a receiver is listed for an alert: it was notified, will be, or was left out for this reason. */
 export const ROUTE_REASONS = [
   'told',
   'route',
@@ -23,7 +23,7 @@ type RouteReason = (typeof ROUTE_REASONS)[number]
 
 export interface RoutedReceiver {
   readonly name: string
-  /** When it was told, or will be; null if it is not. */
+  /** When the receiver was or will be notified; null if it is not. */
   readonly at: number | null
   readonly because: RouteReason
 }
@@ -49,19 +49,19 @@ export function explainReport(
   const direct = directTargets(report, routing).map(({ receiver: name, route }): RoutedReceiver => {
     const outcome = firstOutcome(report, route, suppression)
     if (outcome !== 'pending') return { name, at: null, because: outcome }
-    const at = tellingTime(route, report.weight, now)
+    const at = notificationTime(route, report.weight, now)
     return { name, at, because: at > now ? 'outside_hours' : 'route' }
   })
   const told = direct.filter(({ at }) => at !== null)
   const later = routes
     .filter((route) => firstOutcome(report, route, suppression) === 'pending')
-    .flatMap((route) => followUps(route, tellingTime(route, report.weight, now), told))
+    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), told))
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
 }
 
-/** The decision on the first notification of an alert; one that begins recovered is told nobody. */
+/** The decision on the first notification of an alert; an alert that begins recovered notifies nobody. */
 function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression: Suppression): Outcome {
-  const decided = decide({
+  const decision = decide({
     occasion: 'raised',
     alert: { weight, status: 'firing' },
     textHash: '',
@@ -71,7 +71,7 @@ function firstOutcome({ weight }: Routed, { minWeight }: AlertRoute, suppression
     heldBack: undefined,
     ...suppression,
   })
-  return decided?.outcome ?? 'below_level'
+  return decision?.outcome ?? 'below_level'
 }
 
 function followUps(

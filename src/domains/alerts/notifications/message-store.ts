@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { counted } from '../../../kernel/text.ts'
+import { formatCount } from '../../../kernel/text.ts'
 import type { BucketState } from '../../../kernel/waiting.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import { lockRows } from '../../../store/locking.ts'
@@ -8,7 +8,7 @@ import { WorkQueue } from '../../../store/work/work-queue.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
-import { toldBy, type Decided, type Outcome, type Waiting } from './model.ts'
+import { toldBy, type Decision, type Outcome, type Waiting } from './model.ts'
 import { channelMessages, channels, db, notifications, statement, told } from './tables.ts'
 
 /** A message that the sender works on. */
@@ -70,7 +70,7 @@ const saveState = statement<Pick<NewRowOf<typeof channels>, 'name' | 'rate' | 'h
     .where('name', '=', value('name')),
 )
 
-const decideMessage = statement<Decided & { messageId: string }>((on, value) =>
+const decideMessage = statement<Decision & { messageId: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
     .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null })
@@ -116,7 +116,7 @@ const recordFailure = statement<Pick<ChannelWork, 'id' | 'refusals'> & { isUncer
 )
 
 // The messages that were on their way while their alerts changed again.
-const dropReplaced = statement<Decided & { messageId: string }>((on, value) =>
+const dropReplaced = statement<Decision & { messageId: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
     .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
@@ -398,7 +398,7 @@ export async function recordSent(
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
   const outcome = contained.length === 1 ? 'sent' : 'bundled'
-  const others = contained.length === 1 ? '' : ` with ${counted(contained.length - 1, 'other')}`
+  const others = contained.length === 1 ? '' : ` with ${formatCount(contained.length - 1, 'other')}`
   const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
   const values = {
     message: messageId,
@@ -433,7 +433,7 @@ export async function markFailed(
 export async function explainFailure(
   tx: Tx,
   { id, refusals }: Pick<ChannelWork, 'id' | 'refusals'>,
-  failure: { readonly reason: string; readonly isUncertain: boolean; readonly replacement: Decided },
+  failure: { readonly reason: string; readonly isUncertain: boolean; readonly replacement: Decision },
 ): Promise<void> {
   const { reason, isUncertain, replacement } = failure
   await tx.change(explain, { messageId: id, reason })

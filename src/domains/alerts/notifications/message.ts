@@ -21,7 +21,7 @@ const MARKS: Readonly<Partial<Record<OccasionKind, string>>> = {
   undamped: 'CHANGES NO MORE',
 }
 
-/** The occasions of an alert that goes on firing: its severity matters as much as the occasion. */
+/** The occasions of an alert that continues to fire: the severity matters as much as the occasion. */
 const FIRING: ReadonlySet<OccasionKind> = new Set<OccasionKind>(['repeated', 'escalated'])
 
 export interface MessageOptions {
@@ -43,7 +43,7 @@ export function messageOf(notifications: readonly Waiting[], options: MessageOpt
 }
 
 function aboutOf(notifications: readonly Waiting[]) {
-  // What has waited for the same hours is one message, whatever its occasions were.
+  // Notifications that have waited for the same hours are one message, whatever their occasions.
   const isDigest = notifications.length > 1 && notifications.every(({ dueAt }) => dueAt !== null)
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
   const severity = heaviest || heaviestOf(notifications, ({ content }) => content.toldWeight ?? 0)
@@ -85,7 +85,7 @@ function listLink({ consoleUrl }: MessageOptions): MessageLink[] {
 
 const LINK_LINES = { open: 'Alert', runbook: 'Runbook' } as const
 
-/** For those who read the text alone. */
+/** The links as lines, for receivers that show only text. */
 function linkLines(links: readonly MessageLink[]): string[] {
   return links.flatMap(({ kind, url }) => (kind === 'acknowledge' ? [] : [`${LINK_LINES[kind]}: ${url}`]))
 }
@@ -96,11 +96,11 @@ export function fittingMessage(
   render: (notifications: readonly Waiting[]) => MessageContent,
   fits: (message: MessageContent) => boolean,
 ): MessageContent {
-  return shortened(render(notifications), fits)
+  return shortenMessage(render(notifications), fits)
 }
 
 /** The message with as much of its text as fits; for a notification whose details are too long. */
-export function shortened(
+export function shortenMessage(
   message: MessageContent,
   fits: (message: MessageContent) => boolean,
 ): MessageContent {
@@ -143,10 +143,10 @@ function detailedMessage(
 
 function bundledMessage(notifications: readonly Waiting[], options: MessageOptions): MessageContent {
   const sources = [...new Set(notifications.map(({ source }) => clip(oneLine(source), LINE_PART_CHARACTERS)))]
-  const of = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
+  const origin = sources.length > NAMED_SOURCES ? `${sources.length} sources` : sources.join(', ')
   const heaviest = heaviestOf(notifications, ({ weight }) => weight)
   return {
-    title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${of}`,
+    title: `[${severityOf(heaviest)}] ${notifications.length} notifications of ${origin}`,
     text: [
       ...notifications.map((each) => [lineOf(each), ...linkLines(linksOf(each, options))].join(' ')),
       ...listLink(options).map(({ url }) => `Alerts: ${url}`),
@@ -173,7 +173,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** At most that many UTF-16 units, with a mark where the text was cut. */
+/** Cuts a text to at most that many UTF-16 units, with a mark where it was cut. */
 export function clip(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1)).toWellFormed()}…`
 }

@@ -25,7 +25,7 @@ export type OccasionKind = AlertOccasion['kind']
 export const TOLD_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
 export type ToldStatus = (typeof TOLD_STATUSES)[number]
 
-/** What a receiver knows of an alert. */
+/** The state of an alert as a receiver knows it. */
 export interface Told {
   readonly weight: AlertWeight
   readonly status: ToldStatus
@@ -42,7 +42,7 @@ export function textHashOf({ title, body, source, serverAddr }: Alert): string {
 
 type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }
 
-/** What a notification tells. */
+/** The state of an alert that a notification reports. */
 export function toldBy({ occasion, weight, content }: Telling): Told {
   const textHash = content?.textHash ?? null
   if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }
@@ -68,22 +68,22 @@ export const DECISION_CAUSES = [
 export type DecisionCause = SentenceCause<(typeof DECISION_CAUSES)[number]>
 
 /** A decision of the stages, or of the sender. */
-export interface Decided {
+export interface Decision {
   readonly outcome: Outcome
   /** Why the notification was suppressed, or how it was sent; null while it is pending without a failure. */
   readonly reason: string | null
   readonly cause: DecisionCause | null
 }
 
-/** A notification that waited until a newer one replaced it, or until the alert was as it was told. */
-export const SUPERSEDED: Decided = {
+/** A notification that was replaced by a newer one while it waited, or whose alert is again as the receiver knows it. */
+export const SUPERSEDED: Decision = {
   outcome: 'superseded',
   reason: 'The alert has changed again before this was sent.',
   cause: { code: 'superseded', values: {} },
 }
 
 /** The notification of one occasion, as the API lists it. */
-export interface Decision extends Decided {
+export interface NotificationDecision extends Decision {
   readonly id: string
   /** When the occasion was, in epoch milliseconds. */
   readonly at: number
@@ -102,7 +102,7 @@ export interface Content {
   readonly note: string | null
   /** See {@link textHashOf}; undefined if an older program wrote it. */
   readonly textHash?: string
-  /** For an end, the weight that the receiver was told last. */
+  /** For the end of an alert: the weight in the last notification of the receiver. */
   readonly toldWeight?: AlertWeight
   /** Left out if the alert has none. */
   readonly runbookUrl?: string

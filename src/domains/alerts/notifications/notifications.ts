@@ -143,13 +143,13 @@ function dueTellingJob(deps: DueTellingDeps): Job {
     name: 'alert-escalation',
     everyMs: CHECK_EVERY_MS,
     async run(signal) {
-      if (isNeeded) await runBatches(signal, async () => (await tellDue(deps, signal)) >= BATCH)
+      if (isNeeded) await runBatches(signal, async () => (await notifyDue(deps, signal)) >= BATCH)
     },
   }
 }
 
 /** One batch; returns how many alerts were due. */
-async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
+async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
   const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS
@@ -163,7 +163,7 @@ async function tellDue(deps: DueTellingDeps, signal: AbortSignal): Promise<numbe
     if (signal.aborted) break
     await store.write(async (tx) => {
       const alert = await lockAlert(tx, id)
-      // Its rows are gone with it.
+      // If the alert was deleted, its rows are deleted as well.
       if (alert) await change(deps, tx, alert)
     })
   }
@@ -194,8 +194,8 @@ async function followRoute(
   const { episode: after, escalated, isRepeated } = judgeEpisode(episode, route, when)
   await saveEpisode(tx, after)
   const step = escalated.map((receiver) => ({ receiver, route }))
-  if (step.length > 0) await notifier.tellAgain(tx, 'escalated', alert, step)
-  if (isRepeated) await notifier.tellAgain(tx, 'repeated', alert, [])
+  if (step.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, step)
+  if (isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
 }
 
 /** Ends the quiet of an alert that has not changed for a while, with one digest. */

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../kernel/clock.ts'
-import { counted } from '../../../kernel/text.ts'
+import { formatCount } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Counter, Metrics } from '../../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../../kernel/page.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { storedTrace } from '../../../kernel/trace.ts'
 import type { Store, Tx } from '../../../store/store.ts'
-import { swingsText } from '../judgement.ts'
+import { swingsText } from '../transitions.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
@@ -19,13 +19,13 @@ import {
   SUPERSEDED,
   textHashOf,
   type Content,
-  type Decided,
   type Decision,
+  type NotificationDecision,
   type Outcome,
   type Told,
   type Waiting,
 } from './model.ts'
-import { matchedRoutes, targetOf, targetsOf, tellingTime, type Routing, type Target } from './routing.ts'
+import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, type Target } from './routing.ts'
 import {
   DAMPED,
   decide,
@@ -43,8 +43,8 @@ import {
   findHeldBack,
   findLatest,
   insertNotification,
-  isDecidedInFreeze,
-  isDecidedInQuiet,
+  hasDecisionInFreeze,
+  hasDecisionInQuiet,
   listDampings,
   listDecisions,
   listEpisodes,
@@ -83,7 +83,7 @@ const EXCERPT_CHARACTERS = 1_000
 // How old the number of pending notifications may be; a scrape that reads it counts up to 100,000 rows.
 const PENDING_AGE_MS = 5 * SECOND
 
-/** What the decisions on one alert have in common, whichever the receiver. */
+/** The facts that the decisions on one alert share for all receivers. */
 interface Shared {
   readonly told: ReadonlyMap<string, Told>
   readonly pending: Awaited<ReturnType<typeof listPendingOf>>
@@ -93,8 +93,8 @@ interface Shared {
 }
 
 /** A decision that is not stored yet. */
-interface Verdict extends Target {
-  readonly decided: Decided
+interface TargetDecision extends Target {
+  readonly decision: Decision
   /** The weight by which the hours of the route are judged. */
   readonly urgency: AlertWeight
   /** Whether the receiver knows that the alert fires. */
@@ -133,13 +133,13 @@ export class Notifier implements AlertNotifications {
     if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
       return
     const shared = await this.#readShared(tx, alert)
-    const targets = targetsOf(alert, knowing(shared), routing)
+    const targets = targetsOf(alert, receiversToInform(shared), routing)
     if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
     await this.#tell(tx, occasion, alert, { targets, shared })
   }
 
   /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
-  async tellAgain(
+  async notifyAgain(
     tx: Tx,
     kind: 'escalated' | 'repeated',
     alert: Alert,
@@ -147,7 +147,7 @@ export class Notifier implements AlertNotifications {
   ): Promise<void> {
     const { routing } = this.#options
     const shared = await this.#readShared(tx, alert)
-    const told = () => knowing(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
+    const told = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
     const targets = kind === 'escalated' ? step : told()
     await this.#tell(tx, { kind }, alert, { targets, shared })
   }
@@ -164,20 +164,20 @@ export class Notifier implements AlertNotifications {
     if (routing.receivers.length === 0) return
     const shared = await this.#readShared(tx, alert)
     const ended = await this.#suppressionEnd(tx, before)
-    const judged: Verdict[] = []
-    for (const target of targetsOf(alert, knowing(shared), routing)) {
+    const decisions: TargetDecision[] = []
+    for (const target of targetsOf(alert, receiversToInform(shared), routing)) {
       if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
       // Another route may decide about it now, whose receivers do not know it.
       const kind = END_OF.get(latest?.outcome) ?? ended ?? 'raised'
       const facts = await this.#factsOf(tx, kind, alert, { target, shared })
-      const decided = decide(facts)
-      if (decided?.outcome !== 'pending') continue
-      const verdict = { ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
-      judged.push(verdict)
-      await this.#insert(tx, { kind }, alert, verdict)
+      const decision = decide(facts)
+      if (decision?.outcome !== 'pending') continue
+      const targetDecision = { ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
+      decisions.push(targetDecision)
+      await this.#insert(tx, { kind }, alert, targetDecision)
     }
-    await this.#keepEpisodes(tx, alert, judged, 'tell')
+    await this.#keepEpisodes(tx, alert, decisions, 'tell')
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
@@ -225,7 +225,7 @@ export class Notifier implements AlertNotifications {
   }
 
   /** The decisions on an alert, newest first. */
-  list(alertId: string, page: PageRequest): Promise<Page<Decision>> {
+  list(alertId: string, page: PageRequest): Promise<Page<NotificationDecision>> {
     return listDecisions(this.#options.store.read, alertId, page)
   }
 
@@ -241,55 +241,69 @@ export class Notifier implements AlertNotifications {
     alert: Alert,
     { targets, shared }: { readonly targets: readonly Target[]; readonly shared: Shared },
   ): Promise<void> {
-    const judged: Verdict[] = []
-    // What waits of a quiet alert stays, and is told by its state when it is sent.
+    const decisions: TargetDecision[] = []
+    // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
     const isHeld = shared.damping !== undefined && isHolding(shared.damping, given.kind, alert.weight)
     const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
     for (const target of targets) {
       const waiting = waitingOf(shared, target)
-      // What waits is judged by the state at the time when it is sent.
+      // A waiting notification is judged again by the state at the time when it is sent.
       if (OF_UNCHANGED.has(given.kind) && waiting.length > 0) continue
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
       const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
-      const decided = decide(facts)
-      if (decided) judged.push({ ...target, decided, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
+      const decision = decide(facts)
+      if (decision)
+        decisions.push({ ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
     }
-    const { step, damping } = this.#dampen(given, alert, judged, shared.damping)
+    const { step, damping } = this.#dampen(given, alert, decisions, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
     const occasion = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : given
-    for (const verdict of judged) {
-      const isDamped = isHeld && verdict.decided.outcome === 'pending'
-      await this.#insert(tx, occasion, alert, isDamped ? { ...verdict, decided: DAMPED } : verdict, damping)
+    for (const targetDecision of decisions) {
+      const isDamped = isHeld && targetDecision.decision.outcome === 'pending'
+      await this.#insert(
+        tx,
+        occasion,
+        alert,
+        isDamped ? { ...targetDecision, decision: DAMPED } : targetDecision,
+        damping,
+      )
     }
-    await this.#keepEpisodes(tx, alert, judged, step)
+    await this.#keepEpisodes(tx, alert, decisions, step)
   }
 
   #dampen(
     { kind }: AlertOccasion,
     { weight }: Alert,
-    judged: readonly Verdict[],
+    decisions: readonly TargetDecision[],
     before: Damping | undefined,
   ): { readonly step: DampingStep; readonly damping: Damping } {
     const { clock, routing } = this.#options
     const unchanged = { step: 'tell', damping: before ?? UNDAMPED } as const
     if (!routing.isDamping || kind === 'undamped') return unchanged
-    const isTold = judged.some(({ decided }) => decided.outcome === 'pending')
+    const isTold = decisions.some(({ decision }) => decision.outcome === 'pending')
     return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isTold })
   }
 
   /** What is due later counts from the first telling on a route, and ends with the alert. */
-  async #keepEpisodes(tx: Tx, alert: Alert, judged: readonly Verdict[], step: DampingStep): Promise<void> {
+  async #keepEpisodes(
+    tx: Tx,
+    alert: Alert,
+    decisions: readonly TargetDecision[],
+    step: DampingStep,
+  ): Promise<void> {
     const { clock, routing } = this.#options
     if (alert.weight === 0) {
       if (routing.routes.some(isFollowed) && alert.status !== 'frozen') await deleteEpisodes(tx, alert.id)
       return
     }
-    const told = judged.filter(({ decided, route }) => decided.outcome === 'pending' && isFollowed(route))
+    const told = decisions.filter(
+      ({ decision, route }) => decision.outcome === 'pending' && isFollowed(route),
+    )
     if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
     const known = await listEpisodes(tx, alert.id)
     for (const route of new Set(told.map((each) => each.route))) {
       const now = clock.now()
-      const startedAt = tellingTime(route, alert.weight, now)
+      const startedAt = notificationTime(route, alert.weight, now)
       const before = known.find((each) => each.route === String(route.name))
       const episode = withTelling(before, { alertId: alert.id, route, startedAt, now })
       if (episode !== before) await saveEpisode(tx, episode)
@@ -313,12 +327,12 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  /** Without a receiver nothing else matters, and alerts cost no further queries. */
+  /** Decides if no receiver is configured. Nothing else matters then, and alerts cost no further queries. */
   async #decideForNobody(tx: Tx, occasion: AlertOccasion, alert: Alert): Promise<void> {
-    // The first decision says so already.
+    // The first decision has already recorded that.
     if (occasion.kind === 'repeated') return
-    const decided = this.#options.routing.receivers.length === 0 ? NO_ROBOT : NO_ROUTE
-    await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decided })
+    const decision = this.#options.routing.receivers.length === 0 ? NO_ROBOT : NO_ROUTE
+    await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decision })
   }
 
   /** The notification with the present state of its alert; undefined if that is not to be told. */
@@ -331,12 +345,12 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, routing)
-    // What an earlier message says counts only until that is known to have arrived.
+    // A pending message does not count as known to the receiver until it is known to have arrived.
     const shared = { ...known, pending: new Map(), ...(await this.#suppressionOf(tx, alert)) }
     const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
-    const decided = (facts && decide(facts)) ?? SUPERSEDED
-    if (decided.outcome !== 'pending') {
-      await this.#decide(tx, receiver, id, decided)
+    const decision = (facts && decide(facts)) ?? SUPERSEDED
+    if (decision.outcome !== 'pending') {
+      await this.#decide(tx, receiver, id, decision)
       return undefined
     }
     const { weight, source } = alert
@@ -355,7 +369,7 @@ export class Notifier implements AlertNotifications {
   ): Promise<boolean> {
     const now = this.#options.clock.now()
     if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
-    const opensAt = tellingTime(target.route, urgency, now)
+    const opensAt = notificationTime(target.route, urgency, now)
     if (opensAt <= now) return false
     await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
     return true
@@ -373,18 +387,18 @@ export class Notifier implements AlertNotifications {
     {
       receiver: channel,
       route,
-      decided,
+      decision,
       urgency = alert.weight,
       isKnown: known = false,
-    }: Pick<Verdict, 'receiver' | 'decided'> & Partial<Verdict>,
+    }: Pick<TargetDecision, 'receiver' | 'decision'> & Partial<TargetDecision>,
     damping?: Damping,
   ): Promise<void> {
     const { clock, onPending } = this.#options
-    const isPending = decided.outcome === 'pending'
-    tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decided.outcome, 1))
-    if (await isRepeated(tx, { channel, occasion, alert, decided, damping })) return
+    const isPending = decision.outcome === 'pending'
+    tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decision.outcome, 1))
+    if (await isRepeated(tx, { channel, occasion, alert, decision, damping })) return
     const at = clock.now()
-    const opensAt = isPending && route ? tellingTime(route, urgency, at) : at
+    const opensAt = isPending && route ? notificationTime(route, urgency, at) : at
     await insertNotification(tx, {
       id: newId(),
       alertId: alert.id,
@@ -392,7 +406,7 @@ export class Notifier implements AlertNotifications {
       // What has risen while it was kept is new to whom it was kept from.
       occasion: opensAt > at && occasion.kind === 'risen' && !known ? 'raised' : occasion.kind,
       channel,
-      ...(opensAt > at && route ? outsideHours(route, opensAt) : decided),
+      ...(opensAt > at && route ? outsideHours(route, opensAt) : decision),
       source: alert.source,
       weight: alert.weight,
       content: isPending ? contentOf(noteOf(occasion, alert.weight), alert, urgency) : null,
@@ -402,9 +416,9 @@ export class Notifier implements AlertNotifications {
     })
   }
 
-  async #decide(tx: Tx, receiver: string, id: string, decided: Decided): Promise<void> {
-    await decidePending(tx, id, decided)
-    tx.afterCommit(() => this.count(receiver, decided.outcome, 1))
+  async #decide(tx: Tx, receiver: string, id: string, decision: Decision): Promise<void> {
+    await decidePending(tx, id, decision)
+    tx.afterCommit(() => this.count(receiver, decision.outcome, 1))
   }
 
   /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
@@ -436,7 +450,7 @@ export class Notifier implements AlertNotifications {
       silencedBy: shared.silencedBy,
       inhibitedBy: shared.inhibitedBy,
       told: shared.pending.get(receiver)?.sending ?? shared.told.get(receiver),
-      // Only the end of an alert that was not told needs the reason.
+      // The reason is only needed for the end of an alert that was not notified.
       heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
       isQuiet: isQuiet ?? (shared.damping?.quietSince ?? null) !== null,
     }
@@ -444,7 +458,7 @@ export class Notifier implements AlertNotifications {
 }
 
 /** The receivers that were told of the alert, or are being told, and do not know of its end. */
-function knowing({ told, pending }: Shared): string[] {
+function receiversToInform({ told, pending }: Shared): string[] {
   const last = new Map<string, Told | undefined>(told)
   for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
   return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
@@ -463,19 +477,19 @@ function urgencyOf({ alert, told }: Facts): AlertWeight {
   return alert.weight === 0 && told ? told.weight : alert.weight
 }
 
-const NO_ROBOT: Decided = {
+const NO_ROBOT: Decision = {
   outcome: 'disabled',
   reason: 'No robot is configured (alerts.robot.url).',
   cause: { code: 'no_robot', values: {} },
 }
 
-const NO_ROUTE: Decided = {
+const NO_ROUTE: Decision = {
   outcome: 'disabled',
   reason: 'No route of the alert names a receiver (alerts.routes, alerts.default_receivers).',
   cause: { code: 'no_receiver', values: {} },
 }
 
-function outsideHours({ name }: Target['route'], opensAt: number): Decided {
+function outsideHours({ name }: Target['route'], opensAt: number): Decision {
   const at = toRfc3339(opensAt)
   return {
     outcome: 'pending',
@@ -500,16 +514,16 @@ async function isRepeated(
     readonly channel: string
     readonly occasion: AlertOccasion
     readonly alert: Alert
-    readonly decided: Decided
+    readonly decision: Decision
     readonly damping: Damping | undefined
   },
 ): Promise<boolean> {
   const { channel, damping } = given
-  const [occasion, { id, status }, { outcome }] = [given.occasion.kind, given.alert, given.decided]
+  const [occasion, { id, status }, { outcome }] = [given.occasion.kind, given.alert, given.decision]
   if (outcome === 'damped')
-    return isDecidedInQuiet(tx, id, { channel, occasion, since: damping?.quietSince ?? 0 })
+    return hasDecisionInQuiet(tx, id, { channel, occasion, since: damping?.quietSince ?? 0 })
   if (status !== 'frozen' || occasion === 'frozen') return false
-  return isDecidedInFreeze(tx, id, { channel, occasion, outcome })
+  return hasDecisionInFreeze(tx, id, { channel, occasion, outcome })
 }
 
 function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): Content {
@@ -534,6 +548,6 @@ function dampingNote(
   { kind, changes }: { kind: 'damped' | 'undamped'; changes: number },
   state: string,
 ): string {
-  const often = `${counted(changes, 'change')}; now ${state}`
+  const often = `${formatCount(changes, 'change')}; now ${state}`
   return kind === 'damped' ? `${often}; no more messages until 30 minutes pass without a change` : often
 }

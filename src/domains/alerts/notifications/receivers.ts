@@ -17,7 +17,7 @@ import type { Store, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import { sanitizeBody, sanitizeText } from '../text.ts'
 import { BODY_BYTES, TITLE_LENGTH } from '../model.ts'
-import { shortened } from './message.ts'
+import { shortenMessage } from './message.ts'
 import { NO_FAILURES, recordSuccess } from './sender.ts'
 import {
   countPendingOf,
@@ -135,7 +135,7 @@ export class Receivers implements Notices {
     }
     for (const { name, channel } of receivers.filter((each) => names.includes(each.name))) {
       const id = noticeId(name, key)
-      const { links, ...texts } = shortened(content, (message) => channel.fits({ ...message, key: id }))
+      const { links, ...texts } = shortenMessage(content, (message) => channel.fits({ ...message, key: id }))
       await queueNotice(tx, {
         id,
         channel: name,

@@ -13,7 +13,7 @@ export interface AlertRoute {
   /** `default` for the last one. */
   readonly name: string | number
   readonly matchers: Matchers
-  /** Below this weight its receivers are not told. */
+  /** An alert below this weight does not notify the receivers. */
   readonly minWeight: AlertWeight
   readonly receivers: readonly string[]
   readonly repeatEveryMs?: number
@@ -39,12 +39,6 @@ export interface Target {
 }
 
 type Routed = Pick<AlertView, 'source' | 'alarmId' | 'serverAddr' | 'title'> & Pick<Alert, 'weight'>
-
-/** Where alerts go if only one receiver is configured, or none. */
-export function singleRouting(receiver: string | undefined, minWeight: AlertWeight): Routing {
-  const receivers = receiver === undefined ? [] : [receiver]
-  return { receivers, routes: [defaultRoute(receivers, minWeight)], isDamping: false }
-}
 
 export function defaultRoute(receivers: readonly string[], minWeight: AlertWeight): AlertRoute {
   return { name: 'default', matchers: {}, minWeight, receivers, escalate: [], continue: false }
@@ -101,8 +95,8 @@ export function targetOf(alert: Routed, receiver: string, routing: Routing): Tar
 
 const CRITICAL: AlertWeight = 6
 
-/** When a route tells of an alert that has to be told now: outside of its hours at their next beginning. */
-export function tellingTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
+/** When a route notifies of an alert: now, or outside of its hours at their next beginning. */
+export function notificationTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
   return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
 }
 

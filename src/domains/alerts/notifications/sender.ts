@@ -64,7 +64,7 @@ const MAX_REFUSALS = 3
 const REASON_CHARACTERS = 500
 // docs/specification.md, Alert notifications
 const FAILING_MS = 15 * MINUTE
-/** Somebody waits for the answer to a notice. */
+/** A notice has this weight, because somebody waits for the answer to it. */
 const NOTICE_WEIGHT = 5
 // RFC 5321, section 4.5.4.1: soon at first, as greylisting ends within minutes, then every half hour
 const LATE_PAUSE = { shortestMs: MINUTE, longestMs: 30 * MINUTE }
@@ -82,7 +82,7 @@ class SendFailure extends Error {
   }
 }
 
-/** What the next attempt may be at: a message that has failed, or notifications that no message contains yet. */
+/** A candidate for the next attempt: a message that has failed, or notifications that no message contains yet. */
 interface Candidate {
   /** The highest weight in it. */
   readonly weight: number
@@ -157,7 +157,7 @@ export class NotificationSender {
     return []
   }
 
-  /** In the order in which they are tried. */
+  /** The messages and notifications that can be sent, in the order in which they are tried. */
   async #candidates(
     tx: Tx,
     { claim, unsent, tokens, allowed, health }: Chances,
@@ -244,8 +244,8 @@ export class NotificationSender {
   }
 
   /**
-   * Those of the notifications that are still to be sent, as their alerts are now. All that wait of their alerts are judged:
-   * the newest replaces the others.
+   * The notifications that are still to be sent, with the present state of their alerts. All waiting notifications of these
+   * alerts are judged: the newest one replaces the others.
    */
   async #stillDue(
     tx: Tx,
@@ -337,7 +337,7 @@ export class NotificationSender {
     } else if (fault === 'message') await this.#refuse(tx, message)
   }
 
-  /** Some recipients are refused again: the others have the message, so that nothing else waits for them. */
+  /** Records that some recipients were refused again. The others have the message, so that nothing else waits. */
   async #markLate(
     tx: Tx,
     { id, details }: ChannelWork,
@@ -366,7 +366,7 @@ export class NotificationSender {
     await explainFailure(tx, { id, refusals: refused }, { reason, isUncertain, replacement: SUPERSEDED })
   }
 
-  /** Whose fault a failure is. A pause that the channel asks for holds for all messages and all processes. */
+  /** Finds out whose fault a failure is. A pause that the channel asks for holds for all messages and all processes. */
   async #judge(
     tx: Tx,
     { id: messageId }: ChannelWork,
@@ -462,14 +462,14 @@ function lateMessage({ details, ...message }: ChannelWork, recipients: readonly 
     ...message,
     details: { ...details, recipients },
     ...NO_FAILURES,
-    // It is not judged again: its notifications are sent.
+    // A notice is not judged again: its notifications are sent already.
     isNotice: true,
     ...queuedWork(at),
     dueAt: at + LATE_PAUSE.shortestMs,
   }
 }
 
-/** As long as it has waited: the pauses double. */
+/** The pause is as long as the message has waited, so that pauses double. */
 function latePause(waitedMs: number): number {
   return Math.min(LATE_PAUSE.longestMs, Math.max(LATE_PAUSE.shortestMs, waitedMs))
 }
@@ -477,7 +477,7 @@ function latePause(waitedMs: number): number {
 /** A message that was not tried yet. */
 export const NO_FAILURES = { isNotice: false, isRefused: false, refusals: 0, isUncertain: false } as const
 
-/** What the next attempt is chosen from. */
+/** The input for the choice of the next attempt. */
 interface Chances {
   readonly claim: WorkClaim
   readonly unsent: readonly ChannelWork[]

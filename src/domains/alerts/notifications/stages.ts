@@ -1,5 +1,5 @@
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
-import type { Decided, DecisionCause, OccasionKind, Told } from './model.ts'
+import type { Decision, DecisionCause, OccasionKind, Told } from './model.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -13,31 +13,31 @@ export interface InhibitedBy {
   readonly alarmId: string
 }
 
-/** What the stages decide on. */
+/** The facts by which the stages decide. */
 export interface Facts {
   readonly occasion: OccasionKind
   /** Its weight at the occasion, and its status now. */
   readonly alert: Pick<Alert, 'weight' | 'status'>
-  /** That of its texts now. */
+  /** The hash of the present texts of the alert. */
   readonly textHash: string
   /** Whether there is a channel. */
   readonly isEnabled: boolean
   /** Below this weight an alert is not pushed. */
   readonly minWeight: AlertWeight
-  /** What sets it. */
+  /** The setting or route that sets `minWeight`. */
   readonly minWeightOf?: string
   /** Whether the alert is quiet, because it was told too often. */
   readonly isQuiet?: boolean
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
-  /** What the receiver was told last, or is being told; undefined if nothing. */
+  /** The last notification of the receiver, sent or being sent; undefined without one. */
   readonly told: Told | undefined
-  /** The last decision not to tell it of the alert. */
-  readonly heldBack: Decided | undefined
+  /** The last decision against a notification of the receiver. */
+  readonly heldBack: Decision | undefined
 }
 
 /** Suppresses a notification with an outcome and a reason, or passes it on. */
-type Stage = (facts: Facts) => Decided | undefined
+type Stage = (facts: Facts) => Decision | undefined
 
 const OF_FREEZE: ReadonlySet<OccasionKind> = new Set(['frozen', 'unfrozen'])
 const OF_DAMPING: ReadonlySet<OccasionKind> = new Set(['damped', 'undamped'])
@@ -55,11 +55,13 @@ export function isOfFreeze(occasion: OccasionKind): boolean {
   return OF_FREEZE.has(occasion)
 }
 
-/** A fall is told by nobody; what fires after an end or a freeze that was told is other than what was told. */
+/**
+ * A lower weight is no reason for a notification. An alert that fires after an end or a freeze that was notified always is.
+ */
 const isWorse = ({ alert, told }: Facts) =>
   alert.weight > 0 && (told === undefined || told.status !== 'firing' || alert.weight > told.weight)
 
-/** What a suppression has held back may also have changed the texts, which are not told outside of one. */
+/** Whether the alert is worse, or its texts differ: texts change during a suppression without a notification. */
 const isOther = (facts: Facts) => isWorse(facts) || hasOtherTexts(facts)
 
 const hasOtherTexts = ({ alert, textHash, told }: Facts) =>
@@ -78,17 +80,17 @@ const IS_NEWS: Readonly<Record<OccasionKind, (facts: Facts) => boolean>> = {
   inhibition_ended: isOther,
   // People have waited for it: it is told even if nothing differs.
   acknowledgement_lapsed: always,
-  // It needs a person, who may have forgotten it.
+  // The alert needs a person, who may have forgotten it.
   repeated: always,
   // Those who know it already are not told again.
   escalated: isWorse,
-  // With the number of changes.
+  // The notification says how often the alert has changed.
   damped: always,
   undamped: (facts) => facts.told?.status === 'damped' || isWorse(facts) || isOverFor(facts),
-  // With the number of swings.
+  // The notification says how often the alert has swung.
   frozen: always,
   unfrozen: always,
-  // A stage holds back the end of what was not told, with a reason.
+  // A later stage holds back the end of an alert that was not notified, with a reason.
   recovered: always,
 }
 
@@ -96,7 +98,7 @@ const heldBackBy = (
   code: 'below_level' | 'inhibited' | 'silenced' | 'acknowledged' | 'frozen' | 'damped',
   reason: string,
   values: DecisionCause['values'] = {},
-): Decided => ({ outcome: code, reason, cause: { code, values } })
+): Decision => ({ outcome: code, reason, cause: { code, values } })
 
 const disabled: Stage = ({ isEnabled }) =>
   isEnabled
@@ -171,7 +173,7 @@ const frozen: Stage = ({ occasion, alert }) =>
     : undefined
 
 /** The decision on a change of a quiet alert. */
-export const DAMPED: Decided = heldBackBy(
+export const DAMPED: Decision = heldBackBy(
   'damped',
   'The alert changes too often; further changes like this one are not listed.',
 )
@@ -181,7 +183,7 @@ const damped: Stage = ({ occasion, alert, isQuiet }) =>
     ? DAMPED
     : undefined
 
-/** In the order in which a notification passes them; the first one that suppresses it decides. */
+/** The stages in the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
   disabled,
   neverPushed,
@@ -197,11 +199,11 @@ export const STAGES: readonly Stage[] = [
  * The decision on what a receiver is told: `pending` if it is to be told, another outcome with the reason why not,
  * undefined if the alert is as it was told.
  */
-export function decide(facts: Facts): Decided | undefined {
+export function decide(facts: Facts): Decision | undefined {
   if (!IS_NEWS[facts.occasion](facts)) return undefined
   for (const stage of STAGES) {
-    const decided = stage(facts)
-    if (decided) return decided
+    const decision = stage(facts)
+    if (decision) return decision
   }
   return { outcome: 'pending', reason: null, cause: null }
 }

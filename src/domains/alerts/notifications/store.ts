@@ -5,8 +5,8 @@ import { first, type Queries, type Tx } from '../../../store/store.ts'
 import type { Damping } from './damping.ts'
 import {
   toldBy,
-  type Decided,
   type Decision,
+  type NotificationDecision,
   type OccasionKind,
   type Outcome,
   type Told,
@@ -54,7 +54,7 @@ const setTexts = statement<Known>((on, value) =>
     .where('alert_id', '=', value('alertId')),
 )
 
-const latest = statement<{ alertId: string; channel: string }, Pick<Decided, 'outcome'>>((on, value) =>
+const latest = statement<{ alertId: string; channel: string }, Pick<Decision, 'outcome'>>((on, value) =>
   on
     .selectFrom('alert_notifications')
     .select(notifications.pick('outcome'))
@@ -119,7 +119,7 @@ const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'co
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const setWait = statement<Decided & { id: string; at: number; dueAt: number }>((on, value) =>
+const setWait = statement<Decision & { id: string; at: number; dueAt: number }>((on, value) =>
   on
     .updateTable('alert_notifications')
     .set(notifications.set(value, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
@@ -147,7 +147,7 @@ const sameInFreeze = statement<
     .limit(1),
 )
 
-// One decision of each kind says that a quiet alert is quiet.
+// A quiet alert stores one decision of each kind.
 const sameInQuiet = statement<
   { alertId: string; channel: string; occasion: OccasionKind; since: number },
   { seq: number }
@@ -193,7 +193,7 @@ const saveEpisodeOf = statement<NewRowOf<typeof episodes>>((on, value) =>
     ),
 )
 
-const decideOne = statement<Decided & { id: string }>((on, value) =>
+const decideOne = statement<Decision & { id: string }>((on, value) =>
   on
     .updateTable('alert_notifications')
     .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
@@ -257,7 +257,7 @@ export function findLatest(
   queries: Queries,
   alertId: string,
   channel: string,
-): Promise<Pick<Decided, 'outcome'> | undefined> {
+): Promise<Pick<Decision, 'outcome'> | undefined> {
   return first(queries, latest, { alertId, channel })
 }
 
@@ -266,7 +266,7 @@ export async function findHeldBack(
   queries: Queries,
   alertId: string,
   channel: string,
-): Promise<Decided | undefined> {
+): Promise<Decision | undefined> {
   const row = await first(queries, heldBack, { alertId, channel })
   return row && notifications.decode(row)
 }
@@ -298,13 +298,13 @@ export async function refreshPending(tx: Tx, notification: Waiting): Promise<voi
 export async function postponePending(
   tx: Tx,
   id: string,
-  wait: Decided & { readonly at: number; readonly dueAt: number },
+  wait: Decision & { readonly at: number; readonly dueAt: number },
 ): Promise<void> {
   await tx.change(setWait, { id, ...wait })
 }
 
 /** Whether the alert has that decision on that occasion since it was frozen last. */
-export async function isDecidedInFreeze(
+export async function hasDecisionInFreeze(
   queries: Queries,
   alertId: string,
   decision: { readonly channel: string; readonly occasion: OccasionKind; readonly outcome: Outcome },
@@ -313,7 +313,7 @@ export async function isDecidedInFreeze(
 }
 
 /** Whether the receiver has a decision on that occasion since the alert is quiet. */
-export async function isDecidedInQuiet(
+export async function hasDecisionInQuiet(
   queries: Queries,
   alertId: string,
   decision: { readonly channel: string; readonly occasion: OccasionKind; readonly since: number },
@@ -326,7 +326,7 @@ export async function findDamping(queries: Queries, alertId: string): Promise<Da
   return row && dampings.decode(row)
 }
 
-/** Those of the alerts that have one. */
+/** The dampings of those alerts that have one. */
 export async function listDampings(
   queries: Queries,
   alertIds: readonly string[],
@@ -399,11 +399,11 @@ export async function listDecisions(
   queries: Queries,
   alertId: string,
   page: PageRequest,
-): Promise<Page<Decision>> {
+): Promise<Page<NotificationDecision>> {
   return mapPage(await pageOfDecisions(queries, { alertId }, page), notifications.decode)
 }
 
 /** Decides a pending notification, which no message contains afterwards. */
-export async function decidePending(tx: Tx, id: string, decided: Decided): Promise<void> {
-  await tx.change(decideOne, { id, ...decided })
+export async function decidePending(tx: Tx, id: string, decision: Decision): Promise<void> {
+  await tx.change(decideOne, { id, ...decision })
 }

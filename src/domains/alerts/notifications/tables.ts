@@ -22,7 +22,7 @@ export const notifications = defineColumns({
   content: json<Content>().nullable(),
   /** The message that contains it. */
   messageId: text().nullable(),
-  /** It is not sent before; null if it waits for no hours. */
+  /** The earliest time of sending; null if no hours apply. */
   dueAt: integer().nullable(),
   trace: text().nullable(),
 })
@@ -62,7 +62,7 @@ export const channels = defineColumns({
   isReported: flag(),
 })
 
-/** What each receiver was told last of an alert. */
+/** The last notification of each receiver about an alert. */
 export const told = defineColumns({
   alertId: text(),
   receiver: text(),
@@ -73,7 +73,7 @@ export const told = defineColumns({
   textHash: text().nullable(),
 })
 
-/** What a route makes due for a firing alert: from the time at which its receivers were told first. */
+/** The progress of a route for a firing alert, since its receivers were first notified. */
 export const episodes = defineColumns({
   alertId: text(),
   route: text(),

@@ -323,7 +323,7 @@ onEveryDialect('a waiting notification', (dialect) => {
     await isJudged.promise
     world.clock.advance(endsAt + SETTLE_MS - world.clock.now())
     const settling = world.silences.settleEnded(new AbortController().signal)
-    if (dialect === 'postgres') await eventually('the end waits for the judgement', () => isWaiting(world))
+    if (dialect === 'postgres') await eventually('the end waits for the transition', () => isWaiting(world))
     mayCommit.resolve()
     await Promise.all([judging, settling])
     assert.deepEqual(await world.outcomes(a), ['raised silenced', 'silence_ended pending'])

@@ -29,7 +29,7 @@ export const SETTLE_MS = 2 * SECOND
 export const MATCHED_FIELDS = ['source', 'alarmId', 'serverAddr', 'title'] as const
 export type MatchedField = (typeof MATCHED_FIELDS)[number]
 
-/** The expected texts: each is exact, or a prefix that ends in `*`. All of them must match. */
+/** The expected texts. Each one is exact, or a prefix that ends in `*`; all of them must match. */
 export type Matchers = Readonly<Partial<Record<MatchedField, string>>>
 
 export const SILENCE_STATES = ['active', 'pending', 'ended'] as const
@@ -39,7 +39,7 @@ export type SilenceState = (typeof SILENCE_STATES)[number]
 export interface Silence {
   readonly id: string
   readonly matchers: Matchers
-  /** Those of an Alertmanager's client; all of them must match too. Null for none. */
+  /** Matchers of labels, which the client of an Alertmanager has set; they must match, too. Null for none. */
   readonly labelMatchers: readonly LabelMatcher[] | null
   readonly reason: string
   /** From `startsAt`, until before `endsAt`; epoch milliseconds. */
@@ -88,7 +88,7 @@ export function wasSetBack({ seenAt, createdAt = 0 }: SilenceTimes, now: number)
   return (seenAt ?? createdAt) > now + CLOCK_DIFFERENCE_MS
 }
 
-/** One whose end is recorded has ended, whatever the clock says now. */
+/** The state of a silence. If its end is recorded it has ended, whatever the clock says now. */
 export function stateOf(silence: SilenceTimes, now: number): SilenceState {
   if (silence.endsAt <= now || (silence.endedBy ?? null) !== null) return 'ended'
   return windowOf(silence, now).startsAt <= now ? 'active' : 'pending'
@@ -127,7 +127,7 @@ export function workAt({ endsAt, repeat }: SilenceTimes, window: TimeSpan, now: 
 
 type SilenceMatchers = Pick<Silence, 'matchers'> & Partial<Pick<Silence, 'labelMatchers'>>
 
-/** What a silence can match. */
+/** The fields of an alert that a silence can match. */
 export type Matchable = Pick<AlertView, MatchedField | 'labels' | 'weight'>
 
 /** Whether the silence is about this alert, at any time. */

@@ -13,7 +13,7 @@ import { ALERT_OPERATORS } from '../model.ts'
 import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
 import type { Silences, SilenceView } from './service.ts'
 
-/** Also of the events. */
+/** The roles that may read silences, and that get their events. */
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
 
 const { silence_not_found } = ALERT_ERRORS

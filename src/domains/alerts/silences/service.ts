@@ -9,7 +9,7 @@ import { DAY, MINUTE, toRfc3339, type TimeSpan } from '../../../kernel/time.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../../ports/alerts.ts'
 import type { EventSink } from '../../../ports/events.ts'
 import type { Queries, Store, Tx } from '../../../store/store.ts'
-import { WORKER } from '../judgement.ts'
+import { WORKER } from '../transitions.ts'
 import { clip } from '../notifications/message.ts'
 import type { AlertView } from '../model.ts'
 import {
@@ -69,7 +69,8 @@ export interface SilenceDeps {
 }
 
 const WEEK = 7 * DAY
-// Windows take a while to compute, and each shows the reason. One that began before the week may end in it.
+// A window takes a while to compute, so this many silences are shown; each shows the reason. One that began before the week
+// may end in it.
 const CALENDAR_SILENCES = 50
 const CALENDAR_WINDOWS = 8
 const CALENDAR_REASON = 120
@@ -195,13 +196,16 @@ export class Silences {
       if (signal.aborted) return await this.#giveBack(silence, until)
       await store.write((tx) => this.#finish(tx, silence, until))
     } catch (error) {
-      // The error says more than that of giving back; without it the claim expires by itself.
+      // The original error is thrown; the claim expires by itself if it cannot be given back.
       await this.#giveBack(silence, until).catch(() => undefined)
       throw error
     }
   }
 
-  /** Another process may claim the end at once. It is due now and not earlier, so that other ends come first. */
+  /**
+   * Gives a claimed end back, so that another process can take it at once. It is due now and not earlier, so that other
+   * ends come first.
+   */
   async #giveBack({ id }: Silence, seen: number): Promise<void> {
     const { clock, store } = this.#deps
     await store.write((tx) => claimEnd(tx, id, { seen, until: clock.now() }))
@@ -251,7 +255,7 @@ function viewOf(silence: Silence, now: number): SilenceView {
   return { ...silence, state: stateOf(silence, now) }
 }
 
-/** From its start to its end, which one that repeats may leave out. */
+/** Refuses a span that is too long or ends before it begins. A silence that repeats may have no end. */
 function requireSpan(now: number, { startsAt: from = now, endsAt, repeat }: NewSilence): TimeSpan {
   const longestMs = repeat ? REPEAT_MAX_MS : SILENCE_MAX_MS
   if (endsAt === undefined && !repeat) throw invalidField('ends_at', 'required_one_of', { field: 'repeat' })

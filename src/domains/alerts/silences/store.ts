@@ -124,12 +124,12 @@ export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefin
   return row && silences.decode(row)
 }
 
-/** Those that are between their start and their end; one that repeats may be outside of its windows. */
+/** The silences between their start and their end. A repeating silence may be outside of its windows. */
 export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
   return (await queries.run(active, { now })).map((row) => silences.decode(row))
 }
 
-/** Those that begin before the end of a span and end after its beginning, newest first. */
+/** The silences that overlap a span of time, newest first. */
 export async function listOverlapping(
   queries: Queries,
   { startsAt: from, endsAt: to }: TimeSpan,

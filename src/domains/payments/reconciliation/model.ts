@@ -7,7 +7,7 @@ export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number]
 export const DIFFERENCE_KINDS = ['missing_here', 'missing_there', 'amount_differs', 'status_differs'] as const
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number]
 
-/** What a row of the books is about. */
+/** The subject of a row of the books. */
 export type Side = BillRow['type']
 
 /** The comparison of one day of a channel with the books of its provider. */
@@ -26,7 +26,7 @@ export interface Reconciliation {
   readonly requestedBy: string
 }
 
-/** One row on which the two sides differ; null for what a side does not have. */
+/** A row in which the two sides differ; a side that lacks the row is null. */
 export interface Difference {
   readonly kind: DifferenceKind
   readonly type: Side
@@ -39,10 +39,10 @@ export interface Difference {
   readonly providerId: string | null
 }
 
-/** A payment or refund of ours, as it is compared. */
+/** One of our payments or refunds, as it is compared. */
 export interface OwnRow {
   readonly type: Side
-  /** Its number in its table. */
+  /** The number of the row in its table. */
   readonly seq: number
   readonly number: string
   readonly paymentId: string
@@ -50,7 +50,7 @@ export interface OwnRow {
   readonly cents: number
 }
 
-/** From when to when a row of ours may stand in the books. */
+/** The times between which a row of ours may be in the books. */
 export interface OwnTimes {
   readonly beganAt: number
   readonly at: number
@@ -101,7 +101,7 @@ export function compareRows(there: BillRow, here: Omit<OwnRow, 'type'> | undefin
 function kindOf(there: BillRow, here: Pick<OwnRow, 'status' | 'cents'>): DifferenceKind | undefined {
   if (there.amountCents !== here.cents) return 'amount_differs'
   const status = AS_THERE[here.status] ?? 'failed'
-  // What was pending when the bill was made may have succeeded since.
+  // A payment or refund that was pending when the bill was made may have succeeded since.
   const isLater = there.status === 'pending' && status === 'succeeded'
   return status === there.status || isLater ? undefined : 'status_differs'
 }

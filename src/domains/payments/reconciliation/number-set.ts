@@ -1,4 +1,4 @@
-// A word with more bits would not be a small integer of the engine, which needs no memory of its own.
+// Larger words would not fit into the small integers of V8, and need memory of their own.
 const BITS = 30
 
 /** A set of numbers of rows. Rows of one day have numbers near each other: then it takes a few bits for each. */

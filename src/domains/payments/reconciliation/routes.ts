@@ -3,11 +3,10 @@ import { OLDEST_FIRST } from '../../../kernel/page.ts'
 import { encodeCursor } from '../../../wire/cursor.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
-import { preferred } from '../../../wire/preferred.ts'
+import { preferredOffer } from '../../../wire/preferred-offer.ts'
 import { ok, route, type Route } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
-import { differencesCsv, differencesMarkdown } from './export.ts'
 import {
   DifferencePage,
   DifferenceQuery,
@@ -18,6 +17,8 @@ import {
   ReconciliationSchema,
 } from './schemas.ts'
 import type { Reconciliations } from './service.ts'
+import { csvLine } from '../../../wire/csv.ts'
+import type { Difference } from './model.ts'
 
 /** Who may read what was compared, and its events. */
 export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
@@ -88,11 +89,48 @@ export function reconciliationRoutes(
       read: async ({ params, query, headers }) => {
         const filter = { reconciliationId: params.id, kind: query.kind }
         const page = await reconciliations.differences(filter, parsePage(query, OLDEST_FIRST))
-        const type = preferred(headers.accept, FORMATS) ?? 'application/json'
+        const type = preferredOffer(headers.accept, FORMATS) ?? 'application/json'
         if (type === 'application/json') return ok(encodePage(page, encodeDifference))
         const next = page.next && { 'x-next-cursor': encodeCursor(page.next) }
         return ok(TABLES[type](page.items), { 'content-type': `${type}; charset=utf-8`, ...next })
       },
     }),
   ]
+}
+
+const COLUMNS = [
+  'kind',
+  'type',
+  'number',
+  'paymentId',
+  'hereStatus',
+  'hereCents',
+  'thereStatus',
+  'thereCents',
+  'providerId',
+] as const satisfies readonly (keyof Difference)[]
+
+const TITLES =
+  'kind,type,number,payment_id,here_status,here_cents,there_status,there_cents,provider_id'.split(',')
+
+/** Differences as CSV (RFC 4180). */
+export function differencesCsv(differences: readonly Difference[]): string {
+  const lines = differences.map((difference) => csvLine(COLUMNS.map((column) => difference[column])))
+  return [csvLine(TITLES), ...lines].join('')
+}
+
+/** Differences as a table of Markdown (GitHub Flavored Markdown, section 4.10). */
+export function differencesMarkdown(differences: readonly Difference[]): string {
+  const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const rows = differences.map((difference) =>
+    rowOf(COLUMNS.map((column) => markdownCell(difference[column]))),
+  )
+  return [rowOf(TITLES), rowOf(TITLES.map(() => '---')), ...rows, ''].join('\n')
+}
+
+/** The value as text of a Markdown table: it cannot add mark-up or links, nor end the cell. */
+function markdownCell(value: string | number | null): string {
+  return String(value ?? '')
+    .replaceAll(/[\r\n]+/g, ' ')
+    .replaceAll(/[\\`*_{}[\]()#+!|<>&~:.@-]/g, String.raw`\$&`)
 }

@@ -12,8 +12,7 @@ import { newHolder } from '../../../store/work/holder.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { PAYMENT_ALERTS } from '../alerts.ts'
-import { PAYMENT_EVENTS } from '../events.ts'
-import { referenceOf } from '../model.ts'
+import { PAYMENT_EVENTS, referenceOf } from '../model.ts'
 import { findPayment, findRefund } from '../store.ts'
 import {
   compareRows,
@@ -185,7 +184,7 @@ export class Reconciliations {
     return listReconciliations(this.#options.store.read, page)
   }
 
-  /** In the order in which they were found. Rejects with `reconciliation_not_found`. */
+  /** The differences in the order in which they were found. Rejects with `reconciliation_not_found`. */
   async differences(filter: DifferenceFilter, page: PageRequest): Promise<Page<Difference>> {
     await this.get(filter.reconciliationId)
     return listDifferences(this.#options.store.read, filter, { ...page, order: OLDEST_FIRST })
@@ -238,7 +237,7 @@ export class Reconciliations {
     const { row, inBill } = comparison
     const found: Difference[] = []
     for (const type of SIDES) {
-      const rows = await this.#unmatched(
+      const rows = await this.#findUnmatched(
         comparison,
         type,
         batch.filter((there) => there.type === type),
@@ -258,7 +257,11 @@ export class Reconciliations {
   }
 
   /** The rows of a batch that need a closer look: all but a few match. */
-  async #unmatched({ row, inBill }: Comparison, type: Side, rows: readonly BillRow[]): Promise<BillRow[]> {
+  async #findUnmatched(
+    { row, inBill }: Comparison,
+    type: Side,
+    rows: readonly BillRow[],
+  ): Promise<BillRow[]> {
     const numbers = rows.map(({ number }) => number)
     const matched = new Set<BillRow>()
     for (const { seq, place, cents } of await findMatches(
@@ -422,7 +425,7 @@ function isWanted(newest: ReconciliationRow | undefined, now: number): boolean {
   )
 }
 
-/** Another one of the channel is running; the next scan looks again. */
+/** Another reconciliation of the channel is running; the next scan tries again. */
 function ignoreRunning(error: unknown): void {
   if (!(error instanceof AppError) || !['reconciliation_running', 'validation_failed'].includes(error.code))
     throw error

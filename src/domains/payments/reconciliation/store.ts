@@ -237,7 +237,7 @@ export async function releaseReconciliation(tx: Tx, id: string): Promise<void> {
   await tx.change(endLease, { id })
 }
 
-/** The alerts of that day are over; returns whether the channel has others. */
+/** Records that the alerts of a day are over. Returns whether other days of the channel have alerts. */
 export async function clearDayAlerts(
   tx: Tx,
   channel: string,
@@ -378,7 +378,7 @@ export interface DifferenceFilter {
   readonly kind?: DifferenceKind | undefined
 }
 
-/** In the order in which they were found. */
+/** Lists differences in the order in which they were found. */
 export function listDifferences(
   reads: Reads,
   filter: DifferenceFilter,

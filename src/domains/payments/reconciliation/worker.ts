@@ -9,7 +9,7 @@ import { reconciliationQueue, type ReconciliationRow } from './store.ts'
 
 const LOOK_EVERY_MS = 5 * SECOND
 const LEASE_MS = 30 * SECOND
-// A failure is a result; the daily job requests it again.
+// A failure is recorded as the result; the daily job requests the reconciliation again.
 const RETRY = { initialMs: SECOND, maximumMs: MINUTE, giveUpAfterMs: DAY }
 
 /** Makes the reconciliations of a channel that were requested. */

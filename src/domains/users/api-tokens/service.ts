@@ -95,7 +95,7 @@ export class ApiTokens {
     const text = newTokenText()
     await insertToken(tx, token, hashToken(text))
     this.#log(tx, 'API token created', token, by.id)
-    return { ...shown(token, user), token: new Secret(text) }
+    return { ...shownToken(token, user), token: new Secret(text) }
   }
 
   /** The tokens of a user, newest first. Rejects with `user_not_found`. */
@@ -104,7 +104,7 @@ export class ApiTokens {
     // A cursor of another list is refused for any user.
     const { items, ...rest } = await listTokens(store.read, userId, page)
     const user = await users.get(userId)
-    return { ...rest, items: items.map((token) => shown(token, user)) }
+    return { ...rest, items: items.map((token) => shownToken(token, user)) }
   }
 
   /** Revokes a token and ends its VPN sessions. Rejects with `token_not_found`. */
@@ -152,7 +152,7 @@ export class ApiTokens {
 // More are forgotten, and recorded again a little early.
 const MAX_RECORDED = 10_000
 
-function shown(token: ApiToken, user: User): ShownToken {
+function shownToken(token: ApiToken, user: User): ShownToken {
   return { ...token, roles: rolesOfToken(token, user) }
 }
 

@@ -90,7 +90,7 @@ export async function readToken(queries: Queries, id: string): Promise<ApiToken 
   return row && apiTokens.decode(row)
 }
 
-/** For {@link shareToken}. */
+/** The row that {@link shareToken} locks. */
 export function apiTokenRow(id: string): TouchedRow {
   return touchedRow('api_tokens', id)
 }

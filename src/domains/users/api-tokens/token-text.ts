@@ -6,7 +6,7 @@ export const TOKEN_PREFIX = 'pat_'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_CHARACTERS = 34
-/** At the end of a token. */
+/** The length of the checksum, which ends a token. */
 export const CHECKSUM_CHARACTERS = 6
 const FORM = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`)
 

@@ -44,7 +44,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isOver) controller.abort(aborted())
+    if (this.#isOver) controller.abort(abortError())
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
@@ -83,7 +83,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (!this.#finish()) return
     this.#answer.reject(error)
-    this.#controller?.abort(aborted())
+    this.#controller?.abort(abortError())
   }
 
   #finish(): boolean {
@@ -97,7 +97,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 const EMPTY = Buffer.alloc(0)
 
 /** For the connection, which closes. */
-function aborted(): Error {
+function abortError(): Error {
   return new Error('The request was cancelled before its answer was complete.')
 }
 

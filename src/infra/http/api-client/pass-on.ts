@@ -13,11 +13,11 @@ import { purposeFault } from '../add-route.ts'
 import { isEventStream } from './answer-reader.ts'
 import type { ApiConnection } from './api-connection.ts'
 import { peerAddress, type ClientAddress } from '../client-address.ts'
-import { endBehindLongBody, hasShortBody, isCutOff, untilDiscarded } from '../discard-body.ts'
+import { endBehindLongBody, hasShortBody, isCutOff, waitUntilDiscarded } from '../discard-body.ts'
 import { ClientLeft } from '../errors.ts'
-import { malformed, pathOf, staysBelowPrefix } from '../request.ts'
+import { malformedError, pathOf, staysBelowPrefix } from '../request.ts'
 import { endToEndHeaders, type Sender } from './headers-for-api.ts'
-import { unauthenticated, type Identify } from '../identity.ts'
+import { unauthenticatedError, type Identify } from '../identity.ts'
 import { type LongResponses, destroyUnlessFlushed } from '../stream-response.ts'
 import type { CountRefusal } from '../rate-limit.ts'
 import { methodNotAllowed, type MethodsAt } from '../unmatched.ts'
@@ -34,7 +34,7 @@ export interface PassOnOptions {
   readonly countRefusal: CountRefusal
 }
 
-/** What a browser or a client calls before it has a token, and what knows a secret of its own or signs. */
+/** Calls without a token: those of a sign-in, and those that prove themselves by a secret in the path or by a signature. */
 const WITHOUT_TOKEN = [
   { method: 'POST', url: '/auth/login' },
   { method: 'GET', url: '/auth/oauth/login' },
@@ -69,7 +69,7 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
       const own = methodsAt(pathOf(request))
       if (own.length > 0) throw await countRefusal(request, methodNotAllowed(request, reply, own))
       const identity = await identify(request.raw)
-      if (!identity) throw unauthenticated('The call needs a Bearer token in its Authorization header.')
+      if (!identity) throw unauthenticatedError('The call needs a Bearer token in its Authorization header.')
       const fault = purposeFault(identity)
       if (fault) throw await countRefusal(request, fault)
       request.identity = identity
@@ -78,7 +78,7 @@ export async function passOn(app: FastifyInstance, options: PassOnOptions): Prom
   })
 }
 
-/** Nobody knows who sends it: the api refuses it too, but only after a connection to it was opened. */
+/** Refuses a long body of an unknown sender before a connection to the api is opened, which would refuse it too. */
 async function refuseLongBody({ headers, routeOptions: { bodyLimit } }: FastifyRequest): Promise<void> {
   if (Number(headers['content-length'] ?? 0) > bodyLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 }
@@ -89,9 +89,9 @@ async function forward(
   reply: FastifyReply,
   sender: Sender,
 ): Promise<FastifyReply> {
-  if (!staysBelowPrefix(url)) throw malformed('the path', 'must not contain ".." or begin with "//"')
+  if (!staysBelowPrefix(url)) throw malformedError('the path', 'must not contain ".." or begin with "//"')
   const stream = body instanceof Readable ? body : undefined
-  const exchange = endedBy(reply)
+  const exchange = abortWhenClientLeaves(reply)
   const sent = runInTrace(trace ?? newTrace(), () =>
     api.send({ method, path: url, headers, body: stream }, sender, exchange.signal),
   )
@@ -107,17 +107,19 @@ async function forward(
     raw.unpipe()
     response.body.once('end', () => exchange.abort())
     endBehindLongBody(raw, reply.raw)
-    if (isCutOff(raw, reply.raw)) return reply.send(untilDiscarded(response.body, raw, reply.raw))
+    if (isCutOff(raw, reply.raw)) return reply.send(waitUntilDiscarded(response.body, raw, reply.raw))
     raw.resume()
   }
   // When the answer breaks off, its head is sent already: closing the connection shows the client that it is incomplete.
   return reply.send(
-    isEventStream(response.headers) ? endable(response.body, raw, reply.raw, longResponses) : response.body,
+    isEventStream(response.headers)
+      ? endWithToken(response.body, raw, reply.raw, longResponses)
+      : response.body,
   )
 }
 
-/** The body, until the token of the caller ends: the api knows the caller by headers and cannot see that. */
-function endable(
+/** Ends the body when the token of the caller ends: the api knows the caller by headers and cannot see that. */
+function endWithToken(
   response: Readable,
   request: IncomingMessage,
   outgoing: ServerResponse,
@@ -134,8 +136,8 @@ function endable(
   return body
 }
 
-/** Aborted when the client disconnects before its answer is sent. */
-function endedBy({ raw }: FastifyReply): AbortController {
+/** Makes a controller that aborts when the client disconnects before its answer is sent. */
+function abortWhenClientLeaves({ raw }: FastifyReply): AbortController {
   const exchange = new AbortController()
   raw.once('close', () => {
     if (!raw.writableFinished) exchange.abort(new ClientLeft())

@@ -108,7 +108,7 @@ function parametersIn(place: 'path' | 'query' | 'header', schema: TSchema | unde
   if (!schema) return []
   const { properties, required = [] } = schema as ObjectSchema
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...rest } = membersReferring(property)
+    const { description, ...rest } = membersWithReferences(property)
     return {
       schema: rest,
       in: place,
@@ -221,7 +221,7 @@ function webhooksOf(events: readonly EventType[]): Record<string, object> {
       datacontenttype: { const: 'application/json' },
       traceparent: { ...TEXT, description: 'Of the request that has caused it (W3C Trace Context).' },
       tracestate: TEXT,
-      data: referring(schema),
+      data: withReferences(schema),
     },
   })
   const post = (event: EventType) => ({
@@ -242,7 +242,7 @@ function webhooksOf(events: readonly EventType[]): Record<string, object> {
 }
 
 function withoutName(schema: NamedSchema): object {
-  const { $id: _, ...rest } = membersReferring(schema)
+  const { $id: _, ...rest } = membersWithReferences(schema)
   return rest
 }
 
@@ -255,10 +255,10 @@ function isNamed(schema: object): schema is NamedSchema {
 }
 
 /** The schema with each named schema in it replaced by a reference. */
-function referring(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(referring)
+function withReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withReferences)
   if (typeof schema !== 'object' || schema === null) return schema
-  return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersReferring(schema)
+  return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersWithReferences(schema)
 }
 
 interface UndocumentedMembers {
@@ -268,7 +268,7 @@ interface UndocumentedMembers {
   readonly isCommaList?: unknown
 }
 
-function membersReferring(schema: object): Record<string, unknown> {
+function membersWithReferences(schema: object): Record<string, unknown> {
   const {
     documentedPattern,
     patternFault: _,
@@ -278,7 +278,9 @@ function membersReferring(schema: object): Record<string, unknown> {
   } = schema as UndocumentedMembers
   const pattern = documentedPattern === undefined ? {} : { pattern: documentedPattern }
   const documented = { ...members, ...pattern, ...formatOf(members) }
-  return Object.fromEntries(Object.entries(documented).map(([name, member]) => [name, referring(member)]))
+  return Object.fromEntries(
+    Object.entries(documented).map(([name, member]) => [name, withReferences(member)]),
+  )
 }
 
 interface NumberMembers {
@@ -374,7 +376,7 @@ function describedResponse(status: number, answer: AnswerSchema): DescribedRespo
 }
 
 function contentOf(schema: TSchema, contentType = 'application/json'): object {
-  return { [contentType]: { schema: referring(schema) } }
+  return { [contentType]: { schema: withReferences(schema) } }
 }
 
 function errorsByStatus(route: Route): Map<number, [code: string, error: ErrorCode][]> {

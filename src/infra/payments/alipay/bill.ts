@@ -27,7 +27,7 @@ async function* rowsOfDownload(api: AlipayApi, url: string): AsyncGenerator<Bill
   let size = 0
   for await (const chunk of api.download(url)) {
     size += chunk.length
-    if (size > MAXIMUM_BYTES) throw damaged(api.name, `it has more than ${MAXIMUM_BYTES} bytes`)
+    if (size > MAXIMUM_BYTES) throw damagedBill(api.name, `it has more than ${MAXIMUM_BYTES} bytes`)
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks.splice(0), size)
@@ -53,11 +53,11 @@ async function* rowsOfZip(file: PackedFile, name: string): AsyncGenerator<BillRo
     yield* parseBill(linesOf(detail, 'gbk'), name)
   } catch (error) {
     if (error instanceof ChannelError) throw error
-    throw damaged(name, error instanceof Error ? error.message : 'it cannot be unpacked', error)
+    throw damagedBill(name, error instanceof Error ? error.message : 'it cannot be unpacked', error)
   }
 }
 
-function damaged(name: string, why: string, cause?: unknown): ChannelError {
+function damagedBill(name: string, why: string, cause?: unknown): ChannelError {
   return new ChannelError(`${name}: the bill is damaged: ${why}`, 'unclear', { code: 'damaged_bill', cause })
 }
 
@@ -84,11 +84,13 @@ async function* parseBill(pieces: AsyncIterable<readonly string[]>, name: string
       else if (indexes === undefined) indexes = columnsOf(parseCells(line), name)
       else {
         rows++
-        const row = toRow(parseCells(line), indexes, () => damaged(name, amountFault(rows, COLUMNS.amount)))
+        const row = toRow(parseCells(line), indexes, () =>
+          damagedBill(name, amountFault(rows, COLUMNS.amount)),
+        )
         if (row) yield row
       }
     }
-  if (!hasEnded) throw damaged(name, 'it has no end')
+  if (!hasEnded) throw damagedBill(name, 'it has no end')
 }
 
 /** Tabs and blanks follow the cells. */
@@ -99,7 +101,7 @@ function parseCells(line: string): string[] {
 function columnsOf(header: readonly string[], name: string): Readonly<Record<Column, number>> {
   const entries = Object.entries(COLUMNS).map(([key, title]) => {
     const index = header.indexOf(title)
-    if (index < 0) throw damaged(name, `its header has no column ${title}`)
+    if (index < 0) throw damagedBill(name, `its header has no column ${title}`)
     return [key, index]
   })
   return Object.fromEntries(entries) as Readonly<Record<Column, number>>
@@ -168,7 +170,7 @@ async function entryOf(
   if (local.length < LOCAL.bytes || local.readUInt32LE(0) !== LOCAL.signature)
     throw new Error('an entry of the zip is not where its directory says')
   const start = entry.offset + LOCAL.bytes + local.readUInt16LE(26) + local.readUInt16LE(28)
-  return checked(unpacked(file, entry, start), entry)
+  return verifyContent(unpackContent(file, entry, start), entry)
 }
 
 async function readDirectory(file: PackedFile): Promise<Entry[]> {
@@ -201,7 +203,7 @@ function parseDirectory(directory: Buffer, count: number): Entry[] {
   return entries
 }
 
-async function* unpacked(
+async function* unpackContent(
   file: PackedFile,
   { method, packedBytes }: Entry,
   start: number,
@@ -224,7 +226,10 @@ async function* pieces(file: PackedFile, start: number, bytes: number): AsyncGen
   }
 }
 
-async function* checked(content: AsyncIterable<Uint8Array>, { crc }: Entry): AsyncGenerator<Uint8Array> {
+async function* verifyContent(
+  content: AsyncIterable<Uint8Array>,
+  { crc }: Entry,
+): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of content) {
     sum = crc32(chunk, sum)

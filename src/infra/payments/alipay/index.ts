@@ -45,7 +45,7 @@ export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): Paym
     name,
     kind: 'alipay',
     isKnownByNumber: true,
-    refusedAmount,
+    amountRefusal,
     parametersOf,
     create: async (_, parameters) =>
       toOpened(name, await api.call('alipay.trade.precreate', parameters), parameters),
@@ -78,7 +78,7 @@ export function createAlipay(settings: ChannelSettings, deps: ChannelDeps): Paym
 // 0.01 to 100,000,000.00
 const MAXIMUM_CENTS = 10_000_000_000
 
-function refusedAmount(cents: number): string | undefined {
+function amountRefusal(cents: number): string | undefined {
   return cents >= 1 && cents <= MAXIMUM_CENTS ? undefined : 'Alipay takes 0.01 to 100,000,000.00'
 }
 

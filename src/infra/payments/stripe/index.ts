@@ -41,7 +41,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     name,
     kind: 'stripe',
     isKnownByNumber: false,
-    refusedAmount: (cents) => refusedAmount(settings.currency, cents),
+    amountRefusal: (cents) => amountRefusal(settings.currency, cents),
     parametersOf: (payment) => parametersOf(settings, payment),
     create: async (number, parameters) => {
       const session = await api.post(SESSIONS, parameters, number).catch(refuseReplay)
@@ -64,7 +64,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
       const parameters = refundParameters(refund, intent)
       return toRefund(
         await api.post('/v1/refunds', parameters, refund.number).catch(async (error: unknown) => {
-          // It may have been made before the error.
+          // The refund may have been made before the error.
           const made = isReplay(error) && (await findRefund(api, intent, refund.number))
           return made || refuseReplay(error)
         }),
@@ -86,7 +86,7 @@ function isReplay(error: unknown): error is ChannelError {
   return error instanceof ChannelError && error.code === REPLAYED
 }
 
-/** An error that each repetition brings again has decided: nothing was made that anybody knows. */
+/** An error that Stripe repeats for the same key is final: nothing was made that anybody knows. */
 function refuseReplay(error: unknown): never {
   if (!isReplay(error)) throw error
   throw new ChannelError(error.message, 'refused', { code: REPLAYED, cause: error })
@@ -121,12 +121,12 @@ const MINIMUM_CENTS: Readonly<Record<string, number>> = {
   KYD: 30,
   SHP: 30,
 }
-// Any other currency is worth less than the US dollar, or as much, and Stripe takes what is worth 0.50 US dollars. What is more
-// than this and too little all the same, as in CNY, Stripe itself refuses: the rate decides.
+// The minimum for other currencies, which are worth at most as much as the US dollar: Stripe wants the value of 0.50 US
+// dollars. It refuses an amount between this number and that value itself, as in CNY, by its exchange rate.
 const LEAST_CENTS = 50
 const MAXIMUM_CENTS = 99_999_999
 
-function refusedAmount(currency: string, cents: number): string | undefined {
+function amountRefusal(currency: string, cents: number): string | undefined {
   const minimum = MINIMUM_CENTS[currency] ?? LEAST_CENTS
   if (cents < minimum) return `Stripe takes at least ${minimum} cents of ${currency}`
   return cents > MAXIMUM_CENTS ? `Stripe takes at most ${MAXIMUM_CENTS} cents` : undefined
@@ -174,7 +174,7 @@ function toOpened(name: string, session: Members, parameters: string): OpenedPay
   return { providerId, action: { type: 'redirect', url, expiresAt } }
 }
 
-/** Without an id nobody can be asked: Stripe does not know our number. */
+/** Queries a payment by the id of its session, because Stripe does not know our number. */
 async function queryPayment(api: StripeApi, { providerId }: PaymentReference): Promise<ProviderPayment> {
   if (providerId === undefined) return NO_PAYMENT
   const path = `${SESSIONS}/${encodeURIComponent(providerId)}?expand[]=payment_intent.latest_charge`

@@ -55,11 +55,11 @@ export function billRows(
   { sha1, isPacked }: Packing,
 ): AsyncGenerator<BillRow> {
   const unpacked = isPacked ? gunzip(file, name) : file
-  const content = sha1 === undefined ? unpacked : verified(unpacked, name, sha1)
+  const content = sha1 === undefined ? unpacked : verifyHash(unpacked, name, sha1)
   return parseBill(linesOf(content, 'utf-8'), name)
 }
 
-async function* verified(chunks: AsyncIterable<Uint8Array>, name: string, sha1: string) {
+async function* verifyHash(chunks: AsyncIterable<Uint8Array>, name: string, sha1: string) {
   const hash = createHash('sha1')
   for await (const chunk of chunks) {
     hash.update(chunk)

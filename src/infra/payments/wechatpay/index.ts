@@ -47,7 +47,7 @@ export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): P
     name,
     kind: 'wechatpay',
     isKnownByNumber: true,
-    refusedAmount: (cents) => (cents < 1 ? 'WeChat Pay takes at least 1 cent' : undefined),
+    amountRefusal: (cents) => (cents < 1 ? 'WeChat Pay takes at least 1 cent' : undefined),
     parametersOf: (payment) => parametersOf(settings, { mchid, appid }, payment),
     create: async (_, parameters) =>
       toOpened(name, await api.post('/v3/pay/transactions/native', parameters), parameters),
@@ -57,7 +57,7 @@ export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): P
         await api.post(`${ORDERS}/${payment.number}/close`, JSON.stringify({ mchid }))
         return { ...NO_PAYMENT, status: 'closed' }
       } catch (error) {
-        // Paid, closed already, or not there: the order itself says which.
+        // The payment is paid, closed or unknown: a query says which.
         if (error instanceof ChannelError && error.outcome === 'refused') return query(payment)
         throw error
       }
@@ -157,8 +157,8 @@ const REFUND_STATES: Readonly<Record<string, ProviderRefund['status']>> = {
 function toRefund(refund: Members): ProviderRefund {
   const state = textOf(refund['status'] ?? refund['refund_status']) ?? ''
   const status = REFUND_STATES[state] ?? 'pending'
-  const isTold = status === 'failed' || state === 'ABNORMAL'
-  return { status, providerId: textOf(refund['refund_id']), reason: isTold ? codeOf(state) : undefined }
+  const hasReason = status === 'failed' || state === 'ABNORMAL'
+  return { status, providerId: textOf(refund['refund_id']), reason: hasReason ? codeOf(state) : undefined }
 }
 
 function toCallback(notice: Members, account: Account & { readonly key: string }): Callback {

@@ -1,5 +1,5 @@
 import type { SentenceCause } from '../../kernel/errors.ts'
-import { counted } from '../../kernel/text.ts'
+import { formatCount } from '../../kernel/text.ts'
 import { isDueAt } from '../../kernel/time.ts'
 import {
   type AlertEvent,
@@ -58,7 +58,7 @@ export interface ChangeEntry extends HistoryEntry {
 export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'
 
 /** The result of a report, an action of a user or the passing of time: the changed alert, and what has to be recorded. */
-export interface Judgement {
+export interface AlertTransition {
   readonly alert: Alert
   readonly change: AlertChange
   readonly events: readonly AlertEvent[]
@@ -78,38 +78,38 @@ const EVENT_OF = {
   unfrozen: 'unfrozen',
 } as const satisfies Record<Exclude<AlertChange, 'repeated'>, AlertEvent>
 
-/** Judges the first report of an alert. */
-export function judgeFirst(report: Report, id: string, cause: Cause): Judgement {
-  const before = unreported(report, id, cause)
-  const judgement = enter(before, withReport(before, report, cause.at), cause)
-  const alert = { ...judgement.alert, firstWeight: judgement.alert.weight }
+/** Applies the first report of an alert. */
+export function applyFirstReport(report: Report, id: string, cause: Cause): AlertTransition {
+  const before = unreportedAlert(report, id, cause)
+  const transition = enter(before, withReport(before, report, cause.at), cause)
+  const alert = { ...transition.alert, firstWeight: transition.alert.weight }
   const change = alert.weight === 0 ? 'recovered' : 'raised'
-  return { ...judgement, alert, change, events: [change], entry: null }
+  return { ...transition, alert, change, events: [change], entry: null }
 }
 
-/** Judges one more report, after the changes that were due before it. */
-export function judgeReport(alert: Alert, report: Report, cause: Cause): Judgement[] {
+/** Applies a further report, after the changes that were due before it. */
+export function applyFurtherReport(alert: Alert, report: Report, cause: Cause): AlertTransition[] {
   return afterTime(alert, cause.at, (current) => [
     enter(current, withReport(current, report, cause.at), cause),
   ])
 }
 
-/** Judges an acknowledgement; none unless the alert fires. */
-export function judgeAcknowledgement(
+/** Applies an acknowledgement. Returns no transition unless the alert fires. */
+export function applyAcknowledgement(
   alert: Alert,
   { until, comment }: { readonly until: number; readonly comment: string | null },
   cause: Cause,
-): Judgement[] {
+): AlertTransition[] {
   return afterTime(alert, cause.at, (current) => {
     if (current.status !== 'firing') return []
     const memory = { acknowledgedWeight: current.weight, acknowledgedUntil: until }
     const after: Alert = { ...current, ...memory, status: 'acknowledged' }
-    return [judgementOf('acknowledged', current, after, cause, { note: comment })]
+    return [transitionOf('acknowledged', current, after, cause, { note: comment })]
   })
 }
 
-/** Judges a recovery by a user; none if the alert is recovered already. */
-export function judgeRecovery(alert: Alert, cause: Cause): Judgement[] {
+/** Applies a recovery by a user. Returns no transition if the alert is recovered already. */
+export function applyRecovery(alert: Alert, cause: Cause): AlertTransition[] {
   return afterTime(alert, cause.at, (current) => {
     if (current.status === 'recovered') return []
     if (current.status === 'frozen') return [recoverFrozen(current, cause)]
@@ -118,20 +118,20 @@ export function judgeRecovery(alert: Alert, cause: Cause): Judgement[] {
     // Even the fourth swing does not freeze the alert: the user has declared that it is over.
     const swings = addSwing(current, cause.at)
     const after = withStatus({ ...recovered, swings: freezeFor(swings, cause.at) ? [] : swings }, 'recovered')
-    return [judgementOf('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
+    return [transitionOf('recovered', current, after, cause, { occasion: { kind: 'recovered' } })]
   })
 }
 
-/** Judges the end of a freeze by a user; none if the alert is not frozen. */
-export function judgeUnfreeze(alert: Alert, cause: Cause): Judgement[] {
+/** Applies the end of a freeze by a user. Returns no transition if the alert is not frozen. */
+export function applyUnfreeze(alert: Alert, cause: Cause): AlertTransition[] {
   return afterTime(alert, cause.at, (current) =>
     current.status === 'frozen' ? [unfreeze(current, cause)] : [],
   )
 }
 
 /**
- * The alert with those of its times that were written before the clock was set back as due now: they are further away than they
- * ever are at first. When it expires is a time of its reporter.
+ * The alert with all due times that a clock has written before it was set back as due now: such times are further away than
+ * a due time can be. The time of expiry stays: the reporter has chosen it.
  */
 export function withFarTimesDue(alert: Alert, at: number, acknowledgeForMs: number): Alert {
   const { acknowledgedUntil, repeatAt, repeatEveryMs, freeze } = alert
@@ -147,8 +147,8 @@ function nearTime<T extends number | null>(time: T, at: number, longestMs: numbe
   return time !== null && isDueAt(time, at, longestMs) ? Math.min(time, at) : time
 }
 
-/** Judges the changes that are due at this time; none if nothing is due. */
-export function judgeTime(alert: Alert, at: number): Judgement[] {
+/** Applies the changes that are due at this time. Returns no transition if nothing is due. */
+export function applyTime(alert: Alert, at: number): AlertTransition[] {
   const cause = { at, actor: WORKER }
   if (alert.weight > 0 && isDue(alert.expiresAt, at)) return [enter(alert, withRecovery(alert, at), cause)]
   return afterTime(alert, at, (current) =>
@@ -157,10 +157,10 @@ export function judgeTime(alert: Alert, at: number): Judgement[] {
 }
 
 /**
- * Ends a freeze or an acknowledgement whose time is over, and then judges what happens next. An expiry is left out: a
+ * Ends a freeze or an acknowledgement whose time is over, and then applies what happens next. An expiry is left out: a
  * report that comes late is still a report of the alert.
  */
-function afterTime(alert: Alert, at: number, next: (current: Alert) => Judgement[]): Judgement[] {
+function afterTime(alert: Alert, at: number, next: (current: Alert) => AlertTransition[]): AlertTransition[] {
   const cause = { at, actor: WORKER }
   if (alert.status === 'frozen' && isDue(alert.freeze?.until, at)) return chain(unfreeze(alert, cause), next)
   if (alert.status === 'acknowledged' && isDue(alert.acknowledgedUntil, at))
@@ -168,7 +168,7 @@ function afterTime(alert: Alert, at: number, next: (current: Alert) => Judgement
   return next(alert)
 }
 
-function chain(first: Judgement, next: (current: Alert) => Judgement[]): Judgement[] {
+function chain(first: AlertTransition, next: (current: Alert) => AlertTransition[]): AlertTransition[] {
   return [first, ...next(first.alert)]
 }
 
@@ -177,7 +177,7 @@ function isDue(time: number | null | undefined, at: number): boolean {
 }
 
 /** Changes the status of the alert to that of its new weight; `next` has the new weight and the old status. */
-function enter(before: Alert, next: Alert, cause: Cause): Judgement {
+function enter(before: Alert, next: Alert, cause: Cause): AlertTransition {
   const occasion = occasionOf(before, next)
   const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
   if (before.status === 'frozen')
@@ -188,29 +188,29 @@ function enter(before: Alert, next: Alert, cause: Cause): Judgement {
   const change = changeOf(before, after)
   return change === 'repeated'
     ? repetitionOf(after.repeatAt === null ? withRepetition(after, cause.at) : after, occasion)
-    : judgementOf(change, before, after, cause, { occasion })
+    : transitionOf(change, before, after, cause, { occasion })
 }
 
 function withProlongedFreeze(alert: Alert, at: number): Alert {
   return { ...alert, freeze: alert.freeze && prolong(alert.freeze, at) }
 }
 
-function freezeNow(before: Alert, next: Alert, cause: Cause): Judgement {
+function freezeNow(before: Alert, next: Alert, cause: Cause): AlertTransition {
   const after = withStatus(next, 'frozen')
-  return judgementOf('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
+  return transitionOf('frozen', before, after, cause, { ...freezeDetails('frozen', after) })
 }
 
 /** Gives the alert the state of its last report. */
-function unfreeze(before: Alert, cause: Cause): Judgement {
+function unfreeze(before: Alert, cause: Cause): AlertTransition {
   const status = before.weight === 0 ? 'recovered' : 'firing'
   const after = withStatus({ ...before, freeze: null }, status)
-  return judgementOf('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
+  return transitionOf('unfrozen', before, after, cause, freezeDetails('unfrozen', before))
 }
 
-function recoverFrozen(before: Alert, cause: Cause): Judgement {
+function recoverFrozen(before: Alert, cause: Cause): AlertTransition {
   const after = withStatus({ ...withRecovery(before, cause.at), freeze: null }, 'recovered')
-  const judgement = judgementOf('recovered', before, after, cause, freezeDetails('unfrozen', before))
-  return { ...judgement, events: ['unfrozen', 'recovered'] }
+  const transition = transitionOf('recovered', before, after, cause, freezeDetails('unfrozen', before))
+  return { ...transition, events: ['unfrozen', 'recovered'] }
 }
 
 function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: Alert) {
@@ -226,20 +226,20 @@ function freezeDetails(kind: 'frozen' | 'unfrozen', { freeze, reports: total }: 
 
 /** The swings of a freeze, and the reports since the first of them, in words. */
 export function swingsText(swings: number, reports: number): string {
-  return `${counted(swings, 'swing')} in ${counted(reports, 'report')}`
+  return `${formatCount(swings, 'swing')} in ${formatCount(reports, 'report')}`
 }
 
-function lapse(before: Alert, cause: Cause): Judgement {
+function lapse(before: Alert, cause: Cause): AlertTransition {
   const note = 'the acknowledgement has lapsed'
   const occasion = { kind: 'acknowledgement_lapsed' } as const
-  return judgementOf('lapsed', before, withStatus(before, 'firing'), cause, {
+  return transitionOf('lapsed', before, withStatus(before, 'firing'), cause, {
     note,
     because: { code: 'acknowledgement_lapsed', values: {} },
     occasion,
   })
 }
 
-function judgementOf(
+function transitionOf(
   change: Exclude<AlertChange, 'repeated'>,
   before: Alert,
   changed: Alert,
@@ -248,17 +248,17 @@ function judgementOf(
     note = null,
     because = null,
     occasion = null,
-  }: Partial<Pick<ChangeEntry, 'note'> & Pick<Judgement, 'occasion'>> & {
+  }: Partial<Pick<ChangeEntry, 'note'> & Pick<AlertTransition, 'occasion'>> & {
     readonly because?: NoteCause | null
   },
-): Judgement {
+): AlertTransition {
   const alert = withRepetition(changed, cause.at)
   const { weight, status: to } = alert
   const entry = { ...cause, from: before.status, to, weight, note, cause: because }
   return { alert, change, events: [EVENT_OF[change]], entry, occasion }
 }
 
-function repetitionOf(alert: Alert, occasion: AlertOccasion | null): Judgement {
+function repetitionOf(alert: Alert, occasion: AlertOccasion | null): AlertTransition {
   return { alert, change: 'repeated', events: [], entry: null, occasion }
 }
 
@@ -288,7 +288,7 @@ function withStatus(alert: Alert, status: AlertStatus): Alert {
   return { ...alert, status, acknowledgedWeight: null, acknowledgedUntil: null }
 }
 
-/** The alert with the time at which it is told again: only one that fires is. */
+/** Sets the time at which a firing alert is notified again; other alerts have none. */
 function withRepetition(alert: Alert, at: number): Alert {
   const { status, repeatEveryMs } = alert
   return { ...alert, repeatAt: status === 'firing' && repeatEveryMs !== null ? at + repeatEveryMs : null }
@@ -330,7 +330,7 @@ function startOf({ weight, startsAt, firstAt }: Alert, given: number): number {
   return weight > 0 ? Math.min(startsAt ?? firstAt, given) : given
 }
 
-function unreported(report: Report, id: string, { at, actor }: Cause): Alert {
+function unreportedAlert(report: Report, id: string, { at, actor }: Cause): Alert {
   const { alarmId, source, title, body, serverAddr } = report
   return {
     id,

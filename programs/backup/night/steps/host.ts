@@ -1,7 +1,29 @@
+import type { NightStep } from './step.ts'
 import { toRfc3339 } from '../../../../src/kernel/time.ts'
 import { BackupError } from '../../errors.ts'
 import type { ClosedGate } from '../../host/gates.ts'
 import type { RunContext } from '../run-context.ts'
+
+/** Cleans the caches of this server. A failure does not take the success of the backup back. */
+export const cleanStep: NightStep = {
+  name: 'clean',
+  reaches: 'cleaned',
+  errorCode: 'clean_failed',
+  async run(context) {
+    const { host, alerts, logger, progress, signal } = context.deps
+    if (host.cleaningSteps.length === 0) return
+    progress('cleaning')
+    await alerts.report('cleaning_started', context.variables())
+    const { steps, failure } = await host.clean(signal)
+    for (const { step, freedBytes, text } of steps) logger.info({ step, freed_bytes: freedBytes }, text)
+    const lines = steps.map(({ text }) => text)
+    await alerts.report('cleaning_ended', { ...context.variables(), backup_status: 'cleaned' }, lines)
+    context.update({
+      freedBytes: Object.fromEntries(steps.map(({ step, freedBytes }) => [step, freedBytes])),
+    })
+    if (failure) throw failure
+  },
+}
 
 export const REBOOT_JOB = 'reboot'
 
@@ -31,7 +53,7 @@ export async function rebootServer(context: RunContext): Promise<ClosedGate | un
   return undefined
 }
 
-/** In the state first: what is reported has to be closed, too. */
+/** Stores the reason in the state first, so that the alert about it is closed later. */
 async function reportBlocked(context: RunContext, reason: string): Promise<void> {
   context.update({ rebootIsBlocked: true })
   await context.deps.alerts.report('reboot_blocked', context.variables(REBOOT_JOB), [reason])

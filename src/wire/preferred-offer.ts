@@ -1,8 +1,11 @@
 /**
- * What a client would rather have, of what there is, by its `Accept` or `Accept-Encoding` (RFC 9110, section 12.5); of equals
- * the first one. Undefined if the client names none of them, or sends no such header.
+ * The offered value that a client prefers by its `Accept` or `Accept-Encoding` (RFC 9110, section 12.5); of equal ones the
+ * first. Undefined if the client names none of them, or sends no such header.
  */
-export function preferred<T extends string>(header: string | undefined, offers: readonly T[]): T | undefined {
+export function preferredOffer<T extends string>(
+  header: string | undefined,
+  offers: readonly T[],
+): T | undefined {
   if (header === undefined) return undefined
   const weights = parseWeights(header)
   let best: { offer: T; weight: number } | undefined

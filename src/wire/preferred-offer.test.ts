@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { preferred } from './preferred.ts'
+import { preferredOffer } from './preferred-offer.ts'
 
 const TYPES = ['application/json', 'text/csv', 'text/markdown'] as const
 
@@ -20,11 +20,12 @@ test('the highest weight wins, and of equals what comes first', () => {
     ['', undefined],
     [undefined, undefined],
   ] as const
-  for (const [header, wanted] of cases) assert.equal(preferred(header, TYPES), wanted, header ?? 'no header')
+  for (const [header, wanted] of cases)
+    assert.equal(preferredOffer(header, TYPES), wanted, header ?? 'no header')
 })
 
 test('a coding is accepted by its name or by an asterisk, unless its weight is 0', () => {
-  const gzip = (header: string) => preferred(header, ['gzip'])
+  const gzip = (header: string) => preferredOffer(header, ['gzip'])
   assert.deepEqual(
     ['gzip', 'br, gzip;q=0.5', '*', 'br;q=1.0, *;q=0.1'].map(gzip),
     Array<unknown>(4).fill('gzip'),

@@ -1,15 +1,95 @@
-import type { WaitingClock } from '../../../../src/kernel/clock.ts'
-import type { Secret } from '../../../../src/kernel/secret.ts'
-import { MINUTE, SECOND } from '../../../../src/kernel/time.ts'
-import { logIn } from '../gateway-login.ts'
+import type { WaitingClock } from '../../../src/kernel/clock.ts'
+import { errorMessage } from '../../../src/kernel/errors.ts'
+import { backoffMs } from '../../../src/kernel/waiting.ts'
+import { formatDuration, SECOND, MINUTE } from '../../../src/kernel/time.ts'
+import type { Secret } from '../../../src/kernel/secret.ts'
+import { logIn } from './gateway-login.ts'
 import {
   askRecognition,
   parseObject,
   recognitionRemedy,
   type JsonObject,
   type PlatformReader,
-} from '../platform-reader.ts'
-import type { SelfCheckStep } from './check.ts'
+} from './platform-reader.ts'
+
+/** The result of one check. */
+export interface SelfCheck {
+  readonly name: string
+  readonly ok: boolean
+  /** What was found: one line, without secrets. */
+  readonly detail: string
+}
+
+/** One check of the server. It is repeated until it passes, and runs beside the others. */
+export interface SelfCheckStep {
+  readonly name: string
+  /** Resolves with what was found, or rejects with what is wrong. It ends soon after the signal is aborted. */
+  check(signal: AbortSignal): Promise<string>
+}
+
+interface SelfCheckRun {
+  readonly clock: WaitingClock
+  readonly steps: readonly SelfCheckStep[]
+  /** The setting `selfcheck_for`: how long a check may fail. */
+  readonly forMs: number
+  /** Called with the result of each check after each try. */
+  readonly onResult?: (result: SelfCheck) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+const PAUSES = { initialMs: 2 * SECOND, maximumMs: 30 * SECOND }
+
+/**
+ * Runs the checks side by side, each until it passes or the time is over, and returns their last results in the order of
+ * the steps. Never rejects.
+ */
+export async function runSelfcheck({
+  clock,
+  steps,
+  forMs,
+  onResult = () => undefined,
+  signal,
+}: SelfCheckRun): Promise<SelfCheck[]> {
+  const over = new AbortController()
+  const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
+  void clock.wait(forMs, stop).then(() => over.abort())
+  const stopReason = () => (signal?.aborted ? 'interrupted' : `no result within ${formatDuration(forMs)}`)
+  const repeat = async (step: SelfCheckStep): Promise<SelfCheck> => {
+    for (let attempt = 0; ; attempt++) {
+      const result = await tryOnce(step, stop, stopReason)
+      onResult(result)
+      if (result.ok || stop.aborted) return result
+      await clock.wait(
+        backoffMs(PAUSES, attempt, () => 1),
+        stop,
+      )
+      if (stop.aborted) return result
+    }
+  }
+  const results = await Promise.all(steps.map(repeat))
+  over.abort()
+  return results
+}
+
+/** The check may not react to the signal, which then ends the wait for it. */
+async function tryOnce(
+  { name, check }: SelfCheckStep,
+  stop: AbortSignal,
+  stopReason: () => string,
+): Promise<SelfCheck> {
+  const stopped = Promise.withResolvers<never>()
+  const onStop = () => stopped.reject(new Error(stopReason()))
+  if (stop.aborted) onStop()
+  stop.addEventListener('abort', onStop, { once: true })
+  try {
+    const detail = await Promise.race([check(stop), stopped.promise])
+    return { name, ok: true, detail }
+  } catch (error) {
+    return { name, ok: false, detail: errorMessage(error) }
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}
 
 export interface SelfCheckDeps {
   readonly clock: WaitingClock

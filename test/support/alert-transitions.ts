@@ -1,12 +1,12 @@
 import {
-  judgeAcknowledgement,
-  judgeFirst,
-  judgeRecovery,
-  judgeReport,
-  judgeTime,
-  judgeUnfreeze,
-  type Judgement,
-} from '../../src/domains/alerts/judgement.ts'
+  applyAcknowledgement,
+  applyFirstReport,
+  applyRecovery,
+  applyFurtherReport,
+  applyTime,
+  applyUnfreeze,
+  type AlertTransition,
+} from '../../src/domains/alerts/transitions.ts'
 import type { Alert, AlertLevel, AlertWeight, Report, Severity } from '../../src/domains/alerts/model.ts'
 
 export function reportOf(level: Severity | AlertLevel, weight?: AlertWeight): Report {
@@ -20,16 +20,16 @@ export function reportOf(level: Severity | AlertLevel, weight?: AlertWeight): Re
   return weight === undefined ? { ...texts, level } : { ...texts, level, weight }
 }
 
-export function lastJudgement(alert: Alert, report: Report, at: number): Judgement {
-  return judgeReport(alert, report, { at, actor: 'anna' }).at(-1) as Judgement
+export function lastTransition(alert: Alert, report: Report, at: number): AlertTransition {
+  return applyFurtherReport(alert, report, { at, actor: 'anna' }).at(-1) as AlertTransition
 }
 
 export function applyReport(alert: Alert, report: Report, at: number): Alert {
-  return lastJudgement(alert, report, at).alert
+  return lastTransition(alert, report, at).alert
 }
 
 export function firstAlert(report: Report): Alert {
-  return judgeFirst(report, 'id', { at: 1_000, actor: 'anna' }).alert
+  return applyFirstReport(report, 'id', { at: 1_000, actor: 'anna' }).alert
 }
 
 export function alertAfter(...levels: (Severity | AlertLevel)[]): Alert {
@@ -56,25 +56,25 @@ export type JudgedStep = readonly [
   what: Severity | 'by hand' | 'unfreeze' | 'acknowledge' | 'time',
 ]
 
-function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): Judgement[] {
+function judgeStep(alert: Alert | undefined, [minute, what]: JudgedStep): AlertTransition[] {
   const cause = { at: minute * MINUTES, actor: 'anna' }
-  if (!alert) return [judgeFirst(reportOf(what as Severity), 'id', cause)]
-  if (what === 'by hand') return judgeRecovery(alert, cause)
-  if (what === 'unfreeze') return judgeUnfreeze(alert, cause)
+  if (!alert) return [applyFirstReport(reportOf(what as Severity), 'id', cause)]
+  if (what === 'by hand') return applyRecovery(alert, cause)
+  if (what === 'unfreeze') return applyUnfreeze(alert, cause)
   if (what === 'acknowledge')
-    return judgeAcknowledgement(alert, { until: cause.at + 240 * MINUTES, comment: null }, cause)
-  return what === 'time' ? judgeTime(alert, cause.at) : judgeReport(alert, reportOf(what), cause)
+    return applyAcknowledgement(alert, { until: cause.at + 240 * MINUTES, comment: null }, cause)
+  return what === 'time' ? applyTime(alert, cause.at) : applyFurtherReport(alert, reportOf(what), cause)
 }
 
-/** The judgements of each step. */
-export function judgeAll(...steps: readonly JudgedStep[]): Judgement[][] {
+/** The transitions of each step. */
+export function judgeAll(...steps: readonly JudgedStep[]): AlertTransition[][] {
   let alert: Alert | undefined
   return steps.map((step) => {
-    const judgements = judgeStep(alert, step)
-    alert = judgements.at(-1)?.alert ?? alert
-    return judgements
+    const transitions = judgeStep(alert, step)
+    alert = transitions.at(-1)?.alert ?? alert
+    return transitions
   })
 }
 
-export const changesOf = (judgements: readonly Judgement[]) =>
-  judgements.map(({ change }) => change).join(', ')
+export const changesOf = (transitions: readonly AlertTransition[]) =>
+  transitions.map(({ change }) => change).join(', ')

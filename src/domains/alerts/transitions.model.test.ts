@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
-  judgeAcknowledgement,
-  judgeFirst,
-  judgeRecovery,
-  judgeReport,
-  judgeTime,
-  judgeUnfreeze,
+  applyAcknowledgement,
+  applyFirstReport,
+  applyRecovery,
+  applyFurtherReport,
+  applyTime,
+  applyUnfreeze,
   type Cause,
-  type Judgement,
-} from './judgement.ts'
+  type AlertTransition,
+} from './transitions.ts'
 import type { Alert, AlertStatus, AlertWeight } from './model.ts'
 
 const MINUTE = 60_000
@@ -142,18 +142,18 @@ const steps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-function judgeStep(alert: Alert, step: Exclude<Step, { kind: 'wait' }>, cause: Cause): Judgement[] {
+function judgeStep(alert: Alert, step: Exclude<Step, { kind: 'wait' }>, cause: Cause): AlertTransition[] {
   switch (step.kind) {
     case 'report':
-      return judgeReport(alert, reportOf(step.weight), cause)
+      return applyFurtherReport(alert, reportOf(step.weight), cause)
     case 'recover':
-      return judgeRecovery(alert, cause)
+      return applyRecovery(alert, cause)
     case 'acknowledge':
-      return judgeAcknowledgement(alert, { until: cause.at + ACKNOWLEDGE_FOR, comment: null }, cause)
+      return applyAcknowledgement(alert, { until: cause.at + ACKNOWLEDGE_FOR, comment: null }, cause)
     case 'unfreeze':
-      return judgeUnfreeze(alert, cause)
+      return applyUnfreeze(alert, cause)
     case 'pass':
-      return judgeTime(alert, cause.at)
+      return applyTime(alert, cause.at)
   }
 }
 
@@ -169,7 +169,7 @@ describe('any sequence of reports, actions and waits', () => {
         let at = 0
         const model = new SmallAlert()
         model.report(firstWeight, at)
-        const first = judgeFirst(reportOf(firstWeight), 'id', { at, actor: 'anna' })
+        const first = applyFirstReport(reportOf(firstWeight), 'id', { at, actor: 'anna' })
         let { alert } = first
         const events: string[] = []
         model.events.length = 0
@@ -180,9 +180,9 @@ describe('any sequence of reports, actions and waits', () => {
           }
           if (step.kind === 'report') model.report(step.weight, at)
           else model[step.kind](at)
-          const judgements = judgeStep(alert, step, { at, actor: 'anna' })
-          alert = judgements.at(-1)?.alert ?? alert
-          events.push(...judgements.flatMap((judgement) => judgement.events))
+          const transitions = judgeStep(alert, step, { at, actor: 'anna' })
+          alert = transitions.at(-1)?.alert ?? alert
+          events.push(...transitions.flatMap((transition) => transition.events))
           assert.deepEqual(
             [alert.status, alert.weight, alert.count],
             [model.status, model.weight, model.count],
@@ -200,17 +200,17 @@ describe('any sequence of reports, actions and waits', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         let at = 0
-        let { alert } = judgeFirst(reportOf(6), 'id', { at, actor: 'anna' })
+        let { alert } = applyFirstReport(reportOf(6), 'id', { at, actor: 'anna' })
         for (const step of sequence) {
           if (step.kind === 'wait') at += step.ms
           else
-            for (const judgement of judgeStep(alert, step, { at, actor: 'anna' })) {
-              const { occasion, entry } = judgement
+            for (const transition of judgeStep(alert, step, { at, actor: 'anna' })) {
+              const { occasion, entry } = transition
               const shown = occasion && statusOf[occasion.kind]
-              if (shown && judgement.alert.status !== 'frozen') assert.equal(judgement.alert.status, shown)
+              if (shown && transition.alert.status !== 'frozen') assert.equal(transition.alert.status, shown)
               // Whatever the history shows was caused by the change that it was judged for.
-              if (entry) assert.deepEqual([entry.from, entry.to], [alert.status, judgement.alert.status])
-              alert = judgement.alert
+              if (entry) assert.deepEqual([entry.from, entry.to], [alert.status, transition.alert.status])
+              alert = transition.alert
             }
         }
       }),

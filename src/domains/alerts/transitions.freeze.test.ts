@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type JudgedStep, judgeAll, changesOf } from '../../../test/support/alert-judgements.ts'
+import { type JudgedStep, judgeAll, changesOf } from '../../../test/support/alert-transitions.ts'
 
 describe('the freeze rule', () => {
   const FOUR: JudgedStep[] = [
@@ -131,7 +131,7 @@ describe('the freeze rule', () => {
 
   it('passes on how many swings and reports there were', () => {
     const all = judgeAll(...FOUR, [5, 'CRITICAL'], [6, 'CLOSE'], [66, 'time'])
-    const occasions = all.map((judgements) => judgements.at(-1)?.occasion)
+    const occasions = all.map((transitions) => transitions.at(-1)?.occasion)
     assert.deepEqual(occasions[4], { kind: 'frozen', swings: 4, reports: 5 })
     assert.deepEqual(occasions.at(-1), { kind: 'unfrozen', swings: 5, reports: 7 })
     assert.equal(all.at(-1)?.[0]?.entry?.note, '5 swings in 7 reports')
@@ -140,7 +140,7 @@ describe('the freeze rule', () => {
   it('passes on what happens while the alert is frozen, for the decisions', () => {
     const all = judgeAll(...FOUR, [5, 'CLOSE'], [6, 'ERROR'], [7, 'HIGH'])
     assert.deepEqual(
-      all.slice(5).map(([judgement]) => [judgement?.occasion?.kind, judgement?.events, judgement?.entry]),
+      all.slice(5).map(([transition]) => [transition?.occasion?.kind, transition?.events, transition?.entry]),
       [
         ['recovered', [], null],
         ['raised', [], null],

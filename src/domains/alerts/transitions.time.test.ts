@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { judgeAcknowledgement, judgeFirst, judgeReport, judgeTime } from './judgement.ts'
+import { applyAcknowledgement, applyFirstReport, applyFurtherReport, applyTime } from './transitions.ts'
 import type { Alert } from './model.ts'
 import {
   MINUTES,
@@ -10,7 +10,7 @@ import {
   frozenAlert,
   judgeAll,
   changesOf,
-} from '../../../test/support/alert-judgements.ts'
+} from '../../../test/support/alert-transitions.ts'
 
 describe('an acknowledgement', () => {
   const ACKNOWLEDGED: JudgedStep[] = [
@@ -58,7 +58,7 @@ describe('an acknowledgement', () => {
   it('of an alert that does not fire does nothing', () => {
     assert.equal(changesOf(judgeAll([0, 'CLOSE'], [1, 'acknowledge']).at(-1) ?? []), '')
     assert.deepEqual(
-      judgeAcknowledgement(frozenAlert(), { until: 1, comment: null }, { at: 6_000, actor: 'anna' }),
+      applyAcknowledgement(frozenAlert(), { until: 1, comment: null }, { at: 6_000, actor: 'anna' }),
       [],
     )
   })
@@ -73,8 +73,8 @@ describe('an acknowledgement', () => {
 
   it('writes its comment to the history', () => {
     const cause = { at: 2_000, actor: 'anna' }
-    const [judgement] = judgeAcknowledgement(alertAfter('ERROR'), { until: 9_000, comment: 'On it.' }, cause)
-    assert.deepEqual(judgement?.entry, {
+    const [transition] = applyAcknowledgement(alertAfter('ERROR'), { until: 9_000, comment: 'On it.' }, cause)
+    assert.deepEqual(transition?.entry, {
       ...cause,
       from: 'firing',
       to: 'acknowledged',
@@ -138,25 +138,29 @@ describe('a notice', () => {
 
   it('may have a time of its own, as any alert may', () => {
     const cause = { at: 1_000, actor: 'anna' }
-    const { alert } = judgeFirst({ ...reportOf('CRITICAL'), expiresAt: 5_000 }, 'id', cause)
-    assert.deepEqual(judgeTime(alert, 4_999), [])
-    const [judgement] = judgeTime(alert, 5_000)
+    const { alert } = applyFirstReport({ ...reportOf('CRITICAL'), expiresAt: 5_000 }, 'id', cause)
+    assert.deepEqual(applyTime(alert, 4_999), [])
+    const [transition] = applyTime(alert, 5_000)
     assert.deepEqual(
-      [judgement?.change, judgement?.occasion, judgement?.entry?.actor],
+      [transition?.change, transition?.occasion, transition?.entry?.actor],
       ['recovered', { kind: 'recovered' }, 'worker'],
     )
-    const [again] = judgeReport(alert, { ...reportOf('CRITICAL'), expiresAt: 9_000 }, { ...cause, at: 4_000 })
-    assert.deepEqual(judgeTime(again?.alert as Alert, 8_999), [])
+    const [again] = applyFurtherReport(
+      alert,
+      { ...reportOf('CRITICAL'), expiresAt: 9_000 },
+      { ...cause, at: 4_000 },
+    )
+    assert.deepEqual(applyTime(again?.alert as Alert, 8_999), [])
   })
 
   it('that expires while it is frozen stays frozen, and has recovered', () => {
     const expiring = { ...frozenAlert(), expiresAt: 20_000 }
-    const [judgement] = judgeTime(expiring, 20_000)
+    const [transition] = applyTime(expiring, 20_000)
     assert.deepEqual(
-      [judgement?.alert.status, judgement?.alert.weight, judgement?.change],
+      [transition?.alert.status, transition?.alert.weight, transition?.change],
       ['frozen', 0, 'repeated'],
     )
     // The expiry was a swing.
-    assert.equal(judgement?.alert.freeze?.until, 20_000 + 60 * MINUTES)
+    assert.equal(transition?.alert.freeze?.until, 20_000 + 60 * MINUTES)
   })
 })

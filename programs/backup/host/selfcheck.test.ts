@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { absentPlatform, playedPlatform, type PlatformScript } from '../../../../test/support/backup-host.ts'
-import { startGatewayDouble } from '../../../../test/support/gateway-double.ts'
-import { tokenUntil } from '../../../../test/support/vpn-world.ts'
-import { fakeWaitingClock, type FakeWaitingClock } from '../../../../test/support/waiting-clock.ts'
-import { Secret } from '../../../../src/kernel/secret.ts'
-import { MINUTE, SECOND } from '../../../../src/kernel/time.ts'
-import type { SelfCheckStep } from './check.ts'
-import { runSelfcheck } from './run-selfcheck.ts'
-import { selfcheckSteps, type SelfCheckDeps, describeJobs, jobTimes } from './steps.ts'
+import { absentPlatform, playedPlatform, type PlatformScript } from '../../../test/support/backup-host.ts'
+import { startGatewayDouble } from '../../../test/support/gateway-double.ts'
+import { tokenUntil } from '../../../test/support/vpn-world.ts'
+import { fakeWaitingClock, type FakeWaitingClock } from '../../../test/support/waiting-clock.ts'
+import { Secret } from '../../../src/kernel/secret.ts'
+import { MINUTE, SECOND } from '../../../src/kernel/time.ts'
+import {
+  type SelfCheckStep,
+  runSelfcheck,
+  selfcheckSteps,
+  type SelfCheckDeps,
+  describeJobs,
+  jobTimes,
+} from './selfcheck.ts'
 
 const API = 'http://127.0.0.1:9990'
 const HEALTH = { status: 'ok', modules: ['api', 'gateway', 'worker'] }

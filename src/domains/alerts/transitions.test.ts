@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { judgeFirst, judgeRecovery, judgeReport, type Judgement } from './judgement.ts'
+import { applyFirstReport, applyRecovery, applyFurtherReport, type AlertTransition } from './transitions.ts'
 import {
   SEVERITIES,
   severityOf,
@@ -14,14 +14,14 @@ import {
 } from './model.ts'
 import {
   reportOf,
-  lastJudgement,
+  lastTransition,
   applyReport,
   firstAlert,
   alertAfter,
   frozenAlert,
   acknowledgedAlert,
   judgeAll,
-} from '../../../test/support/alert-judgements.ts'
+} from '../../../test/support/alert-transitions.ts'
 
 describe('the mapping of levels', () => {
   const ROWS: [Severity, weight: AlertWeight, level: AlertLevel, repeated: AlertLevel][] = [
@@ -138,7 +138,7 @@ describe('an alert', () => {
       [alert.status, alert.count, alert.firstAt, alert.recoveredAt],
       ['recovered', 0, 1_000, 1_000],
     )
-    assert.equal(judgeFirst(reportOf('CLOSE'), 'id', { at: 1_000, actor: 'anna' }).change, 'recovered')
+    assert.equal(applyFirstReport(reportOf('CLOSE'), 'id', { at: 1_000, actor: 'anna' }).change, 'recovered')
   })
 
   it('keeps the time of its recovery when the recovery is reported again', () => {
@@ -163,8 +163,8 @@ describe('an alert', () => {
   })
 
   it('that is frozen takes its reports and emits no event', () => {
-    const closed = lastJudgement(frozenAlert(), reportOf('CLOSE'), 12_000)
-    const fired = lastJudgement(closed.alert, reportOf('CRITICAL'), 13_000)
+    const closed = lastTransition(frozenAlert(), reportOf('CLOSE'), 12_000)
+    const fired = lastTransition(closed.alert, reportOf('CRITICAL'), 13_000)
     assert.deepEqual(
       [closed.alert.status, closed.alert.weight, closed.alert.recoveredAt, closed.events],
       ['frozen', 0, 12_000, []],
@@ -176,9 +176,9 @@ describe('an alert', () => {
   })
 
   it('that is frozen can be declared recovered', () => {
-    const [judgement, ...rest] = judgeRecovery(frozenAlert(), { at: 12_000, actor: 'anna' })
+    const [transition, ...rest] = applyRecovery(frozenAlert(), { at: 12_000, actor: 'anna' })
     assert.deepEqual(rest, [])
-    const { alert, events, occasion } = judgement as Judgement
+    const { alert, events, occasion } = transition as AlertTransition
     assert.deepEqual(
       [alert.status, alert.level, alert.weight, alert.recoveredAt],
       ['recovered', 5, 0, 12_000],
@@ -201,12 +201,12 @@ describe('the kind of a change', () => {
   for (const [before, last, change] of CASES) {
     it(`${last} after ${before.join(', ') || 'nothing'} is ${change}`, () => {
       const cause = { at: 9_000, actor: 'anna' }
-      const judgements =
+      const transitions =
         before.length > 0
-          ? judgeReport(alertAfter(...before), reportOf(last), cause)
-          : [judgeFirst(reportOf(last), 'id', cause)]
+          ? applyFurtherReport(alertAfter(...before), reportOf(last), cause)
+          : [applyFirstReport(reportOf(last), 'id', cause)]
       assert.deepEqual(
-        judgements.map((judgement) => judgement.change),
+        transitions.map((transition) => transition.change),
         [change],
       )
     })
