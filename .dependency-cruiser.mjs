@@ -16,7 +16,7 @@ const MOCK_SERVER = '^programs/mock-server/'
 const SHARED_FILES = '^programs/files/'
 // These two need only Node.js. The first one is of both sides of a request.
 const IDENTITY_SIGNATURE = '^src/kernel/identity-signature[.]ts$'
-const JOURNAL = '^src/infra/log/journal[.]ts$'
+const JOURNAL = '^src/config/journal[.]ts$'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'

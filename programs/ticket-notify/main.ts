@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { isJournal } from '../../src/infra/log/journal.ts'
+import { isJournal } from '../../src/config/journal.ts'
 import { type LockOwner, type ReleaseLock, takeProcessLock } from '../files/process-lock.ts'
 import { FetchError, fetchTickets, reportAlert } from './api.ts'
 import { makeDirectoryOf } from './file-writes.ts'
