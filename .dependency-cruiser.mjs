@@ -14,8 +14,9 @@ const PROGRAM_INDEX = '^programs/([^/]+/(index|declared-alerts)|mock-server/valu
 const MOCK_SERVER = '^programs/mock-server/'
 // Locks and replaced files, for the programs that keep some.
 const SHARED_FILES = '^programs/files/'
-// Needs only Node.js, and is of both sides of a request.
+// These two need only Node.js. The first one is of both sides of a request.
 const IDENTITY_SIGNATURE = '^src/kernel/identity-signature[.]ts$'
+const JOURNAL = '^src/config/journal[.]ts$'
 const NOTIFICATION_MODULE = '^programs/ticket-notify/(notify[.]ts$|notification/)'
 const NOTIFIER_INDEX = '^programs/ticket-notify/index[.]ts$'
 const VPN_CLIENT = '^programs/vpn-client/'
@@ -214,7 +215,7 @@ const DOMAINS = [
       'Installed as two files that need only Node.js and each other (docs/specification.md, Ticket notifier).',
     from: { path: '^programs/ticket-notify/', pathNot: [NOTIFICATION_MODULE, NOTIFIER_INDEX, ...TESTS] },
     to: {
-      pathNot: ['^programs/ticket-notify/', SHARED_FILES, IDENTITY_SIGNATURE],
+      pathNot: ['^programs/ticket-notify/', SHARED_FILES, IDENTITY_SIGNATURE, JOURNAL],
       dependencyTypesNot: ['core'],
     },
   },

@@ -201,6 +201,7 @@ export type FindingCode =
   | 'night_never_failed'
   | 'night_late'
   | 'night_failed'
+  | 'drill_failed'
   | 'night_in_future'
   | 'night_state_lost'
   | 'night_timer_elsewhere'

@@ -9,6 +9,7 @@ export {
   BackupParts,
   findTimerFaults,
   lostNightDirectory,
+  placesOf,
   readNight,
   recognitionOf,
   secretFilesOf,

@@ -84,7 +84,7 @@ export function placesOf({ backup: { installRoot } }: Config) {
 /** The records of the last nights, for people; undefined if none is installed, or this user cannot read them. */
 export function readNight(
   config: Config,
-): Pick<BackupState, 'run' | 'lastSuccess' | 'sharedWith'> | undefined {
+): Pick<BackupState, 'run' | 'lastSuccess' | 'drill' | 'sharedWith'> | undefined {
   const places = placesOf(config)
   const quiet = { clock: systemClock, onUnusable: () => undefined }
   if (!existsSync(places.directory)) return undefined

@@ -9,12 +9,13 @@ export interface Log {
   error(message: string, fields?: Fields): void
 }
 
-export function createLog(output: Pick<Output, 'write'>, now: () => number): Log {
+/** With `priorities` a line begins with that of its level, which journald takes off: sd-daemon(3). */
+export function createLog(output: Pick<Output, 'write'>, now: () => number, priorities = false): Log {
   const logAt =
-    (level: string) =>
+    (level: string, priority = '') =>
     (message: string, fields: Fields = {}) => {
       const line = { ts: new Date(now()).toISOString(), level, module: 'ticket-notify', message, ...fields }
-      output.write(`${JSON.stringify(line)}\n`)
+      output.write(`${priorities ? priority : ''}${JSON.stringify(line)}\n`)
     }
-  return { info: logAt('INFO'), warn: logAt('WARN'), error: logAt('ERROR') }
+  return { info: logAt('INFO'), warn: logAt('WARN', '<4>'), error: logAt('ERROR', '<3>') }
 }

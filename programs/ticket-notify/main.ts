@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { isJournal } from '../../src/config/journal.ts'
 import { type LockOwner, type ReleaseLock, takeProcessLock } from '../files/process-lock.ts'
 import { FetchError, fetchTickets, reportAlert } from './api.ts'
 import { makeDirectoryOf } from './file-writes.ts'
@@ -46,7 +47,7 @@ type Send = (
 /** Runs the program and resolves with its exit code. Never rejects: every failure is a line of the log. */
 export async function ticketNotify(argv: readonly string[], runtime: Runtime): Promise<number> {
   for (const output of [runtime.stdout, runtime.stderr]) ignoreWriteErrors(output)
-  const log = createLog(runtime.stderr, runtime.now)
+  const log = createLog(runtime.stderr, runtime.now, isJournal(runtime.env, 2))
   try {
     return await start(argv, runtime, log)
   } catch (error) {

@@ -409,7 +409,12 @@ describe('for every setting', () => {
       const byFile = shown(load(`\n${key} = ${toml}\n${beside}\n`))
       const byEnvironment = shown(load(`${key} = ${toml}\n${beside}\n`, { [variable]: env }))
       assert.deepEqual(byFile, { key, text: String(fileText), source: 'file platform.toml:2' })
-      assert.deepEqual(byEnvironment, { key, text: envText, source: `environment ${variable}` })
+      assert.deepEqual(byEnvironment, {
+        key,
+        text: envText,
+        source: `environment ${variable}`,
+        overrides: 'file platform.toml:1',
+      })
       assert.notDeepEqual(byDefault, byFile)
       assert.partialDeepStrictEqual(byDefault, { key, source: 'default' })
     })

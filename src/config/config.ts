@@ -51,6 +51,8 @@ export interface EffectiveSetting {
   /** Without secrets. */
   readonly text: string
   readonly source: string
+  /** Where the file has it, if another source counts before the file. */
+  readonly overrides?: string
 }
 
 export interface LoadedConfig {
@@ -96,7 +98,8 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
   const settings = Object.entries(SETTING_TABLE).map(([key, setting]) => {
     const { value, source } = resolved.get(key) ?? { value: undefined, source: '' }
     setAt(config, propertyOf(key, setting), value)
-    return { key, text: textOf(setting, value), source }
+    const inFile = file.values.get(key)?.source ?? source
+    return { key, text: textOf(setting, value), source, ...(inFile !== source && { overrides: inFile }) }
   })
   setAt(config, 'commands.programs', file.commands)
   setAt(config, 'payments.channels', file.channels)

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { temporaryDirectory } from '../../test/support/platform.ts'
 import { loadConfig } from './config.ts'
 import type { LoadedConfig } from './config.ts'
 import { describeConfig } from './describe.ts'
@@ -48,4 +51,13 @@ test('a value over several lines stays in its row', () => {
     .split('\n')
   assert.equal(lines.length, Object.keys(SETTING_TABLE).length + 1)
   assert.ok(lines.some((line) => line.includes('/a\\u{a}b\\u{1b}[2J ')))
+})
+
+test('a variable that counts before the file names what it overrides', () => {
+  using directory = temporaryDirectory()
+  const configPath = join(directory.path, 'p.toml')
+  writeFileSync(configPath, '[api]\nrate_limit = 6000\n[auth]\ntoken_ttl = "1h"\n')
+  const text = describeConfig(loadConfig({ configPath, env: { API_RATE_LIMIT: '3' }, cwd: '/nowhere' }))
+  assert.match(text, /^api\.rate_limit +3 +environment API_RATE_LIMIT, overrides file .*p\.toml:2$/m)
+  assert.match(text, /^auth\.token_ttl +1h +file .*p\.toml:4$/m)
 })

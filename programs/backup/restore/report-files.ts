@@ -20,7 +20,7 @@ function drillMarkdown(report: DrillReport, facts: DrillFacts): string {
     '## Checks',
     checkTable(report),
     ...notReached(report),
-    ...(report.passed ? tableOfRows(facts) : REMEDY),
+    ...(report.passed ? tableOfRows(facts) : remedy(report)),
   ]
   return `${parts.join('\n\n')}\n`
 }
@@ -65,14 +65,21 @@ function tableOfRows({ rows }: DrillFacts): string[] {
   return ['## Restored rows', table([['Table', 'Rows'], ...lines])]
 }
 
-const REMEDY = [
-  '## What to do',
-  [
-    '1. Restore another backup: `platform backup restore ID`. The one of the night before may be whole.',
-    '2. Make a new one now: `platform backup run --no-reboot`, then `platform backup restore --latest`.',
-    '3. The ticket of this drill stays open until a person closes it.',
-  ].join('\n'),
+/** With the wrong key every sealed backup fails alike. */
+const KEY_REMEDIES = [
+  '`backup.encryption.identity_file` has to be the private key of `backup.encryption.recipients`: put your copy of it there, and run the drill again.',
+  'If the key is lost, no backup that was sealed for it can be read. Make another key (`age-keygen`), name its public key in `backup.encryption.recipients`, and go on with the step that makes a new backup. Until then the files of `platform data backup` on the server are all there is.',
 ]
+const REMEDIES = [
+  'Restore another backup: `platform backup restore ID`. The one of the night before may be whole.',
+  'Make a new one now: `platform backup run --no-reboot`, then `platform backup restore --latest`.',
+  'The ticket of this drill stays open until a person closes it.',
+]
+
+function remedy({ checks }: DrillReport): string[] {
+  const steps = [...(checks.at(-1)?.name === 'decrypts' ? KEY_REMEDIES : []), ...REMEDIES]
+  return ['## What to do', steps.map((step, index) => `${index + 1}. ${step}`).join('\n')]
+}
 
 function table([head = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`

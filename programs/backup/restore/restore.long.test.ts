@@ -210,6 +210,10 @@ describe('a restore drill of a sealed package', () => {
     assert.deepEqual(failureOf(await w.restore({}, { identityFile })).slice(0, 2), [false, 'decrypts'])
     writeFileSync(identityFile, `${await generateX25519Identity()}\n`, { mode: 0o600 })
     assert.deepEqual(failureOf(await w.restore({}, { identityFile })).slice(0, 2), [false, 'decrypts'])
+    assert.match(
+      w.report('md'),
+      /^1\. .*the private key of .backup\.encryption\.recipients.*\n2\. .*lost, no backup/m,
+    )
     writeFileSync(identityFile, `# mine\n${identity}\n`)
     assertPassed(await w.restore({}, { identityFile }))
     assert.ok(!w.report('md').includes(identity))

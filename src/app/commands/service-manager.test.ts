@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { fstatSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { silentLogger } from '../../kernel/logger.ts'
-import { connectServiceManager, isJournal, journalError } from './service-manager.ts'
+import { isJournal } from '../../config/journal.ts'
+import { connectServiceManager, journalError } from './service-manager.ts'
 
 const SOCKET = { NOTIFY_SOCKET: '/run/systemd/notify' }
 

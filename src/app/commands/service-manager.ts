@@ -1,6 +1,5 @@
 import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
-import { fstatSync } from 'node:fs'
 import type { Environment } from '../../config/env.ts'
 import { errorMessage } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -62,18 +61,6 @@ async function systemdNotify(state: readonly string[]): Promise<void> {
 }
 
 const run = promisify(execFile)
-
-/** Whether what is written to this file descriptor goes to the journal of systemd: $JOURNAL_STREAM in systemd.exec(5). */
-export function isJournal({ JOURNAL_STREAM: stream }: Environment, fd: number): boolean {
-  // A child of the service has the variable, too, and an output of its own.
-  if (!stream) return false
-  try {
-    const { dev, ino } = fstatSync(fd)
-    return stream === `${dev}:${ino}`
-  } catch {
-    return false
-  }
-}
 
 /** The lines of an error with its priority in the journal, which journald takes off: sd-daemon(3). */
 export function journalError(text: string): string {

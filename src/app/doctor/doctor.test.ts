@@ -560,6 +560,23 @@ test('a night that failed, or is late, and a data backup that was never made are
   assert.match(JSON.stringify(await dataBackup()), /"warning".*was never made.*data\.backup_every/)
 })
 
+test('a restore drill that failed is named until one passes', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const root = join(dirname(dataDir), 'night')
+  mkdirSync(join(root, 'backups'), { recursive: true })
+  const env = { BACKUP_DRIVE_API_URL: 'http://127.0.0.1:1', BACKUP_INSTALL_ROOT: root }
+  const found = async (passed: boolean) => {
+    const drill = { backupId: '20260131-020000', endedAt: Date.now(), passed, rtoSeconds: 1, rpoSeconds: 1 }
+    writeFileSync(join(root, 'backups', 'state.json'), JSON.stringify({ ...EMPTY_STATE, drill }))
+    return (await examine(env)).of('backup').find(({ subject }) => subject === 'restore drill')
+  }
+  assert.match(
+    JSON.stringify(await found(false)),
+    /"warning".*has failed at .*restore-drill-20260131-020000\.md/,
+  )
+  assert.equal((await found(true))?.result, 'ok')
+})
+
 test('files of the night that are cut off, and its lost state, are named', async (t) => {
   const { dataDir, examine } = doctorWorld(t)
   const root = join(dirname(dataDir), 'night')
@@ -841,6 +858,18 @@ test('a configuration that every user can read is fine while no address in it ha
     return findings.map(({ result }) => result)
   }
   assert.deepEqual([await results(''), await results('ada:secret@')], [['ok'], ['ok', 'warning']])
+})
+
+test('a variable that counts before the configuration file is named', async (t) => {
+  const { dataDir, examine } = doctorWorld(t)
+  const file = `${dataDir}.toml`
+  writeFileSync(file, '[api]\nrate_limit = 6000\n')
+  const env = { PLATFORM_CONFIG: file, API_RATE_LIMIT: '3' }
+  const [, finding] = (await examine(env)).of('configuration')
+  assert.deepEqual(
+    [finding?.result, finding?.subject, finding?.detail],
+    ['ok', 'environment API_RATE_LIMIT', `overrides api.rate_limit of file ${file}:2`],
+  )
 })
 
 test('a configuration that every user can change is an error', async (t) => {

@@ -456,6 +456,10 @@ export const FINDINGS = {
   night_never_failed: { detail: 'no night has succeeded yet; then {error}: {reason}', remedy: NIGHT_REMEDY },
   night_late: { detail: 'the last success was at {at}', remedy: NIGHT_REMEDY },
   night_failed: { detail: 'the last success was at {at}; then {error}: {reason}', remedy: NIGHT_REMEDY },
+  drill_failed: {
+    detail: 'has failed at {at}, for the backup {backup}',
+    remedy: 'do what {report} says, then run: platform backup restore --latest',
+  },
   night_in_future: {
     detail: 'the last success was at {at}, which is later than now: the clock was ahead, or is behind',
     remedy: TIME_REMEDY,

@@ -25,7 +25,8 @@ export const POSTGRES_REMEDIES = {
   silent:
     'Start its server; if it runs, look at the name service of this host and at the firewall between them; or correct {address}',
   certificate:
-    'Renew the certificate of the server; if your own authority has signed it, set NODE_EXTRA_CA_CERTS to the file of the authority',
+    'Renew the certificate of the server if it has ended or has another host name; if your own authority has signed it, or it is self-signed, name the file of that certificate as sslrootcert of {address}: ?sslmode=verify-full&sslrootcert=/path/ca.pem',
+  file: 'Correct the path of the file in {address} (sslrootcert, sslcert, sslkey), and let the user of the service read it',
   tls: 'Remove sslmode from {address}, or give the server a certificate (ssl = on)',
   primary: 'Promote a standby, or add its address to {address}',
 } as const
@@ -53,6 +54,7 @@ const BY_CODE: Readonly<Record<string, PostgresRemedyCode>> = {
 const BY_TEXT: readonly (readonly [pattern: RegExp, remedy: PostgresRemedyCode])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'host'],
   [/EHOSTUNREACH|ETIMEDOUT/, 'network'],
+  [/, open /, 'file'],
   [/certificate/i, 'certificate'],
   [/has not answered within/, 'silent'],
   [/does not support SSL/i, 'tls'],

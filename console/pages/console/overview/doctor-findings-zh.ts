@@ -53,7 +53,9 @@ const SERVER_REMEDIES = {
   network: '检查本机与服务器之间的网络和防火墙',
   silent:
     '启动该服务器；若它在运行，请检查本机的域名解析和两者之间的防火墙；或更正 database.url（DATABASE_URL）',
-  certificate: '更换服务器的证书；若由自己的机构签发，请将 NODE_EXTRA_CA_CERTS 设为该机构的证书文件',
+  certificate:
+    '若服务器的证书已到期或主机名不符，请更换证书；若由自己的机构签发或为自签名，请在 database.url（DATABASE_URL）中以 sslrootcert 指明该机构的证书（或该证书本身）的文件：?sslmode=verify-full&sslrootcert=/path/ca.pem',
+  file: '更正 database.url（DATABASE_URL）中该文件的路径（sslrootcert、sslcert、sslkey），并让服务的用户可以读取它',
   tls: '从 database.url（DATABASE_URL）中删除 sslmode，或为服务器配置证书（ssl = on）',
   primary: '提升一台备用服务器，或将其地址加入 database.url（DATABASE_URL）',
 }
@@ -461,6 +463,11 @@ export const DOCTOR_FINDINGS_ZH: Readonly<Record<FindingCode, FindingWords>> = {
     subject: '夜间备份',
     detail: '上次成功于 {at}；此后的错误 {error}：{reason}',
     remedy: NIGHT_REMEDY,
+  },
+  drill_failed: {
+    subject: '恢复演练',
+    detail: '备份 {backup} 的演练已于 {at} 失败',
+    remedy: '按 {report} 所述处理，然后运行：platform backup restore --latest',
   },
   night_in_future: {
     subject: '夜间备份',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   findTimerFaults,
   lostNightDirectory,
+  placesOf as nightPlacesOf,
   readNight,
   recognitionOf,
   recognitionRemedy,
@@ -286,6 +287,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     nextNight(config, now),
     ...findTimerFaults(config).map(timerFinding),
     lastNight(state, now),
+    ...lastDrill(config, state),
     ...sharedFolder(state?.sharedWith ?? []),
     await recognition(config),
   ]
@@ -321,6 +323,16 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
     part,
     document: documentPath('docs/guide/nightly.md'),
   })
+}
+
+function lastDrill(config: Config, state: ReturnType<typeof readNight>): CheckFinding[] {
+  const drill = state?.drill
+  if (drill === undefined) return []
+  const subject = 'restore drill'
+  const at = toRfc3339(drill.endedAt)
+  if (drill.passed) return [fine(subject, `passed at ${at}`)]
+  const report = join(nightPlacesOf(config).directory, `restore-drill-${drill.backupId}.md`)
+  return [warning(subject, 'drill_failed', { at, backup: drill.backupId, report })]
 }
 
 function nightCode(hasSucceeded: boolean, hasFailed: boolean): FindingCode {

@@ -377,6 +377,7 @@ export const configurationCheck: Check = {
   name: 'configuration',
   run: async ({ loaded, env }) => [
     summary(loaded),
+    ...overriddenSettings(loaded),
     ...emptyFile(loaded),
     ...privacyOf(loaded),
     ...unusableFiles(() => openReceivers(loaded.config)),
@@ -390,6 +391,12 @@ function summary({ config, file, settings }: LoadedConfig): CheckFinding {
   return fine(
     file ?? 'defaults',
     `modules ${config.modules.join(', ')}; ${changed} settings are not the default`,
+  )
+}
+
+function overriddenSettings({ settings }: LoadedConfig): CheckFinding[] {
+  return settings.flatMap(({ key, source, overrides }) =>
+    overrides === undefined ? [] : [fine(source, `overrides ${key} of ${overrides}`)],
   )
 }
 
