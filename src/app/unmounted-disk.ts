@@ -9,19 +9,22 @@ const PLACES = { wanted: '/etc/fstab', mounted: '/proc/self/mountinfo' }
  */
 export function findUnmountedPoint(path: string, { wanted, mounted } = PLACES): string | undefined {
   // fstab(5): device, mount point, type; proc_pid_mountinfo(5): id, parent, device, root, mount point
-  const points = pointsIn(wanted, 1).filter((point) => point.startsWith('/') && point !== '/')
+  const points = pointsIn(wanted, 1).filter((point) => point !== '/')
   const present = new Set(pointsIn(mounted, 4))
   if (present.size === 0) return undefined
   const own = resolve(path)
   return points.find((point) => isAtOrAbove(point, own) && !present.has(point))
 }
 
+/** Swap space has none. */
 function pointsIn(file: string, column: number): string[] {
   return readText(file)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => unescape(line.split(/\s+/)[column] ?? '').replace(/(?<=.)\/+$/, ''))
+    .map((line) => unescape(line.split(/\s+/)[column] ?? ''))
+    .filter((point) => point.startsWith('/'))
+    .map((point) => resolve(point))
 }
 
 /** Both files write a space as `\040`. */

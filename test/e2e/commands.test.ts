@@ -130,7 +130,10 @@ describe('the configuration', { concurrency: 4 }, () => {
     const table = assertSuccess(await run(['config'], { env }))
     const rows = new Map(table.split('\n').map((line) => [line.split(/\s{2,}/)[0] ?? '', line]))
     assert.match(rows.get('KEY') ?? '', /VALUE +SOURCE/)
-    assert.match(rows.get('orders.expiry') ?? '', /45m +environment ORDER_EXPIRY$/)
+    assert.match(
+      rows.get('orders.expiry') ?? '',
+      /45m +environment ORDER_EXPIRY, overrides file .*platform\.toml:2$/,
+    )
     assert.match(rows.get('auth.token_ttl') ?? '', /2h +environment TOKEN_TTL$/)
     assert.match(rows.get('worker.order_scan') ?? '', /5s +default$/)
     assert.match(rows.get('auth.jwt_secret') ?? '', /\*\*redacted\*\* +file .*platform\.toml:4$/)
