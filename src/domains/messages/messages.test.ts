@@ -294,6 +294,17 @@ onEveryDialect('messages', (dialect) => {
     assert.equal(w.alerts.length, 1)
   })
 
+  test('what was delivered without JetStream is an alert also after the clock was set back', async () => {
+    await using w = await world(dialect)
+    const { clock, messages } = w
+    await messages.noteUnstored(clock.now() + 3_600_000)
+    const { id } = await w.appendEvent()
+    await w.settle(id, 'delivered')
+    clock.advance(1_000)
+    await messages.noteStream(clock.now())
+    assert.equal(w.alerts.length, 1)
+  })
+
   test('more messages than one batch are sent again in their order', async () => {
     await using w = await world(dialect)
     const count = 501

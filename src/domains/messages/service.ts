@@ -381,7 +381,9 @@ async function findLost(
   const isNew = known?.madeAt !== undefined && known.madeAt !== madeAt
   if (isNew && (await hasDelivered(tx, { ...kept, until: madeAt }))) return kept
   if (known?.unstoredSince === undefined) return undefined
-  const unstored = { since: Math.max(kept.since, known.unstoredSince), until: now }
+  // A clock that was set back since has left a time that says nothing.
+  const since = known.unstoredSince > now ? kept.since : Math.max(kept.since, known.unstoredSince)
+  const unstored = { since, until: now }
   return (await hasDelivered(tx, unstored)) ? { ...unstored, isUnstored: true } : undefined
 }
 
