@@ -67,7 +67,7 @@ const CASES: readonly (readonly [name: string, unit: object, expected: RegExp])[
 ]
 
 for (const [name, unit, expected] of CASES)
-  test(`${name} is told from the others`, async () => {
+  test(`the service check names ${name}`, async () => {
     const [finding, ...others] = await examine(unit)
     assert.match(`${finding?.result} ${finding?.detail} ${finding?.remedy ?? ''}`.trim(), expected)
     assert.deepEqual(others, [])

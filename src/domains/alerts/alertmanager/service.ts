@@ -102,12 +102,12 @@ export class Alertmanager {
 
   /** The alerts that match, in groups by receiver and source, as in the messages of the platform. */
   async groups(filter: AlertmanagerFilter): Promise<JsonText> {
-    const told = (await this.#readShown(filter)).flatMap(({ source, receivers, json }) =>
+    const members = (await this.#readShown(filter)).flatMap(({ source, receivers, json }) =>
       receivers
         .filter(filter.isReceiver)
         .map((name) => ({ json, head: { labels: { source }, receiver: { name } } })),
     )
-    const byHead = Map.groupBy(told, ({ head }) => JSON.stringify(head))
+    const byHead = Map.groupBy(members, ({ head }) => JSON.stringify(head))
     const groups = [...byHead].map(
       ([head, alerts]) => `${head.slice(0, -1)},"alerts":[${alerts.map(({ json }) => json).join(',')}]}`,
     )
