@@ -9,7 +9,7 @@ import {
   type ReadPage,
   type SelectedRow,
 } from './pages.ts'
-import type { Changes, Queries, Reads } from './store.ts'
+import type { RowChanges, Queries, Reads } from './store.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
 interface Codec<Value, Stored> {
@@ -207,11 +207,11 @@ interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   /** A change of at most one row: whether there is such a row. */
   changeRow<A extends readonly unknown[]>(
     build: Build<T, A, QueryOf<never>>,
-  ): (queries: Changes, ...args: A) => Promise<boolean>
+  ): (queries: RowChanges, ...args: A) => Promise<boolean>
   /** A change of rows: how many it has changed. */
   changeRows<A extends readonly unknown[]>(
     build: Build<T, A, QueryOf<never>>,
-  ): (queries: Changes, ...args: A) => Promise<number>
+  ): (queries: RowChanges, ...args: A) => Promise<number>
   /** A list of the rows of one of these tables; see {@link pagesOf}. */
   pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>, Item = SelectedRow<Q>>(
     options: PageOptions<keyof C & string, Name, keyof TableOf<T[Name]> & string>,
@@ -234,7 +234,7 @@ export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables:
     ],
     changeRow(build: BuildChange) {
       const change = rowsChanger(build)
-      return async (queries: Changes, ...args: unknown[]) => (await change(queries, ...args)) > 0
+      return async (queries: RowChanges, ...args: unknown[]) => (await change(queries, ...args)) > 0
     },
     changeRows: rowsChanger,
     pages: pagesOf,
@@ -258,5 +258,5 @@ function rowReader(build: BuildRows, decode?: Decode) {
 
 function rowsChanger(build: BuildChange) {
   const query = statement(({ db }, ...args: unknown[]) => build(db, ...args))
-  return (queries: Changes, ...args: unknown[]) => queries.change(query, args)
+  return (queries: RowChanges, ...args: unknown[]) => queries.change(query, args)
 }

@@ -20,7 +20,7 @@ export interface Queries {
 export type Reads = Pick<Queries, 'run'>
 
 /** What a change by prepared statements needs. */
-export type Changes = Pick<Queries, 'change'>
+export type RowChanges = Pick<Queries, 'change'>
 
 /** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {

@@ -64,7 +64,7 @@ export const alertGroups = defineColumns({
   isTruncated: integer<0 | 1>(),
 })
 
-export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   alerts,
   alert_history: alertHistory,
   alert_groups: alertGroups,
