@@ -11,6 +11,7 @@ import {
 } from '../../domains/alerts/index.ts'
 import { ROBOT_RECEIVER } from '../../config/receivers.ts'
 import type { Config, LoadedConfig } from '../../config/config.ts'
+import { isOnlyGateway } from '../../config/value-types.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { printable } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
@@ -79,10 +80,7 @@ async function outdatedProcesses(reads: Reads, name: string, config: Config): Pr
   const serving = await listServing(reads, systemClock.now())
   if (serving.length === 0) return []
   const { [name]: code } = receiverCodes(config, jwtSecrets(config))
-  // A gateway sends no alerts.
-  return serving.filter(
-    ({ modules, receivers }) => modules.some((module) => module !== 'gateway') && receivers[name] !== code,
-  )
+  return serving.filter(({ modules, receivers }) => !isOnlyGateway(modules) && receivers[name] !== code)
 }
 
 function outdatedText({ host, processId, startedAt }: ServingProcess, name: string): string {
