@@ -161,7 +161,7 @@ export function roomCommands(
 }
 
 /** Shows the directories with the most files on the file system of the place. */
-export function inodesCommand(place: string): string {
+function inodesCommand(place: string): string {
   return `du -x --inodes ${shellWord(mountPointOf(place))} | sort -n | tail`
 }
 
