@@ -36,7 +36,6 @@ const auditCommands = () => import('../src/app/commands/audit.ts')
 const databaseCommands = () => import('../src/app/commands/db.ts')
 const dataCommands = () => import('../src/app/commands/data.ts')
 const backupCommands = () => import('../src/app/commands/backup.ts')
-const tokenCommands = () => import('../src/app/commands/token.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 const shellCommands = () => import('../src/app/commands/shell/index.ts')
 
@@ -94,7 +93,7 @@ function program(): Command {
   platform
     .command('config')
     .description('print the settings in effect, with the source of each value')
-    .action(run(() => import('../src/app/commands/config.ts'), 'showConfig'))
+    .action(run(() => import('../src/app/commands/context.ts'), 'showConfig'))
 
   platform
     .command('doctor')
@@ -121,7 +120,7 @@ function program(): Command {
     .option('--to <address>', 'postgres://host/database, or sqlite:PATH')
     .option('--to-file <file>', 'a file with that address, which other users cannot see there')
     .option('--verify', 'only compare the rows of all tables')
-    .action(run(() => import('../src/app/commands/db-copy.ts'), 'copyToDatabase'))
+    .action(run(databaseCommands, 'copyToDatabase'))
 
   const data = platform.command('data').description('backups of the database').helpCommand(false)
   data
@@ -233,15 +232,15 @@ function program(): Command {
     .addOption(
       new Option('--role <role...>', 'roles of the user; without it all that the user has').choices(ROLES),
     )
-    .action(run(tokenCommands, 'createApiToken'))
+    .action(run(userCommands, 'createApiToken'))
   token
     .command('list [user]')
     .description('list the API tokens of a user, or of all users, newest first')
-    .action(run(tokenCommands, 'listApiTokens'))
+    .action(run(userCommands, 'listApiTokens'))
   token
     .command('revoke <user> <id>')
     .description('revoke an API token')
-    .action(run(tokenCommands, 'revokeApiToken'))
+    .action(run(userCommands, 'revokeApiToken'))
 
   const audit = platform
     .command('audit')
@@ -288,13 +287,13 @@ function program(): Command {
   alerts
     .command('test-robot')
     .description('send a test message to the configured robot, and print its answer')
-    .action(run(alertCommands, 'testRobot'))
+    .action(run(alertCommands, 'sendToRobot'))
   alerts
     .command('test <name>')
     .description(
       'send a test message to a receiver, and print its answer; exit code 1 if it was not delivered',
     )
-    .action(run(alertCommands, 'testConfigured'))
+    .action(run(alertCommands, 'sendToReceiver'))
   alerts
     .command('route')
     .argument('<file-or-id>', 'a report as JSON, as POST /alerts/report takes it, or the id of an alert')
