@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
 import { useEffect, useRef } from 'preact/hooks'
-import { defineWords } from '../../i18n/language.ts'
+import { defineWords, sameInBoth } from '../../i18n/language.ts'
 import { localNumber, localTimeZone } from '../../i18n/local.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { newItemAddress } from '../../parts/list/new-item.tsx'
@@ -19,17 +19,17 @@ import { isPathOf, pathOf } from './view.ts'
 import { newItemTitle, pageTitle } from './page-words.ts'
 
 const navigationWords = defineWords({
-  en: {
-    awaiting: (count: string) => `${count} await approval`,
-    mentions: (count: string) => `${count} with new comments mention you`,
-    draft: 'an unsaved draft',
-    groups: { shop: 'Shop', operations: 'Operations', vpn: 'VPN', administration: 'Administration' },
-  },
-  zh: {
-    awaiting: (count) => `${count} 项等待审批`,
-    mentions: (count) => `${count} 个提到您的工单有新评论`,
-    draft: '有未保存的草稿',
-    groups: { shop: '商店', operations: '运维', vpn: 'VPN', administration: '管理' },
+  awaiting: [(count: string) => `${count} await approval`, (count) => `${count} 项等待审批`],
+  mentions: [
+    (count: string) => `${count} with new comments mention you`,
+    (count) => `${count} 个提到您的工单有新评论`,
+  ],
+  draft: ['an unsaved draft', '有未保存的草稿'],
+  groups: {
+    shop: ['Shop', '商店'],
+    operations: ['Operations', '运维'],
+    vpn: sameInBoth('VPN'),
+    administration: ['Administration', '管理'],
   },
 })
 

@@ -5,9 +5,9 @@ import { localNumber } from '../../i18n/local.ts'
 import { Modal } from '../../parts/modal.tsx'
 
 const tourWords = defineWords({
-  en: {
-    title: 'A tour of the console',
-    steps: [
+  title: ['A tour of the console', '控制台导览'],
+  steps: [
+    [
       [
         'What to look at first',
         'The overview begins with what needs a person, and shows the state of every part.',
@@ -29,27 +29,19 @@ const tourWords = defineWords({
         'Language and colours are at the top right. ? shows all keys. The browser can notify you of alerts.',
       ],
     ],
-    place: (step: string, all: string) => `${step} of ${all}`,
-    back: 'Back',
-    next: 'Next',
-    skip: 'Skip',
-    done: 'Begin',
-  },
-  zh: {
-    title: '控制台导览',
-    steps: [
+    [
       ['首先查看', '概览首先列出需要人工处理的事项，并显示各部分的状态。'],
       ['查找', '页面分为四组，可以折叠。按 Ctrl K 可查找页面、操作，以及按编号查找对象。'],
       ['列表', '按 j 和 k 在行间移动，回车打开，/ 搜索。地址保存筛选条件，可以发给他人。'],
       ['告警', '最严重的排在最前。正在处理的告警请确认，或两次点击即可静默。'],
       ['个性化', '右上角可选择语言和颜色。按 ? 显示所有快捷键。浏览器可以通知您告警。'],
     ],
-    place: (step, all) => `第 ${step} 步，共 ${all} 步`,
-    back: '上一步',
-    next: '下一步',
-    skip: '跳过',
-    done: '开始使用',
-  },
+  ],
+  place: [(step: string, all: string) => `${step} of ${all}`, (step, all) => `第 ${step} 步，共 ${all} 步`],
+  back: ['Back', '上一步'],
+  next: ['Next', '下一步'],
+  skip: ['Skip', '跳过'],
+  done: ['Begin', '开始使用'],
 })
 
 /** Shows in five steps what the console has; each step marks a part of the page. */

@@ -3,8 +3,8 @@ import { defineWords } from '../../i18n/language.ts'
 import { call, session } from './platform.ts'
 
 const words = defineWords({
-  en: { you: 'you', channel: (name: string) => `the channel ${name}` },
-  zh: { you: '您', channel: (name) => `支付渠道 ${name}` },
+  you: ['you', '您'],
+  channel: [(name: string) => `the channel ${name}`, (name) => `支付渠道 ${name}`],
 })
 
 // Users have ids of this form; the id of another caller, such as a local tool, is its name.

@@ -116,7 +116,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             groups={props.groups}
             selection={bulk ? { chosen: selection, titleOf: bulk.titleOf } : undefined}
             empty={
-              <EmptyState icon={icon} title={isFiltered(query) ? words.noMatch : words.empty}>
+              <EmptyState icon={icon} title={(isFiltered(query) && words.noMatch) || words.empty}>
                 {hint && <p>{hint}</p>}
                 {!isFiltered(query) && words.how && <HowToBegin {...words.how} />}
               </EmptyState>

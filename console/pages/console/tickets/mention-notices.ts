@@ -15,8 +15,8 @@ import { call, live, session } from '../platform.ts'
 import { pathOf } from '../view.ts'
 
 const words = defineWords({
-  en: { mentioned: (title: string) => `You are mentioned: ${title}`, open: 'Open' },
-  zh: { mentioned: (title) => `有人提到了您：${title}`, open: '打开' },
+  mentioned: [(title: string) => `You are mentioned: ${title}`, (title) => `有人提到了您：${title}`],
+  open: ['Open', '打开'],
 })
 
 type Ticket = AnswerOf<'listTickets'>['items'][number]
