@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { Button } from './button.tsx'
 import { Modal } from './modal.tsx'
 import { partWords } from './part-words.ts'
 
@@ -43,16 +44,10 @@ export function ConfirmHost() {
       <h2 class="modal-title">{title}</h2>
       {text && <p>{text}</p>}
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={() => answer(false)}>
-          {cancel}
-        </button>
-        <button
-          class={isDestructive ? 'button button-danger' : 'button button-main'}
-          type="button"
-          onClick={() => answer(true)}
-        >
+        <Button onClick={() => answer(false)}>{cancel}</Button>
+        <Button kind={isDestructive ? 'danger' : 'main'} onClick={() => answer(true)}>
           {action}
-        </button>
+        </Button>
       </div>
     </Modal>
   )

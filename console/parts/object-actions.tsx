@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useActions } from './actions/actions.ts'
+import { Button } from './button.tsx'
 import { isAsking } from './confirm.tsx'
 import { partWords } from './part-words.ts'
 import { StatusBadge, type StatusBadgeProps } from './status-badge.tsx'
@@ -56,17 +57,16 @@ export function ObjectActions({ status, actions, hasNoKeys = false, children }: 
     <div class="actions object-actions" ref={bar}>
       {status && <StatusBadge {...status} />}
       {allowed.map(({ title, key, runningTitle, isDestructive, isDisabled = false, run }) => (
-        <button
+        <Button
           key={title}
-          class={isDestructive ? 'button button-danger' : 'button'}
-          type="button"
+          kind={isDestructive ? 'danger' : undefined}
           aria-keyshortcuts={key}
           aria-disabled={isDisabled || isLocked}
           aria-busy={running === title}
           onClick={() => isDisabled || start(title, run)}
         >
           {runningTitle ?? title}
-        </button>
+        </Button>
       ))}
       {running !== null && !isAsking.value && <BusyMark />}
       {children}

@@ -5,6 +5,7 @@ import type { SignInRefusal, SignInResult } from '../api/sign-in.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES, defineWords } from '../i18n/language.ts'
 import { localNumber } from '../i18n/local.ts'
 import { Brand } from './brand.tsx'
+import { Button } from './button.tsx'
 import { describeFailure } from './failure-words.ts'
 import { chooseLanguage } from './preferences.ts'
 import { topBarWords } from './top-bar-words.ts'
@@ -106,9 +107,9 @@ export function SignInCard({
         {message && <p class="notice-text">{message}</p>}
       </div>
       {way.value === 'password' ? <PasswordFields username={username} /> : <TokenField />}
-      <button class="button button-main" type="submit" aria-disabled={busy.value}>
+      <Button kind="main" type="submit" aria-disabled={busy.value}>
         {busy.value ? words.signingIn : words.signIn}
-      </button>
+      </Button>
       <p class="hint">{words.kept}</p>
       {children}
       <LanguageChoice />
@@ -188,15 +189,14 @@ function LanguageChoice() {
   return (
     <div class="language-choice" role="group" aria-label={topBarWords().language}>
       {LANGUAGES.map((each) => (
-        <button
+        <Button
+          kind="quiet"
           key={each}
-          class="button button-quiet"
-          type="button"
           aria-pressed={language.value === each}
           onClick={() => chooseLanguage(each)}
         >
           {LANGUAGE_NAMES[each]}
-        </button>
+        </Button>
       ))}
     </div>
   )

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiFailure } from '../api/operations.ts'
+import { Button } from './button.tsx'
 import { describeFailure } from './failure-words.ts'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icons.ts'
@@ -46,9 +47,7 @@ export function Failed({ failure, onRetry }: FailedProps) {
       <Icon name="warning" />
       <p class="state-title">{describeFailure(failure)}</p>
       {onRetry && !FINAL_STATUSES.includes(failure.status) && (
-        <button class="button" type="button" onClick={onRetry}>
-          {partWords().retry}
-        </button>
+        <Button onClick={onRetry}>{partWords().retry}</Button>
       )}
     </div>
   )

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { partWords } from './part-words.ts'
 import { visibleText } from './visible-text.ts'
@@ -62,20 +63,17 @@ function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toas
       <Icon name={tone} />
       <span class="toast-text">{visibleText(text)}</span>
       {action && (
-        <button
-          class="button button-quiet"
-          type="button"
+        <Button
+          kind="quiet"
           onClick={() => {
             dismiss(id)
             action.run()
           }}
         >
           {action.title}
-        </button>
+        </Button>
       )}
-      <button class="button button-icon" type="button" aria-label={words.dismiss} onClick={() => dismiss(id)}>
-        <Icon name="close" />
-      </button>
+      <Button kind="icon" icon="close" aria-label={words.dismiss} onClick={() => dismiss(id)} />
     </div>
   )
 }

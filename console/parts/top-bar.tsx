@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Bearer } from '../api/token.ts'
 import { language, LANGUAGE_NAMES, LANGUAGES } from '../i18n/language.ts'
 import { Brand, type BrandProps } from './brand.tsx'
+import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import type { IconName } from './icons.ts'
 import { Liveness, type LivenessProps } from './liveness.tsx'
@@ -50,15 +51,13 @@ export function TopBar({ liveness, bearer, onSignOut, start, children, ...brand 
             <bdi>{bearer.name}</bdi>
           </span>
         )}
-        <button
-          class="button button-icon"
-          type="button"
+        <Button
+          kind="icon"
+          icon="signOut"
           aria-label={words.signOut}
           title={words.signOut}
           onClick={onSignOut}
-        >
-          <Icon name="signOut" />
-        </button>
+        />
       </div>
     </header>
   )

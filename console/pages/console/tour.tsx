@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { defineWords } from '../../i18n/language.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { Button } from '../../parts/button.tsx'
 import { Modal } from '../../parts/modal.tsx'
 
 const tourWords = defineWords({
@@ -66,15 +67,11 @@ export function Tour({ onClose }: { readonly onClose: () => void }) {
           {words.place(localNumber(step.value + 1), localNumber(steps.length))}
         </span>
         {!isLast && (
-          <button class="button button-quiet" type="button" onClick={onClose}>
+          <Button kind="quiet" onClick={onClose}>
             {words.skip}
-          </button>
+          </Button>
         )}
-        {step.value > 0 && (
-          <button class="button" type="button" onClick={() => (step.value -= 1)}>
-            {words.back}
-          </button>
-        )}
+        {step.value > 0 && <Button onClick={() => (step.value -= 1)}>{words.back}</Button>}
         <button
           class="button button-main"
           type="button"

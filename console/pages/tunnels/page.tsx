@@ -3,6 +3,7 @@ import type { PollNews } from '../../api/poll.ts'
 import { localNumber } from '../../i18n/local.ts'
 import { useActions } from '../../parts/actions/actions.ts'
 import { useKeyboard } from '../../parts/actions/use-keyboard.ts'
+import { Button } from '../../parts/button.tsx'
 import { CommandLine } from '../../parts/command-line.tsx'
 import { formatDuration } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -111,9 +112,9 @@ function Forbidden({ model, session }: PageProps) {
           {words.neededRoles} {bearer?.name && words.signedInAs(bearer.name, bearer.roles.join(', '))}
         </p>
         <p>{words.askForRole}</p>
-        <button class="button button-main" type="button" onClick={() => session.signOut()}>
+        <Button kind="main" onClick={() => session.signOut()}>
           {words.otherUser}
-        </button>
+        </Button>
       </EmptyState>
     </div>
   )
@@ -186,9 +187,7 @@ function Toolbar({ model }: { readonly model: TunnelsModel }) {
       </label>
       <div class="actions" role="group" aria-label={showOnly}>
         {HEALTHS.map((health) => (
-          <button
-            class="button"
-            type="button"
+          <Button
             key={health}
             aria-pressed={healths.value.has(health)}
             title={healthWords[health].meaning}
@@ -197,7 +196,7 @@ function Toolbar({ model }: { readonly model: TunnelsModel }) {
             <HealthMark health={health} />
             {healthWords[health].label}
             <span class="muted">{localNumber(counts[health])}</span>
-          </button>
+          </Button>
         ))}
       </div>
     </search>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { localNumber, localTime, localWhen } from '../../i18n/local.ts'
+import { Button } from '../../parts/button.tsx'
 import { formatDuration, formatRtt } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Table, type TableHead } from '../../parts/list/table.tsx'
@@ -148,9 +149,7 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
   const { noMatch, showAll } = tunnelWords()
   return (
     <EmptyState icon="search" title={noMatch}>
-      <button
-        class="button"
-        type="button"
+      <Button
         onClick={() => {
           model.words.value = ''
           model.healths.value = new Set()
@@ -158,7 +157,7 @@ function NothingFound({ model }: { readonly model: TunnelsModel }) {
         }}
       >
         {showAll}
-      </button>
+      </Button>
     </EmptyState>
   )
 }

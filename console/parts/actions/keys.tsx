@@ -1,3 +1,4 @@
+import { Button } from '../button.tsx'
 import { Modal } from '../modal.tsx'
 import { partWords } from '../part-words.ts'
 import { availableActions } from './actions.ts'
@@ -54,9 +55,7 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
         )}
       </div>
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={onClose}>
-          {words.close}
-        </button>
+        <Button onClick={onClose}>{words.close}</Button>
       </div>
     </Modal>
   )

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { Button } from '../button.tsx'
 import { partWords } from '../part-words.ts'
 import type { FormField } from './form-fields.ts'
 import { LATEST_INPUT, toLocalInput } from './local-time.ts'
@@ -202,9 +203,9 @@ function QuickValues({ label, values, onInput }: QuickValuesProps) {
   return (
     <div class="actions" role="group" aria-label={`${label}: ${partWords().usualValues}`}>
       {values.map(({ label: title, valueOf }) => (
-        <button key={title} class="button" type="button" onClick={() => onInput(valueOf())}>
+        <Button key={title} onClick={() => onInput(valueOf())}>
           {title}
-        </button>
+        </Button>
       ))}
     </div>
   )

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ApiFailure, FieldFault } from '../../api/operations.ts'
+import { Button } from '../button.tsx'
 import { describeFailure, describeFault } from '../failure-words.ts'
 import { partWords } from '../part-words.ts'
 import { isSessionEnd } from '../report-failure.ts'
@@ -253,28 +254,18 @@ function FormActions({ action, other, onCancel, isSending, submit }: FormActions
   return (
     <div class="actions actions-end">
       {onCancel && (
-        <button
-          class="button"
-          type="button"
-          aria-disabled={isSending}
-          onClick={() => isSending || onCancel()}
-        >
+        <Button aria-disabled={isSending} onClick={() => isSending || onCancel()}>
           {cancel}
-        </button>
+        </Button>
       )}
       {other && (
-        <button
-          class="button"
-          type="button"
-          aria-disabled={isSending}
-          onClick={() => void submit(other.send)}
-        >
+        <Button aria-disabled={isSending} onClick={() => void submit(other.send)}>
           {other.action}
-        </button>
+        </Button>
       )}
-      <button class="button button-main" type="submit" aria-disabled={isSending}>
+      <Button kind="main" type="submit" aria-disabled={isSending}>
         {isSending ? saving : action}
-      </button>
+      </Button>
     </div>
   )
 }

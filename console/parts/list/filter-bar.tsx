@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { useId, useRef } from 'preact/hooks'
 import { localTime } from '../../i18n/local.ts'
 import { useActions } from '../actions/actions.ts'
+import { Button } from '../button.tsx'
 import { LATEST_INPUT, toLocalInput } from '../form/local-time.ts'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
@@ -96,9 +97,9 @@ export function FilterBar({ path, filters, query, words: own, labelOf, findBox, 
         />
       )}
       {isFiltered(query) && (
-        <button class="button button-quiet" type="button" onClick={clear}>
+        <Button kind="quiet" onClick={clear}>
           {words.clearFilters}
-        </button>
+        </Button>
       )}
       {children && <div class="list-bar-end">{children}</div>}
     </div>
@@ -323,9 +324,9 @@ function TextEditor({
 
 function ApplyButton() {
   return (
-    <button class="button button-main" type="submit">
+    <Button kind="main" type="submit">
       {listWords().apply}
-    </button>
+    </Button>
   )
 }
 

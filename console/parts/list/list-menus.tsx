@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { isolateText } from '../../i18n/isolate-text.ts'
+import { Button } from '../button.tsx'
 import { Icon } from '../icon.tsx'
 import { partWords } from '../part-words.ts'
 import { Popover } from '../popover.tsx'
@@ -60,9 +61,9 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
               {title}
             </label>
           ))}
-          <button class="button button-quiet" type="button" onClick={() => choose(undefined)}>
+          <Button kind="quiet" onClick={() => choose(undefined)}>
             {words.usualColumns}
-          </button>
+          </Button>
         </>
       )}
     </BarPopover>
@@ -154,24 +155,20 @@ function ViewLine({ path, view: { name, query }, isCurrent, onOpen, onRename, on
       >
         <bdi>{name}</bdi>
       </a>
-      <button
-        class="button button-icon"
-        type="button"
+      <Button
+        kind="icon"
+        icon="edit"
         aria-label={words.renameView(isolateText(name))}
         title={words.rename}
         onClick={onRename}
-      >
-        <Icon name="edit" />
-      </button>
-      <button
-        class="button button-icon"
-        type="button"
+      />
+      <Button
+        kind="icon"
+        icon="close"
         aria-label={words.removeView(isolateText(name))}
         title={words.remove}
         onClick={({ currentTarget }) => onRemove(currentTarget)}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </>
   )
 }
@@ -205,9 +202,7 @@ function NameForm({ label, name, action, onName }: NameFormProps) {
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />
-      <button class="button" type="submit">
-        {action}
-      </button>
+      <Button type="submit">{action}</Button>
     </form>
   )
 }

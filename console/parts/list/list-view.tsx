@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { serverClock } from '../../api/browser.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { Button } from '../button.tsx'
 import { HowToBegin } from '../how-to-begin.tsx'
 import { Icon } from '../icon.tsx'
 import type { IconName } from '../icons.ts'
@@ -145,10 +146,9 @@ function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
     return fetchFile()
   })
   return (
-    <button class="button" type="button" title={exportHint} onClick={() => void run()}>
-      <Icon name="download" />
+    <Button icon="download" title={exportHint} onClick={() => void run()}>
       <span class="bar-label">{runningTitle ?? exportList}</span>
-    </button>
+    </Button>
   )
 }
 
@@ -207,10 +207,9 @@ function Pager<Item>({ path, query, model }: PagerProps<Item>) {
           <a class="button" href={withCursor(path, query, null)}>
             {words.newest}
           </a>
-          <button class="button" type="button" onClick={back}>
-            <Icon name="newer" />
+          <Button icon="newer" onClick={back}>
             {words.newer}
-          </button>
+          </Button>
         </>
       )}
       {page && <span class="muted">{words.rows(localNumber(page.items.length))}</span>}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useLayoutEffect } from 'preact/hooks'
-import { Icon } from '../icon.tsx'
+import { Button } from '../button.tsx'
 import { addressOf } from './list-query.ts'
 
 export interface NewItemDialog {
@@ -56,10 +56,9 @@ export function useNewItem(newItem: NewItem | false, open: (id: string) => void)
   }
   return {
     button: (
-      <button class="button button-main" type="button" onClick={create}>
-        <Icon name="plus" />
+      <Button kind="main" icon="plus" onClick={create}>
         {newItem.title}
-      </button>
+      </Button>
     ),
     dialog: isCreating.value && newItem.dialog({ onClose, onCreated }),
   }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiResult } from '../../api/operations.ts'
 import { isolateText } from '../../i18n/isolate-text.ts'
 import { localNumber } from '../../i18n/local.ts'
+import { Button } from '../button.tsx'
 import { confirmAction } from '../confirm.tsx'
 import { describeFailure } from '../failure-words.ts'
 import { Choices, Popover, type Choice } from '../popover.tsx'
@@ -111,14 +112,13 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
   const destructive = possible.filter(({ isDestructive }) => isDestructive)
   const count = words.selected(localNumber(chosen.length))
   const buttonOf = (action: BulkAction<Item>) => (
-    <button
+    <Button
       key={action.title}
-      class={action.isDestructive ? 'button button-danger' : 'button'}
-      type="button"
+      kind={action.isDestructive ? 'danger' : undefined}
       onClick={() => void run(action, chosen)}
     >
       {action.title}
-    </button>
+    </Button>
   )
   return (
     <div class="selection-bar" role="group" aria-label={count}>
@@ -128,9 +128,9 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
         <BulkMenuButton key={menu.title} menu={menu} onChoose={(action) => void run(action, chosen)} />
       ))}
       {bulk.more?.(chosen, choose)}
-      <button class="button button-quiet" type="button" onClick={() => choose([])}>
+      <Button kind="quiet" onClick={() => choose([])}>
         {words.selectNone}
-      </button>
+      </Button>
       {destructive.map(buttonOf)}
       {refused.length > 0 && (
         <ul class="notes">

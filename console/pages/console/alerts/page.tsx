@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { localNumber } from '../../../i18n/local.ts'
 import { serverClock } from '../../../api/browser.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { describeFailure } from '../../../parts/failure-words.ts'
 import { Icon } from '../../../parts/icon.tsx'
@@ -209,9 +210,7 @@ function SilenceMany({ alerts, onDone }: SilenceManyProps) {
   }
   return (
     <>
-      <button class="button" type="button" onClick={() => void silence()}>
-        {words.silence}
-      </button>
+      <Button onClick={() => void silence()}>{words.silence}</Button>
       {initialForm.value && (
         <NewSilence
           initial={initialForm.value}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { BODIES } from '../../../api/generated.ts'
 import type { BodyOf } from '../../../api/operations.ts'
 import { localNumber, localSize } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
@@ -82,9 +83,7 @@ function PruneBackups() {
   const isOpen = useSignal(false)
   return (
     <>
-      <button class="button" type="button" onClick={() => (isOpen.value = true)}>
-        {dataBackupWords().prune}
-      </button>
+      <Button onClick={() => (isOpen.value = true)}>{dataBackupWords().prune}</Button>
       {isOpen.value && <PruneDialog onClose={() => (isOpen.value = false)} />}
     </>
   )

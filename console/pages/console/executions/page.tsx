@@ -5,6 +5,7 @@ import { ExecutionOutput } from '../../../api/execution-output.ts'
 import { toHttp } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/command-line.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
@@ -266,18 +267,11 @@ function OutputText({ id, label, text }: OutputTextProps) {
   return (
     <div class={isWide.value ? 'output-frame output-wide' : 'output-frame'}>
       <div class="actions">
-        <button
-          class="button"
-          type="button"
-          aria-pressed={isWide.value}
-          onClick={() => (isWide.value = !isWide.value)}
-        >
+        <Button aria-pressed={isWide.value} onClick={() => (isWide.value = !isWide.value)}>
           {wide}
-        </button>
+        </Button>
         <CopyButton text={text} />
-        <button class="button" type="button" onClick={save}>
-          {partWords().download}
-        </button>
+        <Button onClick={save}>{partWords().download}</Button>
       </div>
       <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
         {text}

@@ -1,3 +1,4 @@
+import { Button } from '../../../parts/button.tsx'
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { Modal } from '../../../parts/modal.tsx'
 import { crontabLine, isLoopback, pingAddress, type Heartbeat } from './model.ts'
@@ -21,9 +22,9 @@ export function PingAddress({ schedule, pingUrl, onClose }: PingAddressProps) {
       <p>{words.crontab}</p>
       <CommandLine label={words.crontab} command={crontabLine({ schedule }, address)} />
       <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
+        <Button kind="main" onClick={onClose}>
           {words.addressSaved}
-        </button>
+        </Button>
       </div>
     </Modal>
   )

@@ -1,4 +1,5 @@
 import { isolateText } from '../../../i18n/isolate-text.ts'
+import { Button } from '../../../parts/button.tsx'
 import { Modal } from '../../../parts/modal.tsx'
 import { partWords } from '../../../parts/part-words.ts'
 import { differencesOf, type Aspect, type Difference } from './differences.ts'
@@ -33,16 +34,12 @@ export function MenuConflict({ draft, current, onAdd }: MenuConflictProps) {
         current={current.nodes}
       />
       <div class="actions actions-end">
-        <button class="button" type="button" onClick={draft.postpone}>
-          {cancel}
-        </button>
-        <button class="button" type="button" onClick={draft.discard}>
-          {words.discardMine}
-        </button>
+        <Button onClick={draft.postpone}>{cancel}</Button>
+        <Button onClick={draft.discard}>{words.discardMine}</Button>
         {isChanged(added) && (
-          <button class="button button-main" type="button" onClick={onAdd}>
+          <Button kind="main" onClick={onAdd}>
             {words.addMine}
-          </button>
+          </Button>
         )}
       </div>
     </Modal>

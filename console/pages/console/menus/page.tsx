@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { useRef } from 'preact/hooks'
 import type { ApiFailure } from '../../../api/operations.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
+import { Button } from '../../../parts/button.tsx'
 import { confirmAction } from '../../../parts/confirm.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -177,12 +178,10 @@ function DraftBar({ draft }: DraftProps) {
       <div class={draft.isChanged ? 'menu-draft is-changed' : 'menu-draft'}>
         <span role="status">{draft.isChanged ? words.draft : words.noDraft}</span>
         <div class="actions">
-          <button class="button" type="button" {...whenChanged(discard)}>
-            {words.discard}
-          </button>
-          <button class="button button-main" type="button" {...whenChanged(() => show(draft.review()))}>
+          <Button {...whenChanged(discard)}>{words.discard}</Button>
+          <Button kind="main" {...whenChanged(() => show(draft.review()))}>
             {words.review}
-          </button>
+          </Button>
         </div>
       </div>
       {draft.conflict && (
@@ -222,19 +221,13 @@ function Review({ outcome, draft, onClose }: ReviewProps) {
       {refused.value && <Refusal failure={refused.value} />}
       {outcome.ok && <Outcome change={namedChanges(outcome.value, draft)} textOf={textOf} />}
       <div class="actions actions-end">
-        <button class="button" type="button" aria-disabled={isSaving.value} onClick={close}>
+        <Button aria-disabled={isSaving.value} onClick={close}>
           {partWords().cancel}
-        </button>
+        </Button>
         {outcome.ok && (
-          <button
-            class="button button-main"
-            type="button"
-            autofocus
-            aria-disabled={isSaving.value}
-            onClick={() => void save()}
-          >
+          <Button kind="main" autofocus aria-disabled={isSaving.value} onClick={() => void save()}>
             {isSaving.value ? partWords().saving : words.save}
-          </button>
+          </Button>
         )}
       </div>
     </Modal>

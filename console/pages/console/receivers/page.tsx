@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { RelativeTime } from '../../../parts/relative-time.tsx'
@@ -144,14 +145,8 @@ function TestButton({ name, onTested }: { readonly name: string; readonly onTest
     onTested()
   }
   return (
-    <button
-      type="button"
-      class="button"
-      aria-label={testOf(name)}
-      disabled={isBusy.value}
-      onClick={() => void send()}
-    >
+    <Button aria-label={testOf(name)} disabled={isBusy.value} onClick={() => void send()}>
       {test}
-    </button>
+    </Button>
   )
 }

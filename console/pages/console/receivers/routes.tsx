@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localSeconds, localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
@@ -82,9 +83,7 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
           ))}
         </select>
       </label>
-      <button class="button" type="submit">
-        {ask}
-      </button>
+      <Button type="submit">{ask}</Button>
     </form>
   )
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { serverClock } from '../../../api/browser.ts'
 import type { AnswerOf } from '../../../api/operations.ts'
 import { localTime, localWeekday } from '../../../i18n/local.ts'
-import { Icon } from '../../../parts/icon.tsx'
+import { Button } from '../../../parts/button.tsx'
 import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { resourceOf } from '../sources.ts'
@@ -25,25 +25,11 @@ export function SilenceWeek() {
   return (
     <section class="card silence-week" aria-label={words.week}>
       <div class="silence-week-bar">
-        <button
-          type="button"
-          class="button button-icon"
-          aria-label={words.weekBefore}
-          onClick={() => weeks.value--}
-        >
-          <Icon name="newer" />
-        </button>
-        <button type="button" class="button" disabled={weeks.value === 0} onClick={() => (weeks.value = 0)}>
+        <Button kind="icon" icon="newer" aria-label={words.weekBefore} onClick={() => weeks.value--} />
+        <Button disabled={weeks.value === 0} onClick={() => (weeks.value = 0)}>
           {words.thisWeek}
-        </button>
-        <button
-          type="button"
-          class="button button-icon"
-          aria-label={words.weekAfter}
-          onClick={() => weeks.value++}
-        >
-          <Icon name="older" />
-        </button>
+        </Button>
+        <Button kind="icon" icon="older" aria-label={words.weekAfter} onClick={() => weeks.value++} />
       </div>
       <div class="silence-week-days" aria-hidden="true">
         {days.slice(0, DAYS).map((day) => (

@@ -3,6 +3,7 @@ import { BODIES } from '../../../api/generated.ts'
 import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
+import { Button } from '../../../parts/button.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { FormDialog } from '../../../parts/form/form-dialog.tsx'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
@@ -136,9 +137,7 @@ function TicketComments({ ticket, model }: TicketCommentsProps) {
   return (
     <Section title={words.comments}>
       {comments.length < ticket.comment_count && (
-        <button type="button" class="button" onClick={() => void showOlder()}>
-          {words.olderComments}
-        </button>
+        <Button onClick={() => void showOlder()}>{words.olderComments}</Button>
       )}
       <Timeline
         label={words.comments}

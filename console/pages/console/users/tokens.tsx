@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import { Modal } from '../../../parts/modal.tsx'
@@ -64,13 +65,9 @@ export function TokenList({ user, none, isMain = false }: TokenListProps) {
       )}
       {user.enabled && (
         <div class="actions">
-          <button
-            class={isMain ? 'button button-main' : 'button'}
-            type="button"
-            onClick={() => (isCreating.value = true)}
-          >
+          <Button kind={isMain ? 'main' : undefined} onClick={() => (isCreating.value = true)}>
             {words.create}
-          </button>
+          </Button>
         </div>
       )}
       {isCreating.value && (
@@ -122,9 +119,9 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
         {words.until(localTime(expires_at))} ·{' '}
         {last_used_at === null ? words.neverUsed : words.used(localTime(last_used_at), last_used_from ?? '')}
       </p>
-      <button class="button" type="button" aria-label={words.revokeTitle(name)} onClick={() => void revoke()}>
+      <Button aria-label={words.revokeTitle(name)} onClick={() => void revoke()}>
         {words.revoke}
-      </button>
+      </Button>
     </li>
   )
 }
@@ -170,9 +167,9 @@ function TokenText({ text, onClose }: { readonly text: string; readonly onClose:
       <p>{words.textHint}</p>
       <CommandLine label={words.textTitle} command={text} />
       <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
+        <Button kind="main" onClick={onClose}>
           {words.close}
-        </button>
+        </Button>
       </div>
     </Modal>
   )

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
+import { Button } from '../../../parts/button.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
@@ -268,9 +269,7 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
         <pre class="mono">{delivery.response_body}</pre>
       )}
       {webhook.enabled && session.may('redeliverWebhook') && (
-        <button class="button" type="button" onClick={() => void redeliver()}>
-          {words.redeliver}
-        </button>
+        <Button onClick={() => void redeliver()}>{words.redeliver}</Button>
       )}
     </>
   )

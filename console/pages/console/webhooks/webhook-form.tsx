@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ApiResult } from '../../../api/operations.ts'
+import { Button } from '../../../parts/button.tsx'
 import { CommandLine } from '../../../parts/command-line.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
@@ -116,9 +117,9 @@ export function WebhookSecret({
       <p>{words.secretText}</p>
       <CommandLine label={words.secretTitle} command={secret} />
       <div class="actions actions-end">
-        <button class="button button-main" type="button" onClick={onClose}>
+        <Button kind="main" onClick={onClose}>
           {words.secretSaved}
-        </button>
+        </Button>
       </div>
     </Modal>
   )
