@@ -65,9 +65,7 @@ export function AlertsPage({ id }: ViewProps) {
       id={id}
       head={() => <AlertNoticeChoice />}
       summary={<SeverityChips path={PATH} />}
-      detail={(detail) => (
-        <AlertDrawer key={detail.id} id={detail.id} silenceFor={silenceFor} onClose={detail.onClose} />
-      )}
+      detail={(detail) => <AlertDrawer key={detail.id} {...detail} silenceFor={silenceFor} />}
     />
   )
 }

@@ -16,19 +16,14 @@ import { useDownload } from '../../../parts/use-download.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, download, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf } from '../view.ts'
+import { pathOf, type DetailProps } from '../view.ts'
 import { warningText, statusLabel } from './labels.ts'
 import { momentsOf, certificateTone, type Certificate } from './model.ts'
 import { certificateResource } from './source.ts'
 import { certificateWords } from './words.ts'
 
-export interface CertificateDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One certificate: what is wrong with it, what it is valid for, its chain and its life. */
-export function CertificateDrawer({ id, onClose }: CertificateDrawerProps) {
+export function CertificateDrawer({ id, onClose }: DetailProps) {
   const certificate = useResource(certificateResource, id)
   return (
     <ResourceDrawer id={id} model={certificate} titleOf={({ name }) => name} onClose={onClose}>

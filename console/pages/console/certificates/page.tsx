@@ -39,13 +39,8 @@ export function CertificatesPage({ id }: ViewProps) {
           </a>
         )
       }
-      newItem={
-        session.may('registerCertificate') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewCertificate {...dialog} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <CertificateDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('registerCertificate') && NewCertificate}
+      detail={(detail) => <CertificateDrawer key={detail.id} {...detail} />}
     />
   )
 }

@@ -14,18 +14,14 @@ import { useDownload } from '../../../parts/use-download.ts'
 import { call, download, session } from '../platform.ts'
 import { settingsResource } from '../settings/model.ts'
 import { userLabel } from '../user-names.ts'
+import type { DetailProps } from '../view.ts'
 import { BACKUP_TONES, type DataBackup } from './model.ts'
 import { restorationOf, restoreTemplate } from './restore.ts'
 import { backupResource } from './source.ts'
 import { dataBackupWords } from './words.ts'
 
-export interface BackupDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One data backup: how far it is, what it contains, and how it is restored. */
-export function BackupDrawer({ id, onClose }: BackupDrawerProps) {
+export function BackupDrawer({ id, onClose }: DetailProps) {
   const backup = useResource(backupResource, id)
   const refreshList = useListRefresh()
   const onDeleted = () => {

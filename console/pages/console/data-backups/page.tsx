@@ -28,13 +28,8 @@ export function DataBackupsPage({ id }: ViewProps) {
       icon="dataBackups"
       id={id}
       head={() => session.may('pruneDataBackups') && <PruneBackups />}
-      newItem={
-        session.may('createDataBackup') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewBackup {...dialog} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <BackupDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('createDataBackup') && NewBackup}
+      detail={(detail) => <BackupDrawer key={detail.id} {...detail} />}
     />
   )
 }

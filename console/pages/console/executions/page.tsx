@@ -25,7 +25,7 @@ import { commandLineOf } from '../commands/model.ts'
 import { session } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { ExecutionActions } from './execution-actions.tsx'
 import {
   commandTitle,
@@ -54,7 +54,7 @@ export function ExecutionsPage({ id }: ViewProps) {
       columns={executionColumns(words)}
       icon="executions"
       id={id}
-      detail={({ id: shown, onClose }) => <ExecutionDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <ExecutionDrawer key={detail.id} {...detail} />}
     />
   )
 }
@@ -88,13 +88,8 @@ function executionColumns({
   ]
 }
 
-interface ExecutionDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One execution: the decision on it, its output as it comes, and its parameters. */
-function ExecutionDrawer({ id, onClose }: ExecutionDrawerProps) {
+function ExecutionDrawer({ id, onClose }: DetailProps) {
   const execution = useResource(executionResource, id)
   useQuietReading(execution, {
     isUnsettled() {

@@ -36,12 +36,7 @@ export function HeartbeatsPage({ id }: ViewProps) {
       columns={heartbeatColumns(words)}
       icon="heart"
       id={id}
-      newItem={
-        session.may('putHeartbeat') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewHeartbeat {...dialog} />,
-        }
-      }
+      newItem={session.may('putHeartbeat') && NewHeartbeat}
       detail={({ item, onClose }) => item && <HeartbeatDrawer heartbeat={item} onClose={onClose} />}
     />
   )

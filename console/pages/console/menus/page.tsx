@@ -19,7 +19,7 @@ import { ResourceView } from '../../../parts/resource/resource-view.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { EmptyState } from '../../../parts/states.tsx'
 import { session } from '../platform.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { withNode, namedChanges } from './draft.ts'
 import { MenuConflict } from './menu-conflict.tsx'
 import { NodeDrawer, NODE_SCHEMA } from './node-drawer.tsx'
@@ -37,13 +37,7 @@ export function MenusPage({ id }: ViewProps) {
   const mayEdit = session.may('editMenus')
   const { open, close, leavesFocus } = useOpenMenu()
   const selected = draft.nodes.find((node) => node.id === id)
-  const { button, dialog } = useNewItem(
-    mayEdit && {
-      title: words.newItem,
-      dialog: (handlers) => <NewNode {...handlers} draft={draft} parentId={selected?.id ?? null} />,
-    },
-    open,
-  )
+  const { button, dialog } = useNewItem(mayEdit, words.newItem, open)
   return (
     <>
       <PageHead title={words.title}>{button}</PageHead>
@@ -81,17 +75,12 @@ export function MenusPage({ id }: ViewProps) {
           </>
         )}
       </ResourceView>
-      {dialog}
+      {dialog && <NewNode {...dialog} draft={draft} parentId={selected?.id ?? null} />}
     </>
   )
 }
 
-interface NoNodeProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
-function NoNode({ id, onClose }: NoNodeProps) {
+function NoNode({ id, onClose }: DetailProps) {
   return (
     <Drawer title={id} onClose={onClose}>
       <EmptyState icon="menus" title={menuWords().notListed} />

@@ -20,7 +20,7 @@ import { busStateOf, useBusHealth } from '../bus-health.ts'
 import { BusNotice } from '../bus-notice.tsx'
 import { call, session, live } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { messageWords } from './words.ts'
 
 type Message = AnswerOf<'getMessage'>
@@ -58,7 +58,7 @@ export function MessagesPage({ id }: ViewProps) {
       icon="messages"
       summary={<BusNotice state={bus} />}
       id={id}
-      detail={({ id: shown, onClose }) => <MessageDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <MessageDrawer key={detail.id} {...detail} />}
     />
   )
 }
@@ -77,13 +77,8 @@ function messageColumns({
   ]
 }
 
-interface MessageDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One message with what it carries; a dead one can be sent again. */
-function MessageDrawer({ id, onClose }: MessageDrawerProps) {
+function MessageDrawer({ id, onClose }: DetailProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
   useQuietReading(model, {

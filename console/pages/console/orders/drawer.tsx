@@ -11,7 +11,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { OrderPayments } from '../payments/order-payments.tsx'
 import { call, session } from '../platform.ts'
-import { pathOf } from '../view.ts'
+import { pathOf, type DetailProps } from '../view.ts'
 import { userLabel } from '../user-names.ts'
 import {
   isFinal,
@@ -27,13 +27,8 @@ import { orderWords } from './words.ts'
 
 const ORDERS_PATH = pathOf('orders')
 
-export interface OrderDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One order with its moves and its history. */
-export function OrderDrawer({ id, onClose }: OrderDrawerProps) {
+export function OrderDrawer({ id, onClose }: DetailProps) {
   const model = useResource(orderResource, id)
   return (
     <ResourceDrawer id={id} model={model} missing={<SimilarOrders id={id} />} onClose={onClose}>

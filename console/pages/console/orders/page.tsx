@@ -42,13 +42,8 @@ export function OrdersPage({ id }: ViewProps) {
       bulk={orderBulk()}
       id={id}
       findBox={<FindBox label={words.find} text={query['id_prefix']} onFind={find} />}
-      newItem={
-        session.may('createOrder') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewOrder {...dialog} />,
-        }
-      }
-      detail={(detail) => <OrderDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      newItem={session.may('createOrder') && NewOrder}
+      detail={(detail) => <OrderDrawer key={detail.id} {...detail} />}
     />
   )
 }

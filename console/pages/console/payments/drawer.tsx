@@ -11,7 +11,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { call, session } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf } from '../view.ts'
+import { pathOf, type DetailProps } from '../view.ts'
 import {
   leftCents,
   PAYMENT_TONES,
@@ -26,13 +26,8 @@ import {
 } from './model.ts'
 import { paymentWords } from './words.ts'
 
-interface PaymentDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One payment with its refunds and its history. */
-export function PaymentDrawer({ id, onClose }: PaymentDrawerProps) {
+export function PaymentDrawer({ id, onClose }: DetailProps) {
   const words = paymentWords()
   const model = useResource(paymentResource, id)
   // Some changes have no event and change no field of the payment.

@@ -24,7 +24,7 @@ export function PaymentsPage({ id }: ViewProps) {
       icon="payments"
       id={id}
       summary={<NeedAPerson />}
-      detail={(detail) => <PaymentDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      detail={(detail) => <PaymentDrawer key={detail.id} {...detail} />}
     />
   )
 }

@@ -72,13 +72,8 @@ export function ReconciliationsPage({ id }: ViewProps) {
       columns={reconciliationColumns(words)}
       icon="reconciliations"
       id={id}
-      newItem={
-        session.may('reconcilePayments') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewReconciliation {...dialog} />,
-        }
-      }
-      detail={(detail) => <ReconciliationDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      newItem={session.may('reconcilePayments') && NewReconciliation}
+      detail={(detail) => <ReconciliationDrawer key={detail.id} {...detail} />}
     />
   )
 }

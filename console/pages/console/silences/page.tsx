@@ -4,6 +4,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import type { Bulk } from '../../../parts/list/selection.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
@@ -12,7 +13,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { session, call } from '../platform.ts'
 import { userLabel } from '../user-names.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { matchersText, labelMatcherText } from './covering.ts'
 import {
   silenceList,
@@ -41,15 +42,15 @@ export function SilencesPage({ id }: ViewProps) {
       bulk={silenceBulk()}
       summary={<SilenceWeek />}
       id={id}
-      newItem={
-        session.may('createSilence') && {
-          title: words.newItem,
-          dialog: ({ onClose }) => <NewSilence onClose={onClose} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <SilenceDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('createSilence') && NewSilenceOfList}
+      detail={(detail) => <SilenceDrawer key={detail.id} {...detail} />}
     />
   )
+}
+
+/** The form for a new silence, which the list then shows. */
+function NewSilenceOfList({ onClose }: Pick<NewItemDialog, 'onClose'>) {
+  return <NewSilence onClose={onClose} />
 }
 
 /** The end of several silences. */
@@ -93,13 +94,8 @@ function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableC
   ]
 }
 
-interface SilenceDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One silence, and its end. */
-function SilenceDrawer({ id, onClose }: SilenceDrawerProps) {
+function SilenceDrawer({ id, onClose }: DetailProps) {
   const model = useResource(silenceResource, id)
   const refreshList = useListRefresh()
   const onEnd = () => {

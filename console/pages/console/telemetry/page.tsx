@@ -9,7 +9,7 @@ import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { lastValues } from './last-values.ts'
 import { agentList, agentResource, type Agent } from './model.ts'
 import { isSilent } from './silent.ts'
@@ -28,7 +28,7 @@ export function TelemetryPage({ id }: ViewProps) {
       columns={agentColumns(words)}
       icon="telemetry"
       id={id}
-      detail={({ id: shown, onClose }) => <AgentDrawer key={shown} id={shown} onClose={onClose} />}
+      detail={(detail) => <AgentDrawer key={detail.id} {...detail} />}
     />
   )
 }
@@ -52,13 +52,8 @@ function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): re
   ]
 }
 
-interface AgentDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One agent with the values of its last item. */
-function AgentDrawer({ id, onClose }: AgentDrawerProps) {
+function AgentDrawer({ id, onClose }: DetailProps) {
   const { fields, values, noValues } = telemetryWords()
   const model = useResource(agentResource, id)
   return (

@@ -22,6 +22,7 @@ import { Timeline } from '../../../parts/timeline.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, session } from '../platform.ts'
 import { enabledUserChoices, userLabel, userName } from '../user-names.ts'
+import type { DetailProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
 import {
@@ -40,13 +41,8 @@ import {
 import { keepSeen } from './mention-notices.ts'
 import { ticketWords } from './words.ts'
 
-export interface TicketDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One ticket with its comments and its history. */
-export function TicketDrawer({ id, onClose }: TicketDrawerProps) {
+export function TicketDrawer({ id, onClose }: DetailProps) {
   const { history } = ticketWords()
   const model = useResource(ticketResource, id)
   useSignalEffect(() => {

@@ -43,11 +43,7 @@ export function TicketsPage({ id }: ViewProps) {
   const filters = readListQuery(given, view === 'board' ? boardList : ticketList)
   const query: ListQuery = view === 'board' ? { view, ...filters } : filters
   const { open } = useSelectedItem(PATH, query)
-  const newTicket = session.may('createTicket') && {
-    title: words.newItem,
-    dialog: (dialog: NewItemDialog) => <NewTicket {...dialog} />,
-  }
-  const { button, dialog } = useNewItem(newTicket, open)
+  const { button, dialog } = useNewItem(session.may('createTicket'), words.newItem, open)
   return (
     <>
       <PageHead title={words.title}>
@@ -59,7 +55,7 @@ export function TicketsPage({ id }: ViewProps) {
       ) : (
         <TicketList path={PATH} id={id} />
       )}
-      {dialog}
+      {dialog && <NewTicket {...dialog} />}
     </>
   )
 }
@@ -125,7 +121,7 @@ function TicketList({ path, id }: TicketListProps) {
       icon="tickets"
       bulk={ticketBulk()}
       id={id}
-      detail={(detail) => <TicketDrawer key={detail.id} id={detail.id} onClose={detail.onClose} />}
+      detail={(detail) => <TicketDrawer key={detail.id} {...detail} />}
     />
   )
 }

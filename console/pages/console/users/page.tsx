@@ -26,7 +26,7 @@ import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call } from '../platform.ts'
-import { pathOf, type ViewProps } from '../view.ts'
+import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import { userList, userStateOf, USER_TONES, userResource, isOwnAccount, type User } from './model.ts'
 import { UserTokens } from './tokens.tsx'
 import { userWords, roleLabel } from './words.ts'
@@ -46,13 +46,8 @@ export function UsersPage({ id }: ViewProps) {
       columns={userColumns(words)}
       icon="users"
       id={id}
-      newItem={
-        session.may('createUser') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewUser {...dialog} />,
-        }
-      }
-      detail={({ id: shown, onClose }) => <UserDrawer key={shown} id={shown} onClose={onClose} />}
+      newItem={session.may('createUser') && NewUser}
+      detail={(detail) => <UserDrawer key={detail.id} {...detail} />}
     />
   )
 }
@@ -78,13 +73,8 @@ function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<
   ]
 }
 
-interface UserDrawerProps {
-  readonly id: string
-  readonly onClose: () => void
-}
-
 /** One user with what an administrator can do about it. */
-function UserDrawer({ id, onClose }: UserDrawerProps) {
+function UserDrawer({ id, onClose }: DetailProps) {
   const model = useResource(userResource, id)
   return (
     <ResourceDrawer id={id} model={model} titleOf={({ name }) => name} onClose={onClose}>

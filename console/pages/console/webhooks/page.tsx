@@ -42,12 +42,7 @@ export function WebhooksPage({ id }: ViewProps) {
       columns={webhookColumns(words)}
       icon="webhook"
       id={id}
-      newItem={
-        session.may('createWebhook') && {
-          title: words.newItem,
-          dialog: (dialog) => <NewWebhook {...dialog} />,
-        }
-      }
+      newItem={session.may('createWebhook') && NewWebhook}
       detail={({ item, onClose }) => item && <WebhookDrawer webhook={item} onClose={onClose} />}
     />
   )
