@@ -58,7 +58,6 @@ export function resourceOf<Name extends OperationName>(
   return {
     live,
     prefix,
-    isAbout: () => true,
     read: (id, signal) => call(operation, requestOf(id), signal),
     ...options,
   }

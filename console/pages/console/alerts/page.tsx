@@ -59,7 +59,7 @@ export function AlertsPage({ id }: ViewProps) {
       words={words}
       labelOf={(name, value) => LABELS[name]?.()[value] ?? value}
       groups={isGrouped ? GROUPS : undefined}
-      columns={alertColumns(words, silenceFor)}
+      columns={alertColumns(silenceFor)}
       bulk={alertBulk()}
       icon="alerts"
       id={id}
@@ -111,40 +111,32 @@ function SeverityChips({ path }: { readonly path: string }) {
   )
 }
 
-function alertColumns(
-  words: ReturnType<typeof alertWords>,
-  silenceFor: SilenceFor,
-): readonly TableColumn<Alert>[] {
-  const { fields, statuses, severities, silenced } = words
+function alertColumns(silenceFor: SilenceFor): readonly TableColumn<Alert>[] {
+  const { fields, statuses, severities, silenced } = alertWords()
   const column = fieldColumns<Alert, typeof fields>(fields)
   return [
-    {
-      key: 'title',
-      title: fields.title,
-      cell: (alert) => (
-        <>
-          {silenceFor(alert) && (
-            <span class="narrow-mark">
-              <Icon name="mute" />
-              <span class="visually-hidden">{silenced} </span>
-            </span>
-          )}
-          <bdi>{alert.title}</bdi>
-        </>
-      ),
-    },
+    column.cell('title', (alert) => (
+      <>
+        {silenceFor(alert) && (
+          <span class="narrow-mark">
+            <Icon name="mute" />
+            <span class="visually-hidden">{silenced} </span>
+          </span>
+        )}
+        <bdi>{alert.title}</bdi>
+      </>
+    )),
     column.status('severity', SEVERITY_TONES, severities),
-    {
-      key: 'status',
-      title: fields.status,
-      isFromMedium: true,
-      cell: (alert) => (
+    column.cell(
+      'status',
+      (alert) => (
         <>
           <StatusBadge tone={ALERT_TONES[alert.status]} label={statuses[alert.status]} />{' '}
           <SilenceLink silence={silenceFor(alert)} isBrief />
         </>
       ),
-    },
+      { isFromMedium: true },
+    ),
     column.text('source', { isWideOnly: true }),
     column.number('count', { isWideOnly: true }),
     column.time('last_at', { isWideOnly: true, isFromMedium: true }),

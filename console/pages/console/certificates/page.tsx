@@ -29,7 +29,7 @@ export function CertificatesPage({ id }: ViewProps) {
       source={certificateList}
       words={words}
       labelOf={(_, value) => words.statuses[value as Certificate['status']]}
-      columns={certificateColumns(words)}
+      columns={certificateColumns()}
       icon="certificates"
       id={id}
       head={() =>
@@ -45,34 +45,21 @@ export function CertificatesPage({ id }: ViewProps) {
   )
 }
 
-function certificateColumns({
-  fields,
-}: ReturnType<typeof certificateWords>): readonly TableColumn<Certificate>[] {
+function certificateColumns(): readonly TableColumn<Certificate>[] {
+  const { fields } = certificateWords()
   const column = fieldColumns<Certificate, typeof fields>(fields)
   return [
     column.text('name'),
-    {
-      key: 'status',
-      title: fields.status,
-      cell: (certificate) => (
-        <StatusBadge tone={certificateTone(certificate)} label={statusLabel(certificate)} />
-      ),
-    },
-    {
-      key: 'days_left',
-      title: fields.days_left,
+    column.cell('status', (certificate) => (
+      <StatusBadge tone={certificateTone(certificate)} label={statusLabel(certificate)} />
+    )),
+    column.cell('days_left', ({ days_left }) => localDays(days_left), {
       isFromMedium: true,
       isNumeric: true,
-      cell: ({ days_left }) => localDays(days_left),
-    },
+    }),
     column.exactTime('not_after', { isWideOnly: true }),
     column.time('created_at', { isWideOnly: true, isOptional: true }),
-    {
-      key: 'names',
-      title: fields.names,
-      isWideOnly: true,
-      cell: ({ names }) => <bdi>{names.join(', ')}</bdi>,
-    },
+    column.cell('names', ({ names }) => <bdi>{names.join(', ')}</bdi>, { isWideOnly: true }),
   ]
 }
 

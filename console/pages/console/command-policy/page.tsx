@@ -7,6 +7,7 @@ import { FactList } from '../../../parts/facts.tsx'
 import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { SchemaForm } from '../../../parts/form/schema-form.tsx'
 import { LinkChoice } from '../../../parts/link-choice.tsx'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { addressOf } from '../../../parts/list/list-query.ts'
 import { ListView } from '../../../parts/list/list-view.tsx'
@@ -65,7 +66,7 @@ function RuleList({ id }: { readonly id: string | undefined }) {
       path={PATH}
       source={commandRuleList}
       words={words}
-      columns={commandRuleColumns(words)}
+      columns={commandRuleColumns()}
       icon="policy"
       id={id}
       detail={({ id: shown, item, onClose }) =>
@@ -81,44 +82,27 @@ function RuleList({ id }: { readonly id: string | undefined }) {
   )
 }
 
-function commandRuleColumns({
-  fields,
-  noRule,
-  isMissing: isMissingText,
-}: ReturnType<typeof commandPolicyWords>): readonly TableColumn<CommandRule>[] {
+function commandRuleColumns(): readonly TableColumn<CommandRule>[] {
+  const { fields, noRule, isMissing: isMissingText } = commandPolicyWords()
+  const column = fieldColumns<CommandRule, typeof fields>(fields)
   return [
-    {
-      key: 'id',
-      title: fields.id,
-      cell: (rule) => {
-        const { id, title, isMissing } = localCommand(rule)
-        return (
-          <>
-            <bdi class="mono">{id}</bdi>
-            {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
-            {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
-          </>
-        )
-      },
-    },
-    {
-      key: 'roles',
-      title: fields.roles,
-      cell: ({ rule }) =>
-        rule ? rolesText(rule.roles) : <span class="muted">{`${rolesText(['admin'])} (${noRule})`}</span>,
-    },
-    {
-      key: 'approvers',
-      title: fields.approvers,
+    column.cell('id', (rule) => {
+      const { id, title, isMissing } = localCommand(rule)
+      return (
+        <>
+          <bdi class="mono">{id}</bdi>
+          {title !== null && title !== id && <bdi class="muted row-note">{title}</bdi>}
+          {isMissing && <span class="muted">{` (${isMissingText})`}</span>}
+        </>
+      )
+    }),
+    column.cell('roles', ({ rule }) =>
+      rule ? rolesText(rule.roles) : <span class="muted">{`${rolesText(['admin'])} (${noRule})`}</span>,
+    ),
+    column.cell('approvers', ({ rule }) => rolesText(approversOf(rule)), { isWideOnly: true }),
+    column.cell('approval', ({ rule, approval }) => approvalText(rule, approval ?? undefined), {
       isWideOnly: true,
-      cell: ({ rule }) => rolesText(approversOf(rule)),
-    },
-    {
-      key: 'approval',
-      title: fields.approval,
-      isWideOnly: true,
-      cell: ({ rule, approval }) => approvalText(rule, approval ?? undefined),
-    },
+    }),
   ]
 }
 

@@ -24,7 +24,7 @@ export function DataBackupsPage({ id }: ViewProps) {
       path={pathOf('data-backups')}
       source={backupList}
       words={words}
-      columns={backupColumns(words)}
+      columns={backupColumns()}
       icon="dataBackups"
       id={id}
       head={() => session.may('pruneDataBackups') && <PruneBackups />}
@@ -51,21 +51,16 @@ function NewBackup({ onClose, onCreated }: NewItemDialog) {
   )
 }
 
-function backupColumns({
-  fields,
-  statuses,
-}: ReturnType<typeof dataBackupWords>): readonly TableColumn<DataBackup>[] {
+function backupColumns(): readonly TableColumn<DataBackup>[] {
+  const { fields, statuses } = dataBackupWords()
   const column = fieldColumns<DataBackup, typeof fields>(fields)
   return [
     column.exactTime('created_at'),
     column.status('status', BACKUP_TONES, statuses),
-    {
-      key: 'size_bytes',
-      title: fields.size_bytes,
+    column.cell('size_bytes', ({ size_bytes }) => localSize(size_bytes), {
       isNumeric: true,
       isWideOnly: true,
-      cell: ({ size_bytes }) => localSize(size_bytes),
-    },
+    }),
     column.text('note', { isWideOnly: true, isFromMedium: true }),
     column.time('verified_at', { isWideOnly: true }),
   ]

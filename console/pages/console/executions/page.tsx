@@ -51,7 +51,7 @@ export function ExecutionsPage({ id }: ViewProps) {
         if (name === 'requested_by') return userLabel(value)
         return name === 'command_id' ? commandLabel(value) : words.statuses[value as ExecutionStatus]
       }}
-      columns={executionColumns(words)}
+      columns={executionColumns()}
       icon="executions"
       id={id}
       detail={(detail) => <ExecutionDrawer key={detail.id} {...detail} />}
@@ -59,30 +59,18 @@ export function ExecutionsPage({ id }: ViewProps) {
   )
 }
 
-function executionColumns({
-  fields,
-  statuses,
-}: ReturnType<typeof executionWords>): readonly TableColumn<Execution>[] {
+function executionColumns(): readonly TableColumn<Execution>[] {
+  const { fields, statuses } = executionWords()
   const column = fieldColumns<Execution, typeof fields>(fields)
   return [
-    {
-      key: 'command_id',
-      title: fields.command_id,
-      cell: (execution) => <bdi>{commandTitle(execution)}</bdi>,
-    },
+    column.cell('command_id', (execution) => <bdi>{commandTitle(execution)}</bdi>),
     column.status('status', EXECUTION_TONES, statuses),
-    {
-      key: 'requested_by',
-      title: fields.requested_by,
+    column.cell('requested_by', ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>, {
       isWideOnly: true,
-      cell: ({ requested_by }) => <bdi>{userLabel(requested_by)}</bdi>,
-    },
-    {
-      key: 'params',
-      title: fields.params,
+    }),
+    column.cell('params', ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>, {
       isFromMedium: true,
-      cell: ({ params }) => <bdi class="mono">{paramsText(params)}</bdi>,
-    },
+    }),
     column.text('reason', { isWideOnly: true }),
     column.time('created_at', { isFromMedium: true }),
   ]

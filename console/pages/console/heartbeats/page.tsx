@@ -33,7 +33,7 @@ export function HeartbeatsPage({ id }: ViewProps) {
       path={PATH}
       source={heartbeatList}
       words={words}
-      columns={heartbeatColumns(words)}
+      columns={heartbeatColumns()}
       icon="heart"
       id={id}
       newItem={session.may('putHeartbeat') && NewHeartbeat}
@@ -42,8 +42,8 @@ export function HeartbeatsPage({ id }: ViewProps) {
   )
 }
 
-function heartbeatColumns(words: ReturnType<typeof heartbeatWords>): readonly TableColumn<Heartbeat>[] {
-  const { fields, statuses, never } = words
+function heartbeatColumns(): readonly TableColumn<Heartbeat>[] {
+  const { fields, statuses, never } = heartbeatWords()
   const column = fieldColumns<Heartbeat, typeof fields>(fields)
   return [
     column.code('name'),

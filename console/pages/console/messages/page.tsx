@@ -54,7 +54,7 @@ export function MessagesPage({ id }: ViewProps) {
       source={messageList}
       words={words}
       labelOf={(_, value) => words.statuses[value as Message['status']]}
-      columns={messageColumns(words)}
+      columns={messageColumns()}
       icon="messages"
       summary={<BusNotice state={bus} />}
       id={id}
@@ -63,10 +63,8 @@ export function MessagesPage({ id }: ViewProps) {
   )
 }
 
-function messageColumns({
-  fields,
-  statuses,
-}: ReturnType<typeof messageWords>): readonly TableColumn<Message>[] {
+function messageColumns(): readonly TableColumn<Message>[] {
+  const { fields, statuses } = messageWords()
   const column = fieldColumns<Message, typeof fields>(fields)
   return [
     column.code('subject'),
@@ -211,7 +209,6 @@ const alertOfMessage: ResourceSource<{ readonly alertId: string | null }> = {
     const alert = alerts.value.items.find(({ alarm_id }) => alarm_id === `message.dead:${id}`)
     return { ok: true, value: { alertId: alert?.id ?? null }, etag: null }
   },
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
 }
 

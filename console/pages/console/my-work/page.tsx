@@ -128,7 +128,6 @@ const MOST_ALERTS = 50
 const myTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
   live,
   prefix: 'ticket.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     const assignee = session.bearer.peek()?.id ?? ''
@@ -142,7 +141,6 @@ const myTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
 const myAlerts: ResourceSource<{ readonly items: readonly Alert[] }> = {
   live,
   prefix: 'alert.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal): Promise<ApiResult<{ readonly items: readonly Alert[] }>> {
     const query = { status: 'acknowledged', sort: 'severity', limit: MOST_ALERTS } as const

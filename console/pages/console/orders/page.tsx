@@ -36,7 +36,7 @@ export function OrdersPage({ id }: ViewProps) {
       source={orderList}
       words={words}
       labelOf={(_, value) => words.statuses[value as OrderStatus]}
-      columns={orderColumns(words)}
+      columns={orderColumns()}
       noMatchReason={(shown) => (endsNever(shown) ? words.noEnd : undefined)}
       icon="orders"
       bulk={orderBulk()}
@@ -70,18 +70,14 @@ function endsNever({ status, ended, ended_from, ended_to }: ListQuery): boolean 
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)
 }
 
-function orderColumns({ fields, statuses }: ReturnType<typeof orderWords>): readonly TableColumn<Order>[] {
+function orderColumns(): readonly TableColumn<Order>[] {
+  const { fields, statuses } = orderWords()
   const column = fieldColumns<Order, typeof fields>(fields)
   return [
     column.code('order_id'),
     column.status('status', ORDER_TONES, statuses),
     column.text('platform', { isWideOnly: true }),
-    {
-      key: 'amount_cents',
-      title: fields.amount_cents,
-      isNumeric: true,
-      cell: ({ amount_cents }) => localAmount(amount_cents),
-    },
+    column.cell('amount_cents', ({ amount_cents }) => localAmount(amount_cents), { isNumeric: true }),
     column.time('created_at', { isFromMedium: true }),
     column.time('expires_at', { isFromMedium: true, isOptional: true }),
     column.time('updated_at', { isWideOnly: true, isOptional: true }),

@@ -27,7 +27,6 @@ const SEVERITIES = VALUES.explainAlertRoute.severity
 export const alertStates: ResourceSource<AlertStates> = {
   live,
   prefix: 'alert.',
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     if (!session.may('listAlerts')) return { ok: true, value: NO_STATES, etag: null }

@@ -149,7 +149,7 @@ function OrderSection({ orders, series, period }: OrderSectionProps) {
 
 const PAUSE_MS = 2_000
 // The numbers come from several domains: any event may change them.
-const ANY_EVENT = { live, prefix: '', isAbout: () => true, pauseMs: PAUSE_MS }
+const ANY_EVENT = { live, prefix: '', pauseMs: PAUSE_MS }
 
 /** The state of the platform now. */
 const overviewResource: ResourceSource<AnswerOf<'getOverview'>> = {

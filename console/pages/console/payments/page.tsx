@@ -1,7 +1,7 @@
 import { localAmount } from '../../../i18n/local.ts'
+import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
@@ -20,7 +20,7 @@ export function PaymentsPage({ id }: ViewProps) {
       source={paymentList}
       words={words}
       labelOf={(name, value) => labelOf(name, value)}
-      columns={paymentColumns(words)}
+      columns={paymentColumns()}
       icon="payments"
       id={id}
       summary={<NeedAPerson />}
@@ -63,36 +63,23 @@ function paymentText({ order_id, amount_cents, channel }: Payment): string {
   return `${order_id ?? paymentWords().noOrder}, ${localAmount(amount_cents)}, ${channel}`
 }
 
-function paymentColumns(words: ReturnType<typeof paymentWords>): readonly TableColumn<Payment>[] {
-  const { fields, noOrder } = words
+function paymentColumns(): readonly TableColumn<Payment>[] {
+  const { fields, noOrder } = paymentWords()
+  const column = fieldColumns<Payment, typeof fields>(fields)
   return [
-    {
-      key: 'order_id',
-      title: fields.order_id,
-      cell: ({ order_id }) => <bdi class="mono">{order_id ?? noOrder}</bdi>,
-    },
-    {
-      key: 'status',
-      title: fields.status,
-      cell: (payment) => <StatusBadge {...paymentBadge(payment)} />,
-    },
-    {
-      key: 'amount_cents',
-      title: fields.amount_cents,
-      isNumeric: true,
-      cell: ({ amount_cents, refunded_cents }) => (
+    column.cell('order_id', ({ order_id }) => <bdi class="mono">{order_id ?? noOrder}</bdi>),
+    column.cell('status', (payment) => <StatusBadge {...paymentBadge(payment)} />),
+    column.cell(
+      'amount_cents',
+      ({ amount_cents, refunded_cents }) => (
         <>
           {localAmount(amount_cents)}
           {refunded_cents > 0 && <span class="row-note">{`−${localAmount(refunded_cents)}`}</span>}
         </>
       ),
-    },
-    { key: 'channel', title: fields.channel, isWideOnly: true, cell: ({ channel }) => <bdi>{channel}</bdi> },
-    {
-      key: 'created_at',
-      title: fields.created_at,
-      isFromMedium: true,
-      cell: ({ created_at }) => <RelativeTime time={created_at} />,
-    },
+      { isNumeric: true },
+    ),
+    column.text('channel', { isWideOnly: true }),
+    column.time('created_at', { isFromMedium: true }),
   ]
 }

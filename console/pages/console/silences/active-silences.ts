@@ -16,7 +16,6 @@ export const activeSilences: ResourceSource<AnswerOf<'listSilences'>> = {
     session.may('listSilences')
       ? call('listSilences', { query: { state: 'active', limit: MOST } }, signal)
       : NONE,
-  isAbout: () => true,
 }
 
 /** Where a silence that is active is shown: its list has no others, so that it is on the first pages. */

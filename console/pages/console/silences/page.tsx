@@ -37,7 +37,7 @@ export function SilencesPage({ id }: ViewProps) {
       source={silenceList}
       words={words}
       labelOf={(_, value) => words.states[value as Silence['state']]}
-      columns={silenceColumns(words)}
+      columns={silenceColumns()}
       icon="mute"
       bulk={silenceBulk()}
       summary={<SilenceWeek />}
@@ -72,21 +72,16 @@ function silenceBulk(): Bulk<Silence> | false {
   )
 }
 
-function silenceColumns(words: ReturnType<typeof silenceWords>): readonly TableColumn<Silence>[] {
-  const { fields, states, matchers } = words
+function silenceColumns(): readonly TableColumn<Silence>[] {
+  const { fields, states, matchers, createdBy } = silenceWords()
   const column = fieldColumns<Silence, typeof fields>(fields)
   return [
     column.text('reason'),
     column.status('state', SILENCE_TONES, states),
-    {
-      key: 'matchers',
-      title: matchers,
-      isWideOnly: true,
-      cell: (silence) => <bdi>{matchersText(silence)}</bdi>,
-    },
+    { key: 'matchers', title: matchers, isWideOnly: true, cell: (each) => <bdi>{matchersText(each)}</bdi> },
     {
       key: 'created_by',
-      title: words.createdBy,
+      title: createdBy,
       isWideOnly: true,
       cell: ({ created_by }) => <bdi>{userLabel(created_by)}</bdi>,
     },

@@ -25,7 +25,7 @@ export function TelemetryPage({ id }: ViewProps) {
       path={PATH}
       source={agentList}
       words={words}
-      columns={agentColumns(words)}
+      columns={agentColumns()}
       icon="telemetry"
       id={id}
       detail={(detail) => <AgentDrawer key={detail.id} {...detail} />}
@@ -33,20 +33,17 @@ export function TelemetryPage({ id }: ViewProps) {
   )
 }
 
-function agentColumns({ fields, silent }: ReturnType<typeof telemetryWords>): readonly TableColumn<Agent>[] {
+function agentColumns(): readonly TableColumn<Agent>[] {
+  const { fields, silent } = telemetryWords()
   const column = fieldColumns<Agent, typeof fields>(fields)
   return [
     column.code('agent_id'),
-    {
-      key: 'last_at',
-      title: fields.last_at,
-      cell: (agent) => (
-        <>
-          <RelativeTime time={agent.last_at} />{' '}
-          {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
-        </>
-      ),
-    },
+    column.cell('last_at', (agent) => (
+      <>
+        <RelativeTime time={agent.last_at} />{' '}
+        {isSilent(agent, serverClock.now()) && <StatusBadge tone="warning" label={silent} />}
+      </>
+    )),
     column.number('items', { isWideOnly: true }),
     column.time('first_at', { isWideOnly: true, isOptional: true }),
   ]

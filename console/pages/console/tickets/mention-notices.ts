@@ -61,7 +61,6 @@ const PAUSE_MS = 5_000
 export const mentioningTickets: ResourceSource<{ readonly items: readonly Ticket[] }> = {
   live,
   prefix: PREFIX,
-  isAbout: () => true,
   pauseMs: PAUSE_MS,
   async read(_, signal) {
     const mentioned = session.bearer.peek()?.id ?? ''

@@ -117,7 +117,7 @@ function TicketList({ path, id }: TicketListProps) {
       source={ticketList}
       words={words}
       labelOf={filterLabel}
-      columns={ticketColumns(words)}
+      columns={ticketColumns()}
       icon="tickets"
       bulk={ticketBulk()}
       id={id}
@@ -156,19 +156,16 @@ function ticketBulk(): Bulk<Ticket> | false {
   }
 }
 
-function ticketColumns(words: ReturnType<typeof ticketWords>): readonly TableColumn<Ticket>[] {
-  const { fields, levels, statuses } = words
+function ticketColumns(): readonly TableColumn<Ticket>[] {
+  const { fields, levels, statuses } = ticketWords()
   const column = fieldColumns<Ticket, typeof fields>(fields)
   return [
     column.text('title'),
     column.status('level', LEVEL_TONES, levels),
     column.status('status', TICKET_TONES, statuses, { isFromMedium: true }),
-    {
-      key: 'assignee',
-      title: fields.assignee,
+    column.cell('assignee', ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>, {
       isWideOnly: true,
-      cell: ({ assignee }) => <bdi>{valueLabel('assignee', assignee)}</bdi>,
-    },
+    }),
     column.number('comment_count', { isWideOnly: true }),
     column.time('created_at', { isWideOnly: true, isFromMedium: true }),
   ]

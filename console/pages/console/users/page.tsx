@@ -43,7 +43,7 @@ export function UsersPage({ id }: ViewProps) {
       path={PATH}
       source={userList}
       words={words}
-      columns={userColumns(words)}
+      columns={userColumns()}
       icon="users"
       id={id}
       newItem={session.may('createUser') && NewUser}
@@ -52,22 +52,17 @@ export function UsersPage({ id }: ViewProps) {
   )
 }
 
-function userColumns(words: ReturnType<typeof userWords>): readonly TableColumn<User>[] {
-  const { fields, states, roles: labels, never } = words
+function userColumns(): readonly TableColumn<User>[] {
+  const { fields, states, roles: labels, never } = userWords()
   const column = fieldColumns<User, typeof fields>(fields)
   return [
     column.text('name'),
-    {
-      key: 'roles',
-      title: fields.roles,
-      cell: ({ roles }) => roles.map((role) => labels[role]).join(', '),
-    },
-    {
-      key: 'state',
-      title: fields.state,
-      isFromMedium: true,
-      cell: (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
-    },
+    column.cell('roles', ({ roles }) => roles.map((role) => labels[role]).join(', ')),
+    column.cell(
+      'state',
+      (user) => <StatusBadge tone={USER_TONES[userStateOf(user)]} label={states[userStateOf(user)]} />,
+      { isFromMedium: true },
+    ),
     column.time('last_login_at', { isWideOnly: true }, never),
     column.time('created_at', { isWideOnly: true, isOptional: true }),
   ]

@@ -27,7 +27,7 @@ export function VpnSessionsPage({ id }: ViewProps) {
       labelOf={(name, value) =>
         name === 'user' ? userLabel(value) : words.states[value as keyof typeof words.states]
       }
-      columns={vpnSessionColumns(words)}
+      columns={vpnSessionColumns()}
       icon="tunnels"
       id={id}
       summary={<VpnSummary />}
@@ -38,22 +38,15 @@ export function VpnSessionsPage({ id }: ViewProps) {
   )
 }
 
-function vpnSessionColumns({
-  fields,
-}: ReturnType<typeof vpnSessionWords>): readonly TableColumn<VpnSession>[] {
+function vpnSessionColumns(): readonly TableColumn<VpnSession>[] {
+  const { fields } = vpnSessionWords()
   const column = fieldColumns<VpnSession, typeof fields>(fields)
   return [
     { key: 'user', title: fields.user_name, cell: ({ user }) => <bdi>{user.name}</bdi> },
     column.code('virtual_ip'),
     column.text('device', { isWideOnly: true, isFromMedium: true }),
     column.text('gateway', { isWideOnly: true }),
-    {
-      key: 'rtt_ms',
-      title: fields.rtt_ms,
-      isNumeric: true,
-      isWideOnly: true,
-      cell: ({ rtt_ms }) => formatRtt(rtt_ms),
-    },
+    column.cell('rtt_ms', ({ rtt_ms }) => formatRtt(rtt_ms), { isNumeric: true, isWideOnly: true }),
     column.time('connected_at', { isWideOnly: true }),
   ]
 }

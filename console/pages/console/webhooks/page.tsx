@@ -39,7 +39,7 @@ export function WebhooksPage({ id }: ViewProps) {
       path={PATH}
       source={webhookList}
       words={words}
-      columns={webhookColumns(words)}
+      columns={webhookColumns()}
       icon="webhook"
       id={id}
       newItem={session.may('createWebhook') && NewWebhook}
@@ -48,17 +48,15 @@ export function WebhooksPage({ id }: ViewProps) {
   )
 }
 
-function webhookColumns(words: ReturnType<typeof webhookWords>): readonly TableColumn<Webhook>[] {
-  const { fields, states, never } = words
+function webhookColumns(): readonly TableColumn<Webhook>[] {
+  const { fields, states, never } = webhookWords()
   const column = fieldColumns<Webhook, typeof fields>(fields)
   return [
     column.code('url'),
-    {
-      key: 'state',
-      title: fields.state,
-      cell: (webhook) => <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />,
-    },
-    { key: 'pending', title: fields.pending, isWideOnly: true, cell: ({ pending }) => localNumber(pending) },
+    column.cell('state', (webhook) => (
+      <StatusBadge tone={webhookTone(webhook)} label={states[stateOf(webhook)]} />
+    )),
+    column.cell('pending', ({ pending }) => localNumber(pending), { isWideOnly: true }),
     column.time('last_success_at', { isWideOnly: true }, never),
   ]
 }
