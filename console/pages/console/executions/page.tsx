@@ -2,18 +2,25 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { browserTiming, fetchHere } from '../../../api/browser.ts'
 import { ExecutionOutput } from '../../../api/execution-output.ts'
+import { BODIES } from '../../../api/generated.ts'
 import { toHttp } from '../../../api/operations.ts'
+import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { useActions } from '../../../parts/actions/actions.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyButton } from '../../../parts/command-line.tsx'
+import { confirmAction } from '../../../parts/confirm.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { partWords } from '../../../parts/part-words.ts'
+import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
+import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
+import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
@@ -21,12 +28,12 @@ import { saveFile } from '../../../parts/use-download.ts'
 import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
+import { rolesText } from '../command-policy/labels.ts'
 import { commandLineOf } from '../commands/model.ts'
-import { session } from '../platform.ts'
+import { session, call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
 import { userLabel } from '../user-names.ts'
 import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
-import { ExecutionActions } from './execution-actions.tsx'
 import {
   commandTitle,
   EXECUTION_TONES,
@@ -37,6 +44,7 @@ import {
   type ExecutionStatus,
   type Execution,
 } from './model.ts'
+import { isOwnRequest, mayDecide } from './requests.ts'
 import { executionWords } from './words.ts'
 
 /** The executions of commands, and beside them the execution that the address names. */
@@ -278,3 +286,83 @@ const executionList = listOf('listExecutions', PREFIX, {
 const executionResource = resourceOf('getExecution', PREFIX, (id) => ({ path: { id } }), {
   isAbout: (event, id) => executionIn(event)?.id === id,
 })
+
+interface ExecutionActionsProps {
+  readonly execution: Execution
+  readonly model: ResourceModel<Execution>
+}
+
+type Decision = 'approve' | 'reject'
+
+/** What the user may do with an execution. Nobody decides on an own request. */
+function ExecutionActions({ execution, model }: ExecutionActionsProps) {
+  const words = executionWords()
+  const decision = useSignal<Decision | null>(null)
+  const { apply, applyAndReport } = useChange(model)
+  const { id, status } = execution
+  const approvers = execution.approvers ?? []
+  const isWaiting = status === 'awaiting_approval'
+  const isDecidable = mayDecide(execution)
+  const decide = (chosen: Decision) => () => (decision.value = chosen)
+  const cancel = async () => {
+    const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
+    if (!(await confirmAction({ title, text, action, isDestructive: true }))) return
+    await applyAndReport({ send: () => call('cancelExecution', { path: { id } }), done })
+  }
+  return (
+    <ObjectActions
+      status={{ tone: EXECUTION_TONES[status], label: words.statuses[status] }}
+      actions={[
+        isDecidable && { title: words.approve, run: decide('approve') },
+        isDecidable && { title: words.reject, isDestructive: true, run: decide('reject') },
+        (status === 'queued' || status === 'running') && {
+          title: words.cancel,
+          isDestructive: true,
+          run: cancel,
+        },
+      ]}
+    >
+      {isWaiting && isOwnRequest(execution) && <p class="muted">{words.own}</p>}
+      {isWaiting && <p class="muted">{words.deciders(rolesText(approvers))}</p>}
+      {decision.value && (
+        <Decide
+          execution={execution}
+          decision={decision.value}
+          apply={apply}
+          onClose={() => (decision.value = null)}
+        />
+      )}
+    </ObjectActions>
+  )
+}
+
+interface DecideProps {
+  readonly execution: Execution
+  readonly decision: Decision
+  readonly apply: Changing<Execution>['apply']
+  readonly onClose: () => void
+}
+
+function Decide({ execution, decision, apply, onClose }: DecideProps) {
+  const words = executionWords()
+  const { id, params, requested_by, reason } = execution
+  const command = [commandTitle(execution), paramsText(params)].filter(Boolean).join(' ')
+  const operation = decision === 'approve' ? 'approveExecution' : 'rejectExecution'
+  return (
+    <ChangeDialog
+      title={words[decision]}
+      text={
+        decision === 'approve'
+          ? words.approveText(isolateText(command), isolateText(userLabel(requested_by)), reason ?? '–')
+          : words.rejectText
+      }
+      schema={BODIES[operation]}
+      labels={{ comment: words.fields.comment }}
+      action={words[decision]}
+      apply={apply}
+      request={(body) => call(operation, { path: { id }, body })}
+      done={decision === 'approve' ? words.approved : words.rejected}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,15 +1,21 @@
-import { VALUES } from '../../../api/generated.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { serverClock } from '../../../api/browser.ts'
+import { VALUES } from '../../../api/generated.ts'
+import type { ApiResult } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { Button } from '../../../parts/button.tsx'
+import { CommandLine } from '../../../parts/command-line.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
+import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
+import type { FormSchema } from '../../../parts/form/form-fields.ts'
 import { fieldColumns } from '../../../parts/list/columns.tsx'
 import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
+import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
+import { Modal } from '../../../parts/modal.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
@@ -26,7 +32,6 @@ import {
   type Webhook,
   type WebhookDelivery,
 } from './model.ts'
-import { NewWebhook, EditWebhook, WebhookSecret } from './webhook-form.tsx'
 import { webhookWords } from './words.ts'
 
 const PATH = pathOf('webhooks')
@@ -265,5 +270,114 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
         <Button onClick={() => void redeliver()}>{words.redeliver}</Button>
       )}
     </>
+  )
+}
+
+// People write subjects in one line.
+const SCHEMA: FormSchema = {
+  required: ['url', 'subjects'],
+  properties: {
+    url: { type: 'string' },
+    subjects: { type: 'string' },
+    description: { type: 'string' },
+  },
+}
+
+interface Entered {
+  readonly url?: string
+  readonly subjects?: string
+  readonly description?: string
+}
+
+interface WebhookFormProps<T> {
+  /** The webhook that is edited. */
+  readonly webhook?: Webhook
+  readonly send: (settings: ReturnType<typeof settingsOf>) => Promise<ApiResult<T>>
+  readonly onDone: (saved: T) => void
+  readonly onClose: () => void
+}
+
+function WebhookForm<T>({ webhook, send, onDone, onClose }: WebhookFormProps<T>) {
+  const words = webhookWords()
+  const { url, subjects, description } = words.fields
+  return (
+    <CreateDialog
+      title={webhook ? words.edit : words.newItem}
+      schema={SCHEMA}
+      labels={{ url, subjects, description }}
+      hints={words.hints}
+      initial={initialOf(webhook)}
+      action={webhook ? words.save : words.create}
+      create={(body) => send(settingsOf(body))}
+      doneOf={() => (webhook ? words.saved : words.created)}
+      onCreated={onDone}
+      onClose={onClose}
+    />
+  )
+}
+
+function initialOf(webhook: Webhook | undefined): Readonly<Record<string, string>> {
+  if (!webhook) return {}
+  const { url, subjects, description } = webhook
+  return { url, subjects: subjects.join(', '), description }
+}
+
+function settingsOf(body: Entered) {
+  const { url = '', subjects = '', description = '' } = body
+  const named = subjects.split(',').map((each) => each.trim())
+  return { url, subjects: named.filter((each) => each !== ''), description }
+}
+
+/** Asks for the address and the subjects, then shows the secret, which nobody can read again. */
+function NewWebhook({ onClose, onCreated }: NewItemDialog) {
+  const created = useSignal<{ id: string; secret: string | null } | null>(null)
+  if (created.value) {
+    const { id, secret } = created.value
+    return <WebhookSecret secret={secret ?? ''} onClose={() => onCreated(id)} />
+  }
+  return (
+    <WebhookForm
+      send={(body) => call('createWebhook', { body })}
+      onDone={(webhook) => (created.value = webhook)}
+      onClose={onClose}
+    />
+  )
+}
+
+interface EditWebhookProps {
+  readonly webhook: Webhook
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+function EditWebhook({ webhook, onSaved, onClose }: EditWebhookProps) {
+  const onDone = () => {
+    onSaved()
+    onClose()
+  }
+  return (
+    <WebhookForm
+      webhook={webhook}
+      send={(body) => call('editWebhook', { path: { id: webhook.id }, body })}
+      onDone={onDone}
+      onClose={onClose}
+    />
+  )
+}
+
+/** A secret, which is shown once. */
+function WebhookSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+  const words = webhookWords()
+  return (
+    <Modal label={words.secretTitle} onClose={onClose}>
+      <h2>{words.secretTitle}</h2>
+      <p>{words.secretText}</p>
+      <CommandLine label={words.secretTitle} command={secret} />
+      <div class="actions actions-end">
+        <Button kind="main" onClick={onClose}>
+          {words.secretSaved}
+        </Button>
+      </div>
+    </Modal>
   )
 }
