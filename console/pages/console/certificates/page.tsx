@@ -237,15 +237,13 @@ function CertificateActions({ certificate, model, onDeleted }: CertificateAction
   const { id, name, status } = certificate
   const save = useDownload(() => download('getCertificatePem', { path: { id } }))
   const close = () => (isRevoking.value = false)
-  const remove = () => {
-    const { removeText: text, remove: action, removed: done } = words
-    return sendChange({
-      question: { title: words.removeTitle(isolateText(name)), text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: { ...words.remove, title: words.remove.title(isolateText(name)) },
+      isDestructive: true,
       send: () => call('deleteCertificate', { path: { id } }),
-      done,
       onDone: onDeleted,
     })
-  }
   return (
     <ObjectActions
       status={{ tone: certificateTone(certificate), label: statusLabel(certificate) }}
@@ -257,7 +255,7 @@ function CertificateActions({ certificate, model, onDeleted }: CertificateAction
             isDestructive: true,
             run: () => (isRevoking.value = true),
           },
-        session.may('deleteCertificate') && { title: words.remove, isDestructive: true, run: remove },
+        session.may('deleteCertificate') && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     >
       {isRevoking.value && (

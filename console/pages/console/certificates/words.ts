@@ -82,13 +82,15 @@ export const certificateWords = defineWords({
   registered: [(name: string) => `The certificate ${name} is registered.`, (name) => `已登记证书 ${name}。`],
   revoke: ['Revoke', '吊销'],
   revoked: ['The certificate is revoked. It raises no more alerts.', '证书已吊销，不再产生告警。'],
-  remove: ['Delete', '删除'],
-  removeTitle: [(name: string) => `Delete the certificate ${name}?`, (name) => `要删除证书 ${name} 吗？`],
-  removeText: [
-    'Its file is deleted, too, and its end is not reported.',
-    '证书文件也会被删除，平台不再提醒其到期。',
-  ],
-  removed: ['The certificate is deleted.', '证书已删除。'],
+  remove: {
+    action: ['Delete', '删除'],
+    title: [(name: string) => `Delete the certificate ${name}?`, (name) => `要删除证书 ${name} 吗？`],
+    text: [
+      'Its file is deleted, too, and its end is not reported.',
+      '证书文件也会被删除，平台不再提醒其到期。',
+    ],
+    done: ['The certificate is deleted.', '证书已删除。'],
+  },
   inspect: ['Inspect now', '立即检查'],
   chain: ['Chain', '证书链'],
   issuedBy: [(issuer: string) => `Issued by ${issuer}`, (issuer) => `颁发者：${issuer}`],

@@ -163,22 +163,20 @@ function BackupActions({ backup, onDeleted }: BackupActionsProps) {
   const { id, status } = backup
   useEndToast(backup)
   const save = useDownload(() => download('getDataBackupFile', { path: { id } }))
-  const remove = () => {
-    const { removeTitle: title, removeText: text, remove: action, removed: done } = words
-    return sendChange({
-      question: { title, text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: words.remove,
+      isDestructive: true,
       send: () => call('deleteDataBackup', { path: { id } }),
-      done,
       onDone: onDeleted,
     })
-  }
   return (
     <ObjectActions
       status={{ tone: BACKUP_TONES[status], label: words.statuses[status] }}
       actions={[
         status === 'completed' && session.may('getDataBackupFile') && save,
         status !== 'running' &&
-          session.may('deleteDataBackup') && { title: words.remove, isDestructive: true, run: remove },
+          session.may('deleteDataBackup') && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     />
   )

@@ -51,10 +51,12 @@ export const dataBackupWords = defineWords({
   wouldPrune: [(count: string) => `Backups to be deleted: ${count}.`, (count) => `将删除备份：${count} 个。`],
   pruned: [(count: string) => `Backups deleted: ${count}.`, (count) => `已删除备份：${count} 个。`],
   nonePruned: ['There was no older backup to delete.', '没有更旧的备份可删除。'],
-  remove: ['Delete', '删除'],
-  removeTitle: ['Delete this backup?', '要删除此备份吗？'],
-  removeText: ['Its file is deleted, too. This cannot be undone.', '备份文件也会被删除，且无法撤销。'],
-  removed: ['The backup is deleted.', '备份已删除。'],
+  remove: {
+    action: ['Delete', '删除'],
+    title: ['Delete this backup?', '要删除此备份吗？'],
+    text: ['Its file is deleted, too. This cannot be undone.', '备份文件也会被删除，且无法撤销。'],
+    done: ['The backup is deleted.', '备份已删除。'],
+  },
   tables: ['Rows by table', '各表行数'],
   restore: ['Restore', '恢复'],
   restoreText: [

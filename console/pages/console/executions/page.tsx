@@ -305,8 +305,8 @@ function ExecutionActions({ execution, model }: ExecutionActionsProps) {
   const isDecidable = mayDecide(execution)
   const decide = (chosen: Decision) => () => (decision.value = chosen)
   const cancel = async () => {
-    const { cancelTitle: title, cancelText: text, cancel: action, cancelled: done } = words
-    if (!(await confirmAction({ title, text, action, isDestructive: true }))) return
+    const { done, ...question } = words.cancel
+    if (!(await confirmAction({ ...question, isDestructive: true }))) return
     await applyAndReport({ send: () => call('cancelExecution', { path: { id } }), done })
   }
   return (
@@ -316,7 +316,7 @@ function ExecutionActions({ execution, model }: ExecutionActionsProps) {
         isDecidable && { title: words.approve, run: decide('approve') },
         isDecidable && { title: words.reject, isDestructive: true, run: decide('reject') },
         (status === 'queued' || status === 'running') && {
-          title: words.cancel,
+          title: words.cancel.action,
           isDestructive: true,
           run: cancel,
         },

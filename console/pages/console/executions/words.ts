@@ -59,13 +59,15 @@ export const executionWords = defineWords({
   reject: ['Reject', '拒绝'],
   rejectText: ['The command does not run.', '命令不会运行。'],
   rejected: ['The execution is rejected.', '已拒绝执行。'],
-  cancel: ['Cancel the run', '取消运行'],
-  cancelTitle: ['Cancel this execution?', '要取消此次执行吗？'],
-  cancelText: [
-    'A program that runs is stopped, after 10 seconds by force.',
-    '正在运行的程序会被停止，10 秒后强制终止。',
-  ],
-  cancelled: ['The execution is being cancelled.', '正在取消执行。'],
+  cancel: {
+    action: ['Cancel the run', '取消运行'],
+    title: ['Cancel this execution?', '要取消此次执行吗？'],
+    text: [
+      'A program that runs is stopped, after 10 seconds by force.',
+      '正在运行的程序会被停止，10 秒后强制终止。',
+    ],
+    done: ['The execution is being cancelled.', '正在取消执行。'],
+  },
   parameters: ['Parameters', '参数'],
   output: ['Output', '输出'],
   noOutput: ['There is no output.', '没有输出。'],

@@ -71,9 +71,9 @@ function HeartbeatDrawer({ heartbeat, onClose }: HeartbeatDrawerProps) {
         status={{ tone: HEARTBEAT_TONES[status], label: words.statuses[status] }}
         actions={[
           session.may('putHeartbeat') && { title: words.edit, run: () => (isEditing.value = true) },
-          session.may('rotateHeartbeat') && { title: words.rotate, run: rotate },
-          session.may('beatHeartbeat') && { title: words.beat, run: beat },
-          session.may('deleteHeartbeat') && { title: words.remove, isDestructive: true, run: remove },
+          session.may('rotateHeartbeat') && { title: words.rotate.action, run: rotate },
+          session.may('beatHeartbeat') && { title: words.beat.action, run: beat },
+          session.may('deleteHeartbeat') && { title: words.remove.action, isDestructive: true, run: remove },
         ]}
       >
         {isEditing.value && (
@@ -107,27 +107,23 @@ function useHeartbeatChanges(name: string) {
   const refreshList = useListRefresh()
   const beat = () =>
     sendChange({
-      question: { title: words.beatTitle(name), text: words.beatText, action: words.beat },
+      words: { ...words.beat, title: words.beat.title(name) },
       send: () => call('beatHeartbeat', { path }),
-      done: words.beatSent,
       onDone: refreshList,
     })
   const rotate = () =>
     sendChange({
-      question: { title: words.rotateTitle(name), text: words.rotateText, action: words.rotate },
+      words: { ...words.rotate, title: words.rotate.title(name) },
       send: () => call('rotateHeartbeat', { path }),
-      done: words.rotated,
       onDone: ({ ping_url }) => (address.value = ping_url),
     })
-  const remove = () => {
-    const { removeText: text, remove: action } = words
-    return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: { ...words.remove, title: words.remove.title(name) },
+      isDestructive: true,
       send: () => call('deleteHeartbeat', { path }),
-      done: words.removed,
       onDone: refreshList,
     })
-  }
   return { address, beat, rotate, remove }
 }
 

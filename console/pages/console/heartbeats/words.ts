@@ -97,11 +97,14 @@ export const heartbeatWords = defineWords({
       `The heartbeat ${name} expects a beat every ${every}. It counts from now.`,
     (name, every) => `心跳 ${name} 现在每 ${every}应有一次心跳，从现在开始计时。`,
   ],
-  addressTitle: ['The address for pings', '上报地址'],
-  addressText: [
-    'Whoever calls it sends a beat, so treat it as a password. It is shown this once; "New address" gives another one.',
-    '调用此地址即发送一次心跳，请像密码一样保管。仅显示这一次；“新地址”会生成另一个。',
-  ],
+  address: {
+    title: ['The address for pings', '上报地址'],
+    text: [
+      'Whoever calls it sends a beat, so treat it as a password. It is shown this once; "New address" gives another one.',
+      '调用此地址即发送一次心跳，请像密码一样保管。仅显示这一次；“新地址”会生成另一个。',
+    ],
+    close: ['I have copied it', '已复制'],
+  },
   crontab: [
     'In a crontab: the job, then its exit code. A code other than 0 raises the alert at once.',
     '写入 crontab：先运行任务，再上报其退出码。退出码不为 0 时立即触发告警。',
@@ -110,17 +113,18 @@ export const heartbeatWords = defineWords({
     'Other servers cannot call this address: it is of the computer on which your browser runs. Set console.url, restart, and take “New address”.',
     '其他服务器无法调用此地址：它指向您的浏览器所在的计算机。请设置 console.url，重启，再点“新地址”。',
   ],
-  addressSaved: ['I have copied it', '已复制'],
-  rotate: ['New address', '新地址'],
-  rotateTitle: [
-    (name: string) => `Give ${name} a new address for its pings?`,
-    (name) => `要为 ${name} 生成新的上报地址吗？`,
-  ],
-  rotateText: [
-    'The address before it ends at once: the job must call the new one.',
-    '原地址立即失效：任务必须调用新地址。',
-  ],
-  rotated: ['The heartbeat has a new address.', '心跳已有新地址。'],
+  rotate: {
+    action: ['New address', '新地址'],
+    title: [
+      (name: string) => `Give ${name} a new address for its pings?`,
+      (name) => `要为 ${name} 生成新的上报地址吗？`,
+    ],
+    text: [
+      'The address before it ends at once: the job must call the new one.',
+      '原地址立即失效：任务必须调用新地址。',
+    ],
+    done: ['The heartbeat has a new address.', '心跳已有新地址。'],
+  },
   ifMissed: ['Who is notified if it is missed', '缺失时通知谁'],
   pings: ['Last pings', '最近上报'],
   noPings: ['There were no pings yet.', '尚无上报。'],
@@ -132,19 +136,23 @@ export const heartbeatWords = defineWords({
     log: ['Text', '文本'],
   },
   took: [(time: string) => `took ${time}`, (time) => `用时 ${time}`],
-  beat: ['Send a beat', '发送一次心跳'],
-  beatTitle: [(name: string) => `Send a beat of ${name} by hand?`, (name) => `要手动发送 ${name} 的心跳吗？`],
-  beatText: [
-    'No job has run. This turns "Missed" into "OK", and the alert recovers.',
-    '任务并未运行。此操作会将“缺失”变为“正常”，其告警将恢复。',
-  ],
-  beatSent: ['The beat is recorded.', '心跳已记录。'],
-  remove: ['Delete', '删除'],
-  removeTitle: [(name: string) => `Delete the heartbeat ${name}?`, (name) => `要删除心跳 ${name} 吗？`],
-  removeText: [
-    'Its alert recovers, and nobody is notified when the program stops.',
-    '其告警将恢复；程序停止时不再通知任何人。',
-  ],
-  removed: ['The heartbeat is deleted.', '心跳已删除。'],
+  beat: {
+    action: ['Send a beat', '发送一次心跳'],
+    title: [(name: string) => `Send a beat of ${name} by hand?`, (name) => `要手动发送 ${name} 的心跳吗？`],
+    text: [
+      'No job has run. This turns "Missed" into "OK", and the alert recovers.',
+      '任务并未运行。此操作会将“缺失”变为“正常”，其告警将恢复。',
+    ],
+    done: ['The beat is recorded.', '心跳已记录。'],
+  },
+  remove: {
+    action: ['Delete', '删除'],
+    title: [(name: string) => `Delete the heartbeat ${name}?`, (name) => `要删除心跳 ${name} 吗？`],
+    text: [
+      'Its alert recovers, and nobody is notified when the program stops.',
+      '其告警将恢复；程序停止时不再通知任何人。',
+    ],
+    done: ['The heartbeat is deleted.', '心跳已删除。'],
+  },
   never: ['Never', '从未'],
 })

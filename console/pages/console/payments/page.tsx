@@ -168,9 +168,9 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
   }
   const close = () =>
     sendChange({
-      question: { title: words.closeTitle, text: words.closeText, action: words.close, isDestructive: true },
+      words: words.close,
+      isDestructive: true,
       send: () => call('closePayment', { path: { id } }),
-      done: words.closed,
       onDone: onChange,
     })
   const left = leftCents(payment)
@@ -179,7 +179,7 @@ function PaymentActions({ payment, onChange }: PaymentActionsProps) {
       status={paymentBadge(payment)}
       actions={[
         status === 'open' &&
-          session.may('closePayment') && { title: words.close, isDestructive: true, run: close },
+          session.may('closePayment') && { title: words.close.action, isDestructive: true, run: close },
         status === 'paid' &&
           left > 0 &&
           session.may('createRefund') && { title: words.refund, run: () => void (dialog.value = 'refund') },

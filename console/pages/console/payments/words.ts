@@ -76,13 +76,15 @@ export const paymentWords = defineWords({
     refund_unclear: ['Refund without an outcome', '退款结果不明'],
   },
   by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
-  close: ['Close', '关闭'],
-  closeTitle: ['Close the payment?', '关闭这笔支付？'],
-  closeText: [
-    'Nobody can pay it any more. The order can be paid by another payment.',
-    '之后无法再付款。订单可以用另一笔支付付款。',
-  ],
-  closed: ['The payment is closed, or was paid just before.', '支付已关闭，或刚刚已付款。'],
+  close: {
+    action: ['Close', '关闭'],
+    title: ['Close the payment?', '关闭这笔支付？'],
+    text: [
+      'Nobody can pay it any more. The order can be paid by another payment.',
+      '之后无法再付款。订单可以用另一笔支付付款。',
+    ],
+    done: ['The payment is closed, or was paid just before.', '支付已关闭，或刚刚已付款。'],
+  },
   refund: ['Refund', '退款'],
   refundText: ['The money goes back to the payer. It cannot be called back.', '款项将退回付款人，无法撤回。'],
   refundRequested: ['The refund is on its way.', '退款正在处理。'],

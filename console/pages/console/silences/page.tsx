@@ -60,14 +60,14 @@ function NewSilenceOfList({ onClose }: Pick<NewItemDialog, 'onClose'>) {
 
 /** The end of several silences. */
 function silenceBulk(): Bulk<Silence> | false {
-  const { end, endText } = silenceWords()
+  const { end } = silenceWords()
   return (
     session.may('endSilence') && {
       titleOf: ({ reason }) => reason,
       actions: [
         {
-          title: end,
-          text: endText,
+          title: end.action,
+          text: end.text,
           isDestructive: true,
           appliesTo: ({ state }) => state !== 'ended',
           send: ({ id }) => call('endSilence', { path: { id } }),
@@ -126,22 +126,20 @@ interface SilenceDetailsProps {
 function SilenceDetails({ silence, plannedEnd, onEnd }: SilenceDetailsProps) {
   const words = silenceWords()
   const { id, state } = silence
-  const end = () => {
-    const { endTitle: title, endText: text, end: action, ended: done } = words
-    return sendChange({
-      question: { title, text, action, isDestructive: true },
+  const end = () =>
+    sendChange({
+      words: words.end,
+      isDestructive: true,
       send: () => call('endSilence', { path: { id } }),
-      done,
       onDone: onEnd,
     })
-  }
   return (
     <>
       <ObjectActions
         status={{ tone: SILENCE_TONES[state], label: words.states[state] }}
         actions={[
           state !== 'ended' &&
-            session.may('endSilence') && { title: words.end, isDestructive: true, run: end },
+            session.may('endSilence') && { title: words.end.action, isDestructive: true, run: end },
         ]}
       />
       <FactList

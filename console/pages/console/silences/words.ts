@@ -66,13 +66,15 @@ export const silenceWords = defineWords({
     '已创建静默，匹配的告警不再发送通知。',
   ],
   matchers: ['Alerts', '告警'],
-  end: ['End now', '立即结束'],
-  endTitle: ['End this silence now?', '要立即结束此静默吗？'],
-  endText: [
-    'People are then notified of the matching alerts that still fire and were never sent.',
-    '之后，仍在触发且从未发送过的匹配告警会发送通知。',
-  ],
-  ended: ['The silence has ended.', '静默已结束。'],
+  end: {
+    action: ['End now', '立即结束'],
+    title: ['End this silence now?', '要立即结束此静默吗？'],
+    text: [
+      'People are then notified of the matching alerts that still fire and were never sent.',
+      '之后，仍在触发且从未发送过的匹配告警会发送通知。',
+    ],
+    done: ['The silence has ended.', '静默已结束。'],
+  },
   createdBy: ['Created by', '创建者'],
   ended_at: ['Ended', '已结束'],
   endedAt: [(time: string, who: string) => `${time} by ${who}`, (time, who) => `${time}，操作者：${who}`],

@@ -148,18 +148,16 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
       done: wanted ? words.enabledToast(name) : words.disabledToast(name),
     })
   }
-  const remove = () => {
-    const { removeText: text, remove: action, removed: done } = words
-    return sendChange({
-      question: { title: words.removeTitle(name), text, action, isDestructive: true },
+  const remove = () =>
+    sendChange({
+      words: { ...words.remove, title: words.remove.title(name) },
+      isDestructive: true,
       send: () => call('deleteUser', { path: { id } }),
-      done,
       onDone() {
         refreshList()
         onRemoved()
       },
     })
-  }
   return (
     <ObjectActions
       status={{ tone: USER_TONES[userStateOf(user)], label: words.states[userStateOf(user)] }}
@@ -170,7 +168,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
           (enabled
             ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
             : { title: words.enable, run: () => setEnabled(true) }),
-        !isOwn && { title: words.remove, isDestructive: true, run: remove },
+        !isOwn && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     >
       {isOwn && <p class="muted">{words.ownAccount}</p>}

@@ -30,17 +30,21 @@ export const tokenWords = defineWords({
     (at: string, from: string) => `last used ${at} from ${from}`,
     (at, from) => `最近使用于 ${at}，来自 ${from}`,
   ],
-  revoke: ['Revoke', '吊销'],
-  revokeTitle: [(name: string) => `Revoke the token ${name}?`, (name) => `要吊销令牌 ${name} 吗？`],
-  revokeText: [
-    'The program that has it is refused within 10 seconds. This cannot be undone.',
-    '持有它的程序将在 10 秒内被拒绝。此操作无法撤销。',
-  ],
-  revoked: [(name: string) => `The token ${name} is revoked.`, (name) => `已吊销令牌 ${name}。`],
-  textTitle: ['The new token', '新令牌'],
-  textHint: [
-    'Copy it now: it is shown only once. Whoever has it can do what it may do.',
-    '请立即复制：它只显示一次。持有者可以执行它被允许的操作。',
-  ],
-  close: ['I have copied it', '我已复制'],
+  revoke: {
+    action: ['Revoke', '吊销'],
+    title: [(name: string) => `Revoke the token ${name}?`, (name) => `要吊销令牌 ${name} 吗？`],
+    text: [
+      'The program that has it is refused within 10 seconds. This cannot be undone.',
+      '持有它的程序将在 10 秒内被拒绝。此操作无法撤销。',
+    ],
+    done: [(name: string) => `The token ${name} is revoked.`, (name) => `已吊销令牌 ${name}。`],
+  },
+  newToken: {
+    title: ['The new token', '新令牌'],
+    text: [
+      'Copy it now: it is shown only once. Whoever has it can do what it may do.',
+      '请立即复制：它只显示一次。持有者可以执行它被允许的操作。',
+    ],
+    close: ['I have copied it', '我已复制'],
+  },
 })

@@ -4,12 +4,11 @@ import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { Button } from '../../../parts/button.tsx'
-import { CommandLine } from '../../../parts/command-line.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { Modal } from '../../../parts/modal.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
+import { ShownOnce } from '../../../parts/shown-once.tsx'
 import { call } from '../platform.ts'
 import type { User } from './model.ts'
 import { tokenWords } from './token-words.ts'
@@ -81,7 +80,9 @@ export function TokenList({ user, none, isMain = false }: TokenListProps) {
           }}
         />
       )}
-      {text.value !== null && <TokenText text={text.value} onClose={() => (text.value = null)} />}
+      {text.value !== null && (
+        <ShownOnce words={words.newToken} secret={text.value} onClose={() => (text.value = null)} />
+      )}
     </div>
   )
 }
@@ -97,14 +98,9 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
   const { id, name, roles, expires_at, last_used_at, last_used_from } = token
   const revoke = () =>
     sendChange({
-      question: {
-        title: words.revokeTitle(name),
-        text: words.revokeText,
-        action: words.revoke,
-        isDestructive: true,
-      },
+      words: { ...words.revoke, title: words.revoke.title(name), done: words.revoke.done(name) },
+      isDestructive: true,
       send: () => call('revokeApiToken', { path: { id: user.id, token_id: id } }),
-      done: words.revoked(name),
       onDone: onRevoked,
     })
   return (
@@ -119,8 +115,8 @@ function TokenRow({ user, token, onRevoked }: TokenRowProps) {
         {words.until(localTime(expires_at))} ·{' '}
         {last_used_at === null ? words.neverUsed : words.used(localTime(last_used_at), last_used_from ?? '')}
       </p>
-      <Button aria-label={words.revokeTitle(name)} onClick={() => void revoke()}>
-        {words.revoke}
+      <Button aria-label={words.revoke.title(name)} onClick={() => void revoke()}>
+        {words.revoke.action}
       </Button>
     </li>
   )
@@ -155,22 +151,5 @@ function NewToken({ user, onCreated, onClose }: NewTokenProps) {
       onCreated={({ token }) => onCreated(token ?? '')}
       onClose={onClose}
     />
-  )
-}
-
-/** The text of a new token, which nobody can read again. */
-function TokenText({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
-  const words = tokenWords()
-  return (
-    <Modal label={words.textTitle} onClose={onClose}>
-      <h2>{words.textTitle}</h2>
-      <p>{words.textHint}</p>
-      <CommandLine label={words.textTitle} command={text} />
-      <div class="actions actions-end">
-        <Button kind="main" onClick={onClose}>
-          {words.close}
-        </Button>
-      </div>
-    </Modal>
   )
 }

@@ -76,13 +76,15 @@ export const userWords = defineWords({
   disabledToast: [(name: string) => `${name} is disabled.`, (name) => `已停用 ${name}。`],
   enable: ['Enable', '启用'],
   enabledToast: [(name: string) => `${name} is enabled.`, (name) => `已启用 ${name}。`],
-  remove: ['Delete', '删除'],
-  removeTitle: [(name: string) => `Delete the user ${name}?`, (name) => `要删除用户 ${name} 吗？`],
-  removeText: [
-    'This cannot be undone. Disable the user to be able to come back to it.',
-    '此操作无法撤销。若以后还需要该用户，请改为停用。',
-  ],
-  removed: ['The user is deleted.', '用户已删除。'],
+  remove: {
+    action: ['Delete', '删除'],
+    title: [(name: string) => `Delete the user ${name}?`, (name) => `要删除用户 ${name} 吗？`],
+    text: [
+      'This cannot be undone. Disable the user to be able to come back to it.',
+      '此操作无法撤销。若以后还需要该用户，请改为停用。',
+    ],
+    done: ['The user is deleted.', '用户已删除。'],
+  },
 })
 
 /** The words for a role. */

@@ -139,16 +139,14 @@ function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
   const { route } = useLocation()
   const state = sessionStateOf(shown)
-  const disconnect = () => {
-    const { disconnectText: text, disconnect: action, disconnected: done } = words
-    return sendChange({
-      question: { title: words.disconnectTitle(shown.user.name), text, action, isDestructive: true },
+  const disconnect = () =>
+    sendChange({
+      words: { ...words.disconnect, title: words.disconnect.title(shown.user.name) },
+      isDestructive: true,
       send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
-      done,
       // The session is no longer in the list of connected ones, so the list of all is shown.
       onDone: () => route(`${pathOf('vpn-sessions', shown.id)}?state=closed`),
     })
-  }
   return (
     <Drawer title={shown.user.name} onClose={onClose}>
       <ObjectActions
@@ -156,7 +154,7 @@ function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
         actions={[
           state === 'open' &&
             session.may('disconnectVpnSession') && {
-              title: words.disconnect,
+              title: words.disconnect.action,
               isDestructive: true,
               run: disconnect,
             },

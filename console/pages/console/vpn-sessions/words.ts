@@ -41,14 +41,16 @@ export const vpnSessionWords = defineWords({
   reachable: ['Running', '运行中'],
   silent: ['Silent', '无响应'],
   picture: ['Picture of the tunnels', '隧道图'],
-  disconnect: ['Disconnect', '断开连接'],
-  disconnectTitle: [(name: string) => `Disconnect ${name}?`, (name) => `要断开 ${name} 的连接吗？`],
-  disconnectText: [
-    'The usual client ("platform vpn connect") stays off until it is started again; other clients may connect again. Disable the user to prevent that.',
-    '常用客户端（platform vpn connect）在重新启动之前不会再连接，其他客户端可能重新连接。若要阻止，请停用该用户。',
-  ],
-  disconnected: [
-    'The session is disconnected. The list shows the closed sessions now.',
-    '会话已断开，列表现在显示已关闭的会话。',
-  ],
+  disconnect: {
+    action: ['Disconnect', '断开连接'],
+    title: [(name: string) => `Disconnect ${name}?`, (name) => `要断开 ${name} 的连接吗？`],
+    text: [
+      'The usual client ("platform vpn connect") stays off until it is started again; other clients may connect again. Disable the user to prevent that.',
+      '常用客户端（platform vpn connect）在重新启动之前不会再连接，其他客户端可能重新连接。若要阻止，请停用该用户。',
+    ],
+    done: [
+      'The session is disconnected. The list shows the closed sessions now.',
+      '会话已断开，列表现在显示已关闭的会话。',
+    ],
+  },
 })

@@ -5,7 +5,6 @@ import { VALUES } from '../../../api/generated.ts'
 import type { ApiResult } from '../../../api/operations.ts'
 import { localNumber, localTime } from '../../../i18n/local.ts'
 import { Button } from '../../../parts/button.tsx'
-import { CommandLine } from '../../../parts/command-line.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
@@ -15,11 +14,11 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
-import { Modal } from '../../../parts/modal.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
+import { ShownOnce } from '../../../parts/shown-once.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { session, call } from '../platform.ts'
@@ -92,18 +91,18 @@ function WebhookDrawer({ webhook, onClose }: WebhookDrawerProps) {
         status={{ tone: webhookTone(webhook), label: words.states[stateOf(webhook)] }}
         actions={[
           mayEdit && { title: words.edit, run: () => (isEditing.value = true) },
-          enabled && session.may('testWebhook') && { title: words.test, run: test },
-          mayEdit && { title: enabled ? words.disable : words.enable, run: toggle },
-          session.may('recoverWebhook') && { title: words.recover, run: recover },
-          session.may('rotateWebhook') && { title: words.rotate, run: rotate },
-          session.may('deleteWebhook') && { title: words.remove, isDestructive: true, run: remove },
+          enabled && session.may('testWebhook') && { title: words.test.action, run: test },
+          mayEdit && { title: (enabled ? words.disable : words.enable).action, run: toggle },
+          session.may('recoverWebhook') && { title: words.recover.action, run: recover },
+          session.may('rotateWebhook') && { title: words.rotate.action, run: rotate },
+          session.may('deleteWebhook') && { title: words.remove.action, isDestructive: true, run: remove },
         ]}
       >
         {isEditing.value && (
           <EditWebhook webhook={webhook} onSaved={refreshList} onClose={() => (isEditing.value = false)} />
         )}
         {secret.value !== null && (
-          <WebhookSecret secret={secret.value} onClose={() => (secret.value = null)} />
+          <ShownOnce words={words.secret} secret={secret.value} onClose={() => (secret.value = null)} />
         )}
       </ObjectActions>
       <WebhookFacts webhook={webhook} />
@@ -118,50 +117,32 @@ function useWebhookChanges({ id, enabled }: Webhook) {
   const path = { id }
   const secret = useSignal<string | null>(null)
   const onDone = useListRefresh()
-  const test = () =>
-    sendChange({
-      question: { title: words.testTitle, text: words.testText, action: words.test },
-      send: () => call('testWebhook', { path }),
-      done: words.tested,
-      onDone,
-    })
+  const test = () => sendChange({ words: words.test, send: () => call('testWebhook', { path }), onDone })
   const rotate = () =>
     sendChange({
-      question: { title: words.rotateTitle, text: words.rotateText, action: words.rotate },
+      words: words.rotate,
       send: () => call('rotateWebhook', { path }),
-      done: words.rotated,
       onDone: (rotated) => (secret.value = rotated.secret),
     })
   const toggle = () =>
     sendChange({
-      question: enabled
-        ? { title: words.disableTitle, text: words.disableText, action: words.disable }
-        : { title: words.enableTitle, text: words.enableText, action: words.enable },
+      words: { ...(enabled ? words.disable : words.enable), done: words.saved },
       send: () => call('editWebhook', { path, body: { enabled: !enabled } }),
-      done: words.saved,
       onDone,
     })
-  const recover = () =>
-    sendChange({
-      question: { title: words.recoverTitle, text: words.recoverText, action: words.recover },
-      send: () =>
-        call('recoverWebhook', {
-          path,
-          body: { since: new Date(serverClock.now() - RECOVERED_MS).toISOString() },
-        }),
-      done: words.recovered,
+  const recover = () => {
+    const since = new Date(serverClock.now() - RECOVERED_MS).toISOString()
+    return sendChange({
+      words: words.recover,
+      send: () => call('recoverWebhook', { path, body: { since } }),
       onDone,
     })
+  }
   const remove = () =>
     sendChange({
-      question: {
-        title: words.removeTitle,
-        text: words.removeText,
-        action: words.remove,
-        isDestructive: true,
-      },
+      words: words.remove,
+      isDestructive: true,
       send: () => call('deleteWebhook', { path }),
-      done: words.removed,
       onDone,
     })
   return { secret, test, rotate, toggle, recover, remove }
@@ -256,9 +237,8 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
   const words = webhookWords()
   const redeliver = () =>
     sendChange({
-      question: { title: words.redeliverTitle, text: words.redeliverText, action: words.redeliver },
+      words: words.redeliver,
       send: () => call('redeliverWebhook', { path: { id: webhook.id, delivery_id: delivery.id } }),
-      done: words.redelivered,
       onDone: onSent,
     })
   return (
@@ -267,7 +247,7 @@ function DeliveryNote({ webhook, delivery, onSent }: DeliveryNoteProps) {
         <pre class="mono">{delivery.response_body}</pre>
       )}
       {webhook.enabled && session.may('redeliverWebhook') && (
-        <Button onClick={() => void redeliver()}>{words.redeliver}</Button>
+        <Button onClick={() => void redeliver()}>{words.redeliver.action}</Button>
       )}
     </>
   )
@@ -333,7 +313,7 @@ function NewWebhook({ onClose, onCreated }: NewItemDialog) {
   const created = useSignal<{ id: string; secret: string | null } | null>(null)
   if (created.value) {
     const { id, secret } = created.value
-    return <WebhookSecret secret={secret ?? ''} onClose={() => onCreated(id)} />
+    return <ShownOnce words={webhookWords().secret} secret={secret ?? ''} onClose={() => onCreated(id)} />
   }
   return (
     <WebhookForm
@@ -362,22 +342,5 @@ function EditWebhook({ webhook, onSaved, onClose }: EditWebhookProps) {
       onDone={onDone}
       onClose={onClose}
     />
-  )
-}
-
-/** A secret, which is shown once. */
-function WebhookSecret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
-  const words = webhookWords()
-  return (
-    <Modal label={words.secretTitle} onClose={onClose}>
-      <h2>{words.secretTitle}</h2>
-      <p>{words.secretText}</p>
-      <CommandLine label={words.secretTitle} command={secret} />
-      <div class="actions actions-end">
-        <Button kind="main" onClick={onClose}>
-          {words.secretSaved}
-        </Button>
-      </div>
-    </Modal>
   )
 }
