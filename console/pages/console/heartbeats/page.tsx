@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { localTime, localSeconds } from '../../../i18n/local.ts'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { FactList } from '../../../parts/facts.tsx'
@@ -8,14 +7,14 @@ import type { TableColumn } from '../../../parts/list/data-table.tsx'
 import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { alertWords } from '../alerts/words.ts'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { session, call } from '../platform.ts'
-import { RouteAnswer, type RouteAnswerProps } from '../receivers/routes.tsx'
+import { RouteAnswer } from '../receivers/routes.tsx'
 import { pathOf, type ViewProps } from '../view.ts'
 import { expectation } from './expectation.ts'
 import { NewHeartbeat, EditHeartbeat } from './heartbeat-form.tsx'
@@ -152,23 +151,13 @@ function HeartbeatFacts({ heartbeat }: { readonly heartbeat: Heartbeat }) {
 /** Whom the routes would tell if the heartbeat were missed now. */
 function WhoIsNotified({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const { ifMissed } = heartbeatWords()
-  const answer = useSignal<RouteAnswerProps['answer']>(null)
   const { name, severity, source } = heartbeat
-  const read = async () => {
-    const alert = {
-      source,
-      severity,
-      title: `The heartbeat ${name} was missed`,
-      alarm_id: `heartbeat.missed:${name}`,
-    }
-    const result = await call('explainAlertRoute', { query: alert })
-    if (result.ok) answer.value = result.value
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [name, severity, source])
+  const title = `The heartbeat ${name} was missed`
+  const alert = { source, severity, title, alarm_id: `heartbeat.missed:${name}` }
+  const { answer } = useAnswer(() => call('explainAlertRoute', { query: alert }), [name, severity, source])
   return (
     <Section title={ifMissed}>
-      <RouteAnswer answer={answer.value} label={ifMissed} />
+      <RouteAnswer answer={answer} label={ifMissed} />
     </Section>
   )
 }
@@ -180,19 +169,17 @@ const SHOWN = 5
 /** The last pings of a heartbeat: a strip of bars, the oldest first, and what they say, the newest first. */
 function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   const words = heartbeatWords()
-  const pings = useSignal<readonly Ping[]>([])
   const { name, last_beat_at, started_at, missed_at } = heartbeat
-  const read = async () => {
-    const result = await call('listHeartbeatPings', { path: { name }, query: { limit: MOST } })
-    if (result.ok) pings.value = result.value.items
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [name, last_beat_at, started_at, missed_at])
+  const { answer } = useAnswer(
+    () => call('listHeartbeatPings', { path: { name }, query: { limit: MOST } }),
+    [name, last_beat_at, started_at, missed_at],
+  )
+  const pings = answer?.items ?? []
   return (
     <Section title={words.pings}>
-      {pings.value.length > 0 && (
+      {pings.length > 0 && (
         <div class="ping-strip" aria-hidden="true">
-          {pings.value.toReversed().map((ping) => (
+          {pings.toReversed().map((ping) => (
             <span key={ping.at} class={`ping-bar ping-${toneOf(ping)}`} />
           ))}
         </div>
@@ -201,7 +188,7 @@ function HeartbeatPings({ heartbeat }: { readonly heartbeat: Heartbeat }) {
         label={words.pings}
         empty={words.noPings}
         most={SHOWN}
-        entries={pings.value.map((ping, index) => ({
+        entries={pings.map((ping, index) => ({
           key: `${ping.at}-${index}`,
           at: ping.at,
           tone: toneOf(ping),

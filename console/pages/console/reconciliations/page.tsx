@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'preact-iso/router'
-import { useEffect } from 'preact/hooks'
 import { BODIES, VALUES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localAmount, localNumber, localTime } from '../../../i18n/local.ts'
@@ -17,6 +16,7 @@ import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import type { Tone } from '../../../parts/status-badge.tsx'
 import { showToast } from '../../../parts/toast.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { call, session } from '../platform.ts'
 import { channelNames } from '../payments/model.ts'
 import { paymentWords } from '../payments/words.ts'
@@ -160,15 +160,12 @@ type Kind = (typeof KINDS)[number]
 function Differences({ id }: { readonly id: string }) {
   const words = reconciliationWords()
   const kind = useSignal<Kind | undefined>(undefined)
-  const found = useSignal<AnswerOf<'listPaymentDifferences'> | null>(null)
-  const read = async () => {
-    const query = { limit: MOST_SHOWN, ...(kind.value && { kind: kind.value }) }
-    const result = await call('listPaymentDifferences', { path: { id }, query })
-    if (result.ok) found.value = result.value
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [id, kind.value])
-  const items = found.value?.items ?? []
+  const query = { limit: MOST_SHOWN, ...(kind.value && { kind: kind.value }) }
+  const { answer } = useAnswer(
+    () => call('listPaymentDifferences', { path: { id }, query }),
+    [id, kind.value],
+  )
+  const items = answer?.items ?? []
   return (
     <Section title={words.fields.differences}>
       <label class="filter">
@@ -186,7 +183,7 @@ function Differences({ id }: { readonly id: string }) {
           ))}
         </select>
       </label>
-      {found.value && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
+      {answer && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
       {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
         <Section key={each} title={words.kinds[each]}>
           <p class="muted">{words.causes[each]}</p>
@@ -197,7 +194,7 @@ function Differences({ id }: { readonly id: string }) {
             ))}
         </Section>
       ))}
-      {found.value?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
+      {answer?.next_cursor && <p class="muted">{words.more(localNumber(MOST_SHOWN))}</p>}
     </Section>
   )
 }

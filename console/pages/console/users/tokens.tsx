@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { BODIES } from '../../../api/generated.ts'
 import type { AnswerOf, BodyOf } from '../../../api/operations.ts'
 import { localTime } from '../../../i18n/local.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CreateDialog } from '../../../parts/form/create-dialog.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { ShownOnce } from '../../../parts/shown-once.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { call } from '../platform.ts'
 import type { User } from './model.ts'
 import { tokenWords } from './token-words.ts'
@@ -43,22 +42,19 @@ interface TokenListProps {
 /** Which API tokens a user has, a new one, and taking one away. */
 export function TokenList({ user, none, isMain = false }: TokenListProps) {
   const words = tokenWords()
-  const tokens = useSignal<readonly Token[] | null>(null)
+  const { answer, refresh } = useAnswer(
+    () => call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } }),
+    [user.id, user.enabled],
+  )
   const isCreating = useSignal(false)
   const text = useSignal<string | null>(null)
-  const read = async () => {
-    const result = await call('listApiTokens', { path: { id: user.id }, query: { limit: MOST } })
-    if (result.ok) tokens.value = result.value.items
-    else reportFailure(result.failure)
-  }
-  useEffect(() => void read(), [user.id, user.enabled])
   return (
     <div class="page-section">
-      {tokens.value?.length === 0 && <p class="muted">{none}</p>}
-      {tokens.value && tokens.value.length > 0 && (
+      {answer?.items.length === 0 && <p class="muted">{none}</p>}
+      {answer && answer.items.length > 0 && (
         <ul aria-label={words.title}>
-          {tokens.value.map((token) => (
-            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void read()} />
+          {answer.items.map((token) => (
+            <TokenRow key={token.id} user={user} token={token} onRevoked={() => void refresh()} />
           ))}
         </ul>
       )}
@@ -76,7 +72,7 @@ export function TokenList({ user, none, isMain = false }: TokenListProps) {
           onCreated={(created) => {
             isCreating.value = false
             text.value = created
-            void read()
+            void refresh()
           }}
         />
       )}

@@ -15,12 +15,12 @@ import { useListRefresh } from '../../../parts/list/list-refresh.ts'
 import type { NewItemDialog } from '../../../parts/list/new-item.tsx'
 import { ObjectsPage } from '../../../parts/list/objects-page.tsx'
 import { ObjectActions } from '../../../parts/object-actions.tsx'
-import { reportFailure } from '../../../parts/report-failure.ts'
 import { Section } from '../../../parts/section.tsx'
 import { sendChange } from '../../../parts/send-change.ts'
 import { ShownOnce } from '../../../parts/shown-once.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
+import { useAnswer } from '../../../parts/use-answer.ts'
 import { session, call } from '../platform.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import {
@@ -167,20 +167,15 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
 /** The newest deliveries of a status, or of all. */
 function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
   const words = webhookWords()
-  const deliveries = useSignal<readonly WebhookDelivery[]>([])
   const status = useSignal<WebhookDelivery['status'] | undefined>(undefined)
   const { id, pending, last_success_at, failing_since } = webhook
-  const read = async () => {
-    const query = { limit: SHOWN, ...(status.value && { status: status.value }) }
-    const result = await call('listWebhookDeliveries', { path: { id }, query })
-    if (result.ok) deliveries.value = result.value.items
-    else reportFailure(result.failure)
-  }
+  const query = { limit: SHOWN, ...(status.value && { status: status.value }) }
+  const inputs = [id, pending, last_success_at, failing_since, status.value]
+  const { answer, refresh } = useAnswer(() => call('listWebhookDeliveries', { path: { id }, query }), inputs)
   useEffect(() => {
-    void read()
-    const timer = setInterval(() => void read(), EVERY_MS)
+    const timer = setInterval(() => void refresh(), EVERY_MS)
     return () => clearInterval(timer)
-  }, [id, pending, last_success_at, failing_since, status.value])
+  }, inputs)
   return (
     <Section title={words.deliveries}>
       <label class="filter timeline-filter">
@@ -203,12 +198,12 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
       <Timeline
         label={words.deliveries}
         empty={words.noDeliveries}
-        entries={deliveries.value.map((delivery) => ({
+        entries={(answer?.items ?? []).map((delivery) => ({
           key: delivery.id,
           at: delivery.created_at,
           tone: DELIVERY_TONES[delivery.status],
           title: <DeliveryTitle delivery={delivery} />,
-          note: <DeliveryNote webhook={webhook} delivery={delivery} onSent={() => void read()} />,
+          note: <DeliveryNote webhook={webhook} delivery={delivery} onSent={() => void refresh()} />,
         }))}
       />
     </Section>
