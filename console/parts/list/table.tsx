@@ -33,7 +33,7 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
   const frame = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => () => leaveTable(frame.current), [])
   return (
-    <div ref={frame} class="table-frame" role="region" aria-label={label} tabIndex={0}>
+    <div ref={frame} class="table-frame card" role="region" aria-label={label} tabIndex={0}>
       <table class="data-table" aria-busy={isBusy} onPointerOver={nameCutText}>
         <thead>
           <tr>

@@ -4,6 +4,7 @@ import { isolateText } from '../../../i18n/isolate-text.ts'
 import { localNumber } from '../../../i18n/local.ts'
 import { Button } from '../../../parts/button.tsx'
 import { LinkedText } from '../../../parts/linked-text.tsx'
+import { Table } from '../../../parts/list/table.tsx'
 import { PageHead } from '../../../parts/page-head.tsx'
 import { RelativeTime } from '../../../parts/relative-time.tsx'
 import { reportFailure } from '../../../parts/report-failure.ts'
@@ -59,36 +60,22 @@ function ReceiverTable({ receivers, onTested }: ReceiverTableProps) {
       </EmptyState>
     )
   }
+  const heads = [
+    { key: 'name', title: fields.name },
+    { key: 'kind', title: fields.kind, className: 'medium-column' },
+    { key: 'state', title: fields.state },
+    { key: 'pending', title: fields.pending, className: 'numeric wide-column' },
+    { key: 'last_success_at', title: fields.last_success_at, className: 'wide-column' },
+    { key: 'last_error', title: fields.last_error, className: 'wide-column' },
+    ...(mayTest ? [{ key: 'test', title: test }] : []),
+  ]
   return (
     <div class="list-pane">
-      <div class="table-frame" role="region" aria-label={list} tabIndex={0}>
-        <table class="data-table">
-          <thead>
-            <tr>
-              <th scope="col">{fields.name}</th>
-              <th scope="col" class="medium-column">
-                {fields.kind}
-              </th>
-              <th scope="col">{fields.state}</th>
-              <th scope="col" class="numeric wide-column">
-                {fields.pending}
-              </th>
-              <th scope="col" class="wide-column">
-                {fields.last_success_at}
-              </th>
-              <th scope="col" class="wide-column">
-                {fields.last_error}
-              </th>
-              {mayTest && <th scope="col">{test}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {receivers.map((receiver) => (
-              <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label={list} heads={heads}>
+        {receivers.map((receiver) => (
+          <ReceiverRow key={receiver.name} receiver={receiver} mayTest={mayTest} onTested={onTested} />
+        ))}
+      </Table>
     </div>
   )
 }

@@ -94,7 +94,7 @@ interface SettingTableProps {
 function SettingTable({ section, settings }: SettingTableProps) {
   const { fields } = settingWords()
   return (
-    <div class="table-frame" role="region" aria-labelledby={`settings-${section}`} tabIndex={0}>
+    <div class="table-frame card" role="region" aria-labelledby={`settings-${section}`} tabIndex={0}>
       <table class="data-table setting-table">
         <thead>
           <tr>
