@@ -13,30 +13,30 @@ export interface Question {
   readonly isDestructive?: boolean
 }
 
-interface Asked extends Question {
+interface OpenQuestion extends Question {
   readonly answer: (yes: boolean) => void
 }
 
-const asked = signal<Asked | null>(null)
+const openQuestion = signal<OpenQuestion | null>(null)
 
 /** Whether a question waits for its answer. */
-export const isAsking = computed(() => asked.value !== null)
+export const isAsking = computed(() => openQuestion.value !== null)
 
 /** Asks before something is done; false if the user does not want it. A second question answers the first with no. */
 export function confirmAction(question: Question): Promise<boolean> {
-  asked.peek()?.answer(false)
+  openQuestion.peek()?.answer(false)
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const answer = (yes: boolean) => {
-    asked.value = null
+    openQuestion.value = null
     resolve(yes)
   }
-  asked.value = { ...question, answer }
+  openQuestion.value = { ...question, answer }
   return promise
 }
 
 /** Shows the question of {@link confirmAction}; once in a page. */
 export function ConfirmHost() {
-  const question = asked.value
+  const question = openQuestion.value
   if (!question) return null
   const { title, text, action, cancel = partWords().cancel, isDestructive = false, answer } = question
   return (

@@ -25,8 +25,8 @@ export function Drawer({ title, subject = title, onClose, leavesFocus, children 
     if (!leavesFocus?.()) heading.current?.focus({ preventScroll: true })
   }, [subject])
   useLayoutEffect(() => {
-    const shown = drawer.current
-    return shown ? keepFocus(shown, () => heading.current?.focus({ preventScroll: true })) : undefined
+    const section = drawer.current
+    return section ? keepFocus(section, () => heading.current?.focus({ preventScroll: true })) : undefined
   }, [])
   return (
     <section class="drawer card" ref={drawer} aria-labelledby="drawer-title">

@@ -36,8 +36,8 @@ export function describeFailure(failure: ApiFailure): string {
 /** A fault of one field in the language of the reader; in the words of the platform if the console has no others. */
 export function describeFault({ code, message, values = {} }: FieldFault): string {
   const known: Readonly<Record<string, Rewording>> = FAULTS
-  const said = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
-  const words = Object.hasOwn(known, said) ? wordsOf(known[said]) : undefined
+  const wordCode = values['minimum'] === 1 && EMPTY.includes(code) ? 'required' : code
+  const words = Object.hasOwn(known, wordCode) ? wordsOf(known[wordCode]) : undefined
   return words === undefined ? message : withValues(words, values)
 }
 

@@ -104,7 +104,7 @@ function useActionLock(offer: string): ActionLock {
   const running = useSignal<string | null>(null)
   const isQuiet = useSignal(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const shown = useRef(offer)
+  const lastOffer = useRef(offer)
   const beQuiet = () => {
     isQuiet.value = true
     clearTimeout(timer.current)
@@ -112,8 +112,8 @@ function useActionLock(offer: string): ActionLock {
   }
   // Before the browser can report a click on the new buttons. Where no button was, nobody was about to press one.
   useLayoutEffect(() => {
-    if (shown.current !== offer && shown.current !== '') beQuiet()
-    shown.current = offer
+    if (lastOffer.current !== offer && lastOffer.current !== '') beQuiet()
+    lastOffer.current = offer
   }, [offer])
   useEffect(() => () => clearTimeout(timer.current), [])
   const isLocked = () => running.value !== null || isQuiet.value

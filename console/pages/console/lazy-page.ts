@@ -36,10 +36,10 @@ export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
 
 /** Whether the platform serves another console than this one, whose other parts do not exist any more. */
 async function isReplaced(): Promise<boolean> {
-  const own = document.querySelector('script[type="module"]')?.getAttribute('src')
+  const script = document.querySelector('script[type="module"]')?.getAttribute('src')
   try {
     const answer = await fetch(`${CONSOLE_PATH}/`, { cache: 'no-store' })
-    return answer.ok && typeof own === 'string' && !(await answer.text()).includes(own)
+    return answer.ok && typeof script === 'string' && !(await answer.text()).includes(script)
   } catch {
     return false
   }

@@ -94,8 +94,8 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
   useEffect(() => {
     navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [path])
-  const links = (shown: readonly ConsolePage[]) =>
-    shown.map((page) => (
+  const links = (linked: readonly ConsolePage[]) =>
+    linked.map((page) => (
       <PageLink
         key={page.name}
         page={page}
@@ -108,8 +108,8 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
     <nav class="navigation" aria-label={shellWords().navigation} ref={navigation}>
       <ul>{links(pages.filter(({ group }) => group === undefined))}</ul>
       {PAGE_GROUPS.map((group) => {
-        const own = pages.filter((page) => page.group === group)
-        if (own.length === 0) return null
+        const pagesOfGroup = pages.filter((page) => page.group === group)
+        if (pagesOfGroup.length === 0) return null
         const isOpen = !foldedGroups.value.has(group)
         const id = `${onChoice ? 'menu' : 'side'}-${group}`
         return (
@@ -126,7 +126,9 @@ export function Navigation({ pages, onChoice }: NavigationProps) {
             </button>
             {/* What is marked, and where the user is, stays in a folded group. */}
             <ul id={id}>
-              {links(own.filter((page) => isOpen || isPathOf(page.name, path) || marks.has(page.name)))}
+              {links(
+                pagesOfGroup.filter((page) => isOpen || isPathOf(page.name, path) || marks.has(page.name)),
+              )}
             </ul>
           </div>
         )

@@ -49,8 +49,8 @@ export function enabledUserChoices(): readonly string[] {
 }
 
 function chosenFrom(all: ReadonlySignal<readonly string[]>): readonly string[] {
-  const own = session.bearer.value?.id
-  if (!session.may('listUsers')) return own === undefined ? [] : [own]
+  const me = session.bearer.value?.id
+  if (!session.may('listUsers')) return me === undefined ? [] : [me]
   if (!isReading) void readUsers()
   return all.value
 }
@@ -75,7 +75,7 @@ const MOST_NAMES = 50
 // The part of a UUIDv7 that is its time, in milliseconds.
 const SHORT_LENGTH = 13
 
-const asked: string[] = []
+const idsToRead: string[] = []
 
 function shortId(id: string): string {
   return `${id.slice(0, SHORT_LENGTH)}…`
@@ -86,7 +86,7 @@ function askName(id: string): Signal<string> {
   const name = signal(shortId(id))
   names.set(id, name)
   // One call reads all names that are drawn together.
-  if (asked.push(id) === 1) queueMicrotask(() => void readNames(asked.splice(0)))
+  if (idsToRead.push(id) === 1) queueMicrotask(() => void readNames(idsToRead.splice(0)))
   return name
 }
 

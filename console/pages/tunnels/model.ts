@@ -35,7 +35,7 @@ export interface TunnelsModel {
 }
 
 export function createTunnelsModel(token: string | null): TunnelsModel {
-  const own = {
+  const signals = {
     token: signal(token),
     notice: signal<SignOutReason | null>(null),
     news: signal<PollNews<TunnelState> | null>(null),
@@ -46,21 +46,21 @@ export function createTunnelsModel(token: string | null): TunnelsModel {
     selected: signal<string | null>(null),
     pointed: signal<string | null>(null),
   }
-  const sessions = computed(() => (own.state.value ? judgeSessions(own.state.value) : []))
+  const sessions = computed(() => (signals.state.value ? judgeSessions(signals.state.value) : []))
   const shown = computed(() =>
-    filterSessions(sessions.value, { words: own.words.value, healths: own.healths.value }),
+    filterSessions(sessions.value, { words: signals.words.value, healths: signals.healths.value }),
   )
-  const graph = computed(() => toGraph(own.state.value?.gateways ?? [], shown.value))
+  const graph = computed(() => toGraph(signals.state.value?.gateways ?? [], shown.value))
   const selection = computed(() =>
-    own.selected.value === null ? undefined : findSelection(graph.value, own.selected.value),
+    signals.selected.value === null ? undefined : findSelection(graph.value, signals.selected.value),
   )
   return {
-    ...own,
-    bearer: computed(() => (own.token.value === null ? null : readBearer(own.token.value))),
+    ...signals,
+    bearer: computed(() => (signals.token.value === null ? null : readBearer(signals.token.value))),
     sessions,
     shown,
     graph,
     selection,
-    rows: computed(() => sortSessions(selection.value?.sessions ?? shown.value, own.sorting.value)),
+    rows: computed(() => sortSessions(selection.value?.sessions ?? shown.value, signals.sorting.value)),
   }
 }

@@ -182,16 +182,16 @@ const PHASE_MS = 700
 
 /** The items, and for a moment the removed ones, so that their removal can be animated. */
 function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly Present<T>[] {
-  const shown = useRef<readonly Present<T>[]>([])
+  const present = useRef<readonly Present<T>[]>([])
   const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
-  shown.current = presentItems(shown.current, next, performance.now(), PHASE_MS)
-  const isChanging = shown.current.some(({ phase }) => phase !== 'here')
+  present.current = presentItems(present.current, next, performance.now(), PHASE_MS)
+  const isChanging = present.current.some(({ phase }) => phase !== 'here')
   useEffect(() => {
     if (!isChanging) return undefined
     const timer = setTimeout(() => redraw(undefined), PHASE_MS)
     return () => clearTimeout(timer)
   })
-  return shown.current
+  return present.current
 }
 
 interface EdgeProps {

@@ -12,12 +12,12 @@ export interface Present<T> {
  * `here` lasts `phaseMs`.
  */
 export function presentItems<T extends { readonly key: string }>(
-  shown: readonly Present<T>[],
+  present: readonly Present<T>[],
   next: readonly T[],
   now: number,
   phaseMs: number,
 ): Present<T>[] {
-  const before = new Map(shown.map((item) => [item.key, item]))
+  const before = new Map(present.map((item) => [item.key, item]))
   const keys = new Set(next.map(({ key }) => key))
   const isOver = (item: Present<T>) => now - item.since >= phaseMs
   const there = next.map((value): Present<T> => {
@@ -25,7 +25,7 @@ export function presentItems<T extends { readonly key: string }>(
     if (!item || item.phase === 'leaving') return { key: value.key, value, phase: 'entering', since: now }
     return { ...item, value, phase: item.phase === 'entering' && isOver(item) ? 'here' : item.phase }
   })
-  const gone = shown
+  const gone = present
     .filter(({ key }) => !keys.has(key))
     .map((item): Present<T> => (item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now }))
     .filter((item) => !isOver(item))

@@ -20,7 +20,7 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
   const words = tunnelWords()
   const most = useSignal(STEP)
   const rows = model.rows.value
-  const shown = rows.slice(0, most.value)
+  const visible = rows.slice(0, most.value)
   return (
     <div class="card pane table-pane">
       <div class="table-head">
@@ -36,15 +36,15 @@ export function SessionTable({ model }: { readonly model: TunnelsModel }) {
         footer={
           <>
             {rows.length === 0 && <NothingFound model={model} />}
-            {rows.length > shown.length && (
+            {rows.length > visible.length && (
               <button class="button table-more" type="button" onClick={() => (most.value += STEP)}>
-                {words.showMore(localNumber(Math.min(STEP, rows.length - shown.length)))}
+                {words.showMore(localNumber(Math.min(STEP, rows.length - visible.length)))}
               </button>
             )}
           </>
         }
       >
-        {shown.map((session) => (
+        {visible.map((session) => (
           <Row key={sessionKey(session)} session={session} model={model} />
         ))}
       </Table>

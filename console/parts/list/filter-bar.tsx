@@ -43,13 +43,15 @@ export interface FilterBarProps {
 }
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
-export function FilterBar({ path, filters, query, words: own, labelOf, findBox, children }: FilterBarProps) {
+export function FilterBar(props: FilterBarProps) {
+  const { path, filters, query, labelOf, findBox, children } = props
+  const { fields, find } = props.words
   const { route, url } = useLocation()
   const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
   /** The name of the filter that the user edits. */
   const edited = useSignal<string | null>(null)
-  const titleOf = ({ name }: ListFilter) => own.fields[name] ?? own.fields[`${name}_at`] ?? name
+  const titleOf = ({ name }: ListFilter) => fields[name] ?? fields[`${name}_at`] ?? name
   const search = filters.find(isSearch)
   const chips = filters.filter((filter) => filter !== search && !isElsewhere(filter))
   const isShown = (filter: ListFilter) =>
@@ -72,7 +74,7 @@ export function FilterBar({ path, filters, query, words: own, labelOf, findBox, 
       {findBox}
       {search && (
         <FindBox
-          label={own.find ?? titleOf(search)}
+          label={find ?? titleOf(search)}
           text={query[search.name]}
           onFind={(text) => route(withFilter(path, query, search.name, text))}
         />
@@ -368,11 +370,11 @@ function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
         aria-label={words.byHand}
         onSubmit={(event) => {
           event.preventDefault()
-          const given = [...new FormData(event.currentTarget)].map(([name, time]) => [
+          const times = [...new FormData(event.currentTarget)].map(([name, time]) => [
             name,
             timeOf(typeof time === 'string' ? time : ''),
           ])
-          onApply({ ...emptyOf(filter), ...(Object.fromEntries(given) as ListQuery) })
+          onApply({ ...emptyOf(filter), ...(Object.fromEntries(times) as ListQuery) })
         }}
       >
         {from !== null && input(from, words.from)}

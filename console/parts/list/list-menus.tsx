@@ -32,14 +32,14 @@ export interface ListMenuProps {
   readonly path: string
   readonly query: ListQuery
   readonly columns: readonly TableColumn<never>[]
-  readonly shown: readonly TableColumn<never>[]
+  readonly visible: readonly TableColumn<never>[]
 }
 
 /** Chooses the columns of a list; the choice is kept in the browser. */
-export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
+export function ColumnsMenu({ path, query, columns, visible }: ListMenuProps) {
   const { route } = useLocation()
   const words = listWords()
-  const keys = shown.map(({ key }) => key)
+  const keys = visible.map(({ key }) => key)
   const choose = (wanted: readonly string[] | undefined) => {
     keepList(path, (kept) => ({ ...kept, columns: wanted }))
     // A view with columns of its own is left.
@@ -71,18 +71,18 @@ export function ColumnsMenu({ path, query, columns, shown }: ListMenuProps) {
 }
 
 /** The views that the user has kept of a list, and the form that keeps the present one. */
-export function ViewsMenu({ path, query, shown, columns }: ListMenuProps) {
+export function ViewsMenu({ path, query, visible, columns }: ListMenuProps) {
   const words = listWords()
   const views = keptList(path).views ?? []
   /** The view that is being renamed; null for none. */
   const renamed = useSignal<string | null>(null)
   // The line of a removed view goes away, and its button with the focus.
   const returnFocus = useFocusReturn((panel: HTMLElement | null) => panel?.querySelector('input') ?? null)
-  const { cursor: _, ...own } = query
-  const keys = shown.map(({ key }) => key)
+  const { cursor: _, ...firstPage } = query
+  const keys = visible.map(({ key }) => key)
   const isUsual = String(keys) === String(usualKeys(columns))
-  const present: ListQuery = { ...own, ...(!isUsual && { columns: String(keys) }) }
-  const current = views.find((view) => addressOf('', view.query) === addressOf('', own))
+  const present: ListQuery = { ...firstPage, ...(!isUsual && { columns: String(keys) }) }
+  const current = views.find((view) => addressOf('', view.query) === addressOf('', firstPage))
   return (
     <BarPopover label={words.views} face={current?.name} icon="view">
       {(close) => (
@@ -189,8 +189,8 @@ function NameForm({ label, name, action, onName }: NameFormProps) {
       class="name-form"
       onSubmit={(event) => {
         event.preventDefault()
-        const given = text.value.trim()
-        if (given !== '') onName(given)
+        const trimmed = text.value.trim()
+        if (trimmed !== '') onName(trimmed)
       }}
     >
       <input

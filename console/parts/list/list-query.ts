@@ -147,9 +147,9 @@ function midnight(now: number, daysLater: number): number {
 
 /** The query as the API has it: with the times of its periods at `now`. */
 export function queryOfApi(query: ListQuery, filters: readonly ListFilter[], now: number): ListQuery {
-  const { [COLUMNS]: _, ...own } = query
+  const { [COLUMNS]: _, ...filterQuery } = query
   const periods = filters.filter((filter) => filter.kind === 'period')
-  return periods.reduce((known, filter) => withTimes(known, filter, now), own)
+  return periods.reduce((changed, filter) => withTimes(changed, filter, now), filterQuery)
 }
 
 function withTimes(query: ListQuery, filter: PeriodFilter, now: number): ListQuery {

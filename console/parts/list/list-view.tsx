@@ -85,9 +85,9 @@ export function ListView<Item>(props: ListViewProps<Item>) {
     if (id !== undefined && !item && model.page.peek()) void model.refreshQuietly()
   }, [id])
   const sort = sortOf(source, query)
-  const shown = shownColumns(columns, path, query, sort?.column)
+  const visible = shownColumns(columns, path, query, sort?.column)
   // A column that is there because of the order is not chosen.
-  const menu = { path, query, columns, shown: shownColumns(columns, path, query, undefined) }
+  const menu = { path, query, columns, visible: shownColumns(columns, path, query, undefined) }
   return (
     <>
       <FilterBar
@@ -108,7 +108,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             label={words.list}
             model={model}
             keyOf={keyOf}
-            columns={shown}
+            columns={visible}
             sortOf={(key) =>
               headSort(source, query, key, (value) => route(withParameters(path, query, { sort: value })))
             }
@@ -165,12 +165,12 @@ function headSort(
   key: string,
   sortBy: (value: string) => void,
 ): TableHead['sort'] {
-  const own = shape.sorts?.find(({ column }) => column === key)
-  if (!own) return undefined
-  const isSorted = sortOf(shape, query) === own
+  const columnSort = shape.sorts?.find(({ column }) => column === key)
+  if (!columnSort) return undefined
+  const isSorted = sortOf(shape, query) === columnSort
   return {
-    direction: isSorted ? own.direction : 'none',
-    onSort: () => sortBy(isSorted ? '' : own.value),
+    direction: isSorted ? columnSort.direction : 'none',
+    onSort: () => sortBy(isSorted ? '' : columnSort.value),
   }
 }
 
@@ -192,11 +192,11 @@ function Pager<Item>({ path, query, model }: PagerProps<Item>) {
   const { back } = useLocation()
   const page = model.page.value
   const words = partWords()
-  const shown = useRef(query['cursor'])
+  const lastCursor = useRef(query['cursor'])
   // Another page is read from its begin; the router scrolls for another path only.
   useEffect(() => {
-    if (shown.current !== query['cursor']) scrollTo(0, 0)
-    shown.current = query['cursor']
+    if (lastCursor.current !== query['cursor']) scrollTo(0, 0)
+    lastCursor.current = query['cursor']
   }, [query['cursor']])
   // Also without the page: the address may have a cursor that leads to none.
   if (isFirstPage(query) && !page?.next_cursor) return null

@@ -189,7 +189,7 @@ function useBulk<Item>(
     const count = localNumber(targets.length)
     const { title, question = words.bulkQuestion(title), done = words.bulkDone(title) } = action
     const { text, isDestructive = false } = action
-    const asked = {
+    const confirmation = {
       title: question(count),
       action: title,
       isDestructive,
@@ -197,7 +197,7 @@ function useBulk<Item>(
     }
     // One item is changed as on its page, where only what cannot be undone asks.
     const asks = targets.length > 1 || isDestructive
-    if (asks && !(await confirmAction(asked))) return
+    if (asks && !(await confirmAction(confirmation))) return
     const progress = (index: number) => (sent.value = words.sentOf(localNumber(index), count))
     progress(0)
     const outcome = await sendEach(targets, action.send, progress)

@@ -96,16 +96,16 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
     // A conflict has been seen.
     if (failure && !(failure.status === 412 && change.compare)) reportFailure(failure)
   }
-  const shown = pending.value
+  const openConflict = pending.value
   return {
     apply,
     applyAndReport,
-    conflict: shown && (
+    conflict: openConflict && (
       <Conflict
-        fields={shown.fields}
-        onKeep={() => shown.decide('keep')}
-        onApply={shown.isPossible ? () => shown.decide('apply') : undefined}
-        onClose={() => shown.decide('none')}
+        fields={openConflict.fields}
+        onKeep={() => openConflict.decide('keep')}
+        onApply={openConflict.isPossible ? () => openConflict.decide('apply') : undefined}
+        onClose={() => openConflict.decide('none')}
       />
     ),
   }

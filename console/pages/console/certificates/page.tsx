@@ -124,17 +124,17 @@ function atPem(failure: ApiFailure): ApiFailure {
 
 /** One certificate: what is wrong with it, what it is valid for, its chain and its life. */
 function CertificateDrawer({ id, onClose }: DetailProps) {
-  const certificate = useResource(certificateResource, id)
+  const model = useResource(certificateResource, id)
   return (
-    <ResourceDrawer id={id} model={certificate} titleOf={({ name }) => name} onClose={onClose}>
-      {(shown) => (
+    <ResourceDrawer id={id} model={model} titleOf={({ name }) => name} onClose={onClose}>
+      {(certificate) => (
         <>
-          <CertificateActions certificate={shown} model={certificate} onDeleted={onClose} />
-          <CertificateWarnings certificate={shown} />
-          <CertificateFacts certificate={shown} />
-          <CertificateChain certificate={shown} />
-          <CertificateHistory certificate={shown} />
-          <WhoChanged kind="certificate" id={id} version={shown.revoked_at} />
+          <CertificateActions certificate={certificate} model={model} onDeleted={onClose} />
+          <CertificateWarnings certificate={certificate} />
+          <CertificateFacts certificate={certificate} />
+          <CertificateChain certificate={certificate} />
+          <CertificateHistory certificate={certificate} />
+          <WhoChanged kind="certificate" id={id} version={certificate.revoked_at} />
         </>
       )}
     </ResourceDrawer>

@@ -77,11 +77,11 @@ function RuleList({ id }: { readonly id: string | undefined }) {
       columns={commandRuleColumns()}
       icon="policy"
       id={id}
-      detail={({ id: shown, item, onClose }) =>
+      detail={({ id: commandId, item, onClose }) =>
         item ? (
-          <CommandRuleDrawer key={shown} command={item} onClose={onClose} />
+          <CommandRuleDrawer key={commandId} command={item} onClose={onClose} />
         ) : (
-          <Drawer title={shown} onClose={onClose}>
+          <Drawer title={commandId} onClose={onClose}>
             <EmptyState icon="policy" title={words.notListed} />
           </Drawer>
         )
@@ -263,9 +263,12 @@ function RuleActions({ id, policy, model }: RuleActionsProps) {
   const close = () => (edited.value = null)
   const changeTo = (wanted: PolicyRule | null): Change<PolicyView> => ({
     async send(ifMatch) {
-      const shown = model.value.peek() ?? policy
-      const result = await call('setCommandPolicy', { body: { rules: withRule(shown, id, wanted) }, ifMatch })
-      return result.ok ? { ...result, value: { ...shown, ...result.value, missing: [] } } : result
+      const current = model.value.peek() ?? policy
+      const result = await call('setCommandPolicy', {
+        body: { rules: withRule(current, id, wanted) },
+        ifMatch,
+      })
+      return result.ok ? { ...result, value: { ...current, ...result.value, missing: [] } } : result
     },
     done: words.saved,
     compare: (current) => [

@@ -57,17 +57,17 @@ export const commandPolicyWords = defineWords({
   notAllowed: ['Not allowed', '不允许'],
   disabled: ['The user is disabled.', '该用户已停用。'],
   because: [
-    (rule: AccessRule, own: readonly string[]) => {
+    (rule: AccessRule, roles: readonly string[]) => {
       const allows = rule
         ? `The rule of revision ${rule.revision} allows ${rule.roles.join(', ') || 'no role'}`
         : 'There is no rule for this command, so only admin may run it'
-      return `${allows}; the user has ${own.join(', ') || 'no role'}.`
+      return `${allows}; the user has ${roles.join(', ') || 'no role'}.`
     },
-    (rule, own) => {
+    (rule, roles) => {
       const allows = rule
         ? `修订版 ${rule.revision} 的规则${rule.roles.length > 0 ? `允许 ${rule.roles.join(', ')}` : '不允许任何角色'}`
         : '此命令没有规则，因此只有 admin 可以运行'
-      return `${allows}；${own.length > 0 ? `该用户拥有 ${own.join(', ')}` : '该用户没有角色'}。`
+      return `${allows}；${roles.length > 0 ? `该用户拥有 ${roles.join(', ')}` : '该用户没有角色'}。`
     },
   ],
   executions: ['Executions of this command', '此命令的执行记录'],

@@ -40,11 +40,11 @@ export function CommandsPage({ id }: ViewProps) {
       columns={commandColumns()}
       icon="commands"
       id={id}
-      detail={({ id: shown, item, onClose }) =>
+      detail={({ id: commandId, item, onClose }) =>
         item ? (
-          <CommandDrawer key={shown} command={item} onClose={onClose} />
+          <CommandDrawer key={commandId} command={item} onClose={onClose} />
         ) : (
-          <Drawer title={shown} onClose={onClose}>
+          <Drawer title={commandId} onClose={onClose}>
             <EmptyState icon="commands" title={words.notListed} />
           </Drawer>
         )

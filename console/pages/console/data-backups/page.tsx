@@ -124,7 +124,7 @@ function isCount(value: unknown): value is number {
 
 /** One data backup: how far it is, what it contains, and how it is restored. */
 function BackupDrawer({ id, onClose }: DetailProps) {
-  const backup = useResource(backupResource, id)
+  const model = useResource(backupResource, id)
   const refreshList = useListRefresh()
   const onDeleted = () => {
     refreshList()
@@ -133,17 +133,17 @@ function BackupDrawer({ id, onClose }: DetailProps) {
   return (
     <ResourceDrawer
       id={id}
-      model={backup}
+      model={model}
       titleOf={({ created_at }) => localTime(created_at)}
       onClose={onClose}
     >
-      {(shown) => (
+      {(backup) => (
         <>
-          <BackupActions backup={shown} onDeleted={onDeleted} />
-          {shown.status === 'running' && <BackupProgress />}
-          <BackupFacts backup={shown} />
-          <BackupTables backup={shown} />
-          {shown.status === 'completed' && <BackupRestore backup={shown} />}
+          <BackupActions backup={backup} onDeleted={onDeleted} />
+          {backup.status === 'running' && <BackupProgress />}
+          <BackupFacts backup={backup} />
+          <BackupTables backup={backup} />
+          {backup.status === 'completed' && <BackupRestore backup={backup} />}
         </>
       )}
     </ResourceDrawer>

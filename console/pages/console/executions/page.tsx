@@ -86,28 +86,28 @@ function executionColumns(): readonly TableColumn<Execution>[] {
 
 /** One execution: the decision on it, its output as it comes, and its parameters. */
 function ExecutionDrawer({ id, onClose }: DetailProps) {
-  const execution = useResource(executionResource, id)
-  useQuietReading(execution, {
+  const model = useResource(executionResource, id)
+  useQuietReading(model, {
     isUnsettled() {
-      const { status } = execution.value.peek() ?? {}
+      const { status } = model.value.peek() ?? {}
       return status !== undefined && isOpen(status)
     },
-    read: () => execution.refresh(),
-    failure: execution.failure,
+    read: () => model.refresh(),
+    failure: model.failure,
   })
   return (
-    <ResourceDrawer id={id} model={execution} titleOf={commandTitle} onClose={onClose}>
-      {(shown) => (
+    <ResourceDrawer id={id} model={model} titleOf={commandTitle} onClose={onClose}>
+      {(execution) => (
         <>
-          <ExecutionActions execution={shown} model={execution} />
-          {shown.status === 'awaiting_approval' ? (
-            <WouldRun execution={shown} />
+          <ExecutionActions execution={execution} model={model} />
+          {execution.status === 'awaiting_approval' ? (
+            <WouldRun execution={execution} />
           ) : (
-            <Output execution={shown} onNews={() => void execution.refresh()} />
+            <Output execution={execution} onNews={() => void model.refresh()} />
           )}
-          <ExecutionParameters execution={shown} />
-          <ExecutionFacts execution={shown} />
-          <ExecutionDecisions execution={shown} />
+          <ExecutionParameters execution={execution} />
+          <ExecutionFacts execution={execution} />
+          <ExecutionDecisions execution={execution} />
         </>
       )}
     </ResourceDrawer>
@@ -248,13 +248,13 @@ interface OutputTextProps {
 /** The output as text, scrolled to its end. It can be enlarged to the whole window, copied and saved. */
 function OutputText({ id, label, text }: OutputTextProps) {
   const { wide } = executionWords()
-  const shown = useRef<HTMLPreElement>(null)
+  const region = useRef<HTMLPreElement>(null)
   const isWide = useSignal(false)
   const narrow = { title: wide, keys: 'Escape', isKeyOnly: true, run: () => (isWide.value = false) }
   useActions(() => (isWide.value ? [narrow] : []))
   const save = () =>
     saveFile({ name: `execution-${id}.txt`, content: new Blob([text], { type: 'text/plain' }) })
-  useEffect(() => shown.current?.scrollTo({ top: shown.current.scrollHeight }), [text])
+  useEffect(() => region.current?.scrollTo({ top: region.current.scrollHeight }), [text])
   return (
     <div class={isWide.value ? 'output-frame output-wide' : 'output-frame'}>
       <div class="actions">
@@ -264,7 +264,7 @@ function OutputText({ id, label, text }: OutputTextProps) {
         <CopyButton text={text} />
         <Button onClick={save}>{partWords().download}</Button>
       </div>
-      <pre class="output" role="log" aria-label={label} tabIndex={0} ref={shown}>
+      <pre class="output" role="log" aria-label={label} tabIndex={0} ref={region}>
         {text}
       </pre>
     </div>

@@ -9,10 +9,10 @@ const PART = /(\d+(?:[.,]\d+)?)\s*([a-z\u4e00-\u9fff]+)/g
 
 /** The seconds of a period as people write it: `90s`, `15 minutes`, `1d 12h`; undefined for another text. */
 export function secondsOf(text: string): number | undefined {
-  const given = text.trim().toLowerCase()
+  const trimmed = text.trim().toLowerCase()
   // Nothing but parts, and at least one.
-  if (given === '' || given.replaceAll(PART, '').trim() !== '') return undefined
-  const parts = [...given.matchAll(PART)].map(([, count = '', unit = '']) => {
+  if (trimmed === '' || trimmed.replaceAll(PART, '').trim() !== '') return undefined
+  const parts = [...trimmed.matchAll(PART)].map(([, count = '', unit = '']) => {
     const seconds = UNITS.find(([names]) => names.test(unit))?.[1]
     return seconds === undefined ? Number.NaN : Number(count.replace(',', '.')) * seconds
   })

@@ -109,20 +109,20 @@ function MessageDrawer({ id, onClose }: DetailProps) {
 function useListFollows({ value }: ResourceModel<Message>): void {
   const refreshList = useListRefresh()
   const status = value.value?.status
-  const shown = useRef(status)
+  const lastStatus = useRef(status)
   useEffect(() => {
-    if (shown.current !== undefined && shown.current !== status) refreshList()
-    shown.current = status
+    if (lastStatus.current !== undefined && lastStatus.current !== status) refreshList()
+    lastStatus.current = status
   }, [status])
 }
 
 /** Says that the shown message has died, because a changed status alone is easily overlooked. */
 function useDeathToast({ value }: ResourceModel<Message>): void {
   const status = value.value?.status
-  const shown = useRef(status)
+  const lastStatus = useRef(status)
   useEffect(() => {
-    if (shown.current === 'pending' && status === 'dead') showToast('warning', messageWords().died)
-    shown.current = status
+    if (lastStatus.current === 'pending' && status === 'dead') showToast('warning', messageWords().died)
+    lastStatus.current = status
   }, [status])
 }
 

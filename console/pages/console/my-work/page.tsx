@@ -146,7 +146,7 @@ const myAlerts: ResourceSource<{ readonly items: readonly Alert[] }> = {
     const query = { status: 'acknowledged', sort: 'severity', limit: MOST_ALERTS } as const
     const alerts = await call('listAlerts', { query }, signal)
     if (!alerts.ok) return alerts
-    const own = await Promise.all(
+    const isAcknowledged = await Promise.all(
       alerts.value.items.map(async ({ id }) => {
         const history = await call(
           'getAlertHistory',
@@ -156,7 +156,10 @@ const myAlerts: ResourceSource<{ readonly items: readonly Alert[] }> = {
         return history.ok && isAcknowledgedByUser(history.value.items)
       }),
     )
-    return { ...alerts, value: { items: alerts.value.items.filter((_alert, index) => own[index]) } }
+    return {
+      ...alerts,
+      value: { items: alerts.value.items.filter((_alert, index) => isAcknowledged[index]) },
+    }
   },
 }
 

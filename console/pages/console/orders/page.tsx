@@ -43,8 +43,8 @@ const BULK_MOVES = VALUES.listOrders.status.filter((status) => status !== 'pendi
 /** The orders: the list, and beside it the order that the address names. */
 export function OrdersPage({ id }: ViewProps) {
   const words = orderWords()
-  const { route, query: given } = useLocation()
-  const query = readListQuery(given, orderList)
+  const { route, query: parameters } = useLocation()
+  const query = readListQuery(parameters, orderList)
   const find = async (text: string) =>
     route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await foundAddress(text, query))
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
@@ -55,7 +55,7 @@ export function OrdersPage({ id }: ViewProps) {
       words={words}
       labelOf={(_, value) => words.statuses[value as OrderStatus]}
       columns={orderColumns()}
-      noMatchReason={(shown) => (endsNever(shown) ? words.noEnd : undefined)}
+      noMatchReason={(filters) => (endsNever(filters) ? words.noEnd : undefined)}
       icon="orders"
       bulk={orderBulk()}
       id={id}

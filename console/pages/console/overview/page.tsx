@@ -360,15 +360,15 @@ function findingOf(
 /** The alerts that fire as one bar: each severity leads to its alerts. */
 function SeverityBar({ firing }: { readonly firing: NonNullable<Overview['alerts']>['firing'] }) {
   const { bySeverity, severityCount } = overviewWords()
-  const shown = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
-  if (shown.length === 0) return null
+  const firingSeverities = LISTED_SEVERITIES.filter((severity) => firing[severity] > 0)
+  if (firingSeverities.length === 0) return null
   return (
     <section class="page-section" aria-labelledby="severities-title">
       <h2 class="section-title" id="severities-title">
         {bySeverity}
       </h2>
       <ul class="severity-bar">
-        {shown.map((severity) => {
+        {firingSeverities.map((severity) => {
           const { tone, label } = severityBadge(severity)
           const text = severityCount(localNumber(firing[severity]), label)
           return (

@@ -89,7 +89,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
   const { states } = receiverWords()
   const { name, kind, state, pending, last_success_at, last_error } = receiver
   // A receiver that was never used may not work, although its state is `ok`.
-  const shown = state === 'ok' && last_success_at === null ? 'unused' : state
+  const badgeState = state === 'ok' && last_success_at === null ? 'unused' : state
   return (
     <tr>
       <th scope="row">
@@ -102,7 +102,7 @@ function ReceiverRow({ receiver, mayTest, onTested }: ReceiverRowProps) {
       </th>
       <td class="medium-column">{kind}</td>
       <td>
-        <StatusBadge tone={TONES[shown]} label={states[shown]} />
+        <StatusBadge tone={TONES[badgeState]} label={states[badgeState]} />
       </td>
       <td class="numeric wide-column">{localNumber(pending)}</td>
       <td class="wide-column">{last_success_at === null ? '–' : <RelativeTime time={last_success_at} />}</td>

@@ -29,7 +29,7 @@ export function AlertRoutes() {
         {title}
       </h2>
       <p class="muted">{about}</p>
-      <RouteQuestion onAnswer={(given) => (answer.value = given)} />
+      <RouteQuestion onAnswer={(routing) => (answer.value = routing)} />
       <RouteAnswer answer={answer.value} label={answerTitle} />
       <ResourceView model={routes}>
         {({ routes: all }) => (
@@ -59,8 +59,8 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     if (!(event.currentTarget instanceof HTMLFormElement)) return
-    const given = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
-    const result = await call('explainAlertRoute', { query: Object.fromEntries(given) })
+    const entered = [...new FormData(event.currentTarget)].filter(([, value]) => value !== '')
+    const result = await call('explainAlertRoute', { query: Object.fromEntries(entered) })
     if (result.ok) onAnswer(result.value)
     else reportFailure(result.failure)
   }

@@ -237,14 +237,14 @@ function SilenceLines({ windows, days }: SilenceLinesProps) {
   if (windows.length === 0) return <p class="muted">{silenceWords().emptyWeek}</p>
   return (
     <ul>
-      {[...Map.groupBy(windows, ({ silence_id }) => silence_id)].map(([id, own]) => (
+      {[...Map.groupBy(windows, ({ silence_id }) => silence_id)].map(([id, windowsOfSilence]) => (
         <li key={id} class="silence-line">
           <a href={pathOf('silences', id)}>
-            <bdi>{own[0]?.reason}</bdi>
+            <bdi>{windowsOfSilence[0]?.reason}</bdi>
           </a>
-          <span class="visually-hidden">{own.map(windowText).join('; ')}</span>
+          <span class="visually-hidden">{windowsOfSilence.map(windowText).join('; ')}</span>
           <div class="silence-track" aria-hidden="true">
-            {own.map((window) => (
+            {windowsOfSilence.map((window) => (
               <span
                 key={window.starts_at}
                 class="silence-window"

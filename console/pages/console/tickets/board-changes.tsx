@@ -82,18 +82,18 @@ export function useCardChanges(): CardChanges {
     return reportFailure(result.failure)
   }
   const keep = () => (refused.value = null)
-  const shown = refused.value
+  const openConflict = refused.value
   return {
     apply,
     changed,
-    conflict: shown && (
+    conflict: openConflict && (
       <Conflict
-        fields={comparedFields(shown.edit, shown.ticket)}
+        fields={comparedFields(openConflict.edit, openConflict.ticket)}
         onKeep={keep}
         onClose={keep}
         onApply={() => {
           keep()
-          void apply(shown)
+          void apply(openConflict)
         }}
       />
     ),

@@ -174,7 +174,7 @@ function focusComment(): void {
 
 /** The users that a comment can mention: all for a reader who may list them, otherwise the participants of the ticket. */
 function mentionableNames({ created_by, assignee, comments }: TicketDetails): readonly string[] {
-  const own = session.bearer.value?.id
+  const me = session.bearer.value?.id
   const ids = new Set([
     ...enabledUserChoices(),
     assignee,
@@ -182,7 +182,7 @@ function mentionableNames({ created_by, assignee, comments }: TicketDetails): re
     ...comments.map(({ author }) => author),
   ])
   return [...ids]
-    .flatMap((id) => (id === null || id === own ? [] : [userName(id)]))
+    .flatMap((id) => (id === null || id === me ? [] : [userName(id)]))
     .filter((name) => name !== null)
 }
 
@@ -257,8 +257,8 @@ interface EditDialogProps extends EditedTicket {
 function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
   const { edit, save, fields, changed } = ticketWords()
   const { title, level, assignee } = ticket
-  const send = async (given: TicketEdit) => {
-    const body = changedFields(ticket, given)
+  const send = async (entered: TicketEdit) => {
+    const body = changedFields(ticket, entered)
     const failure =
       Object.keys(body).length === 0
         ? null
@@ -287,8 +287,8 @@ function EditDialog({ ticket, etag, apply, onClose }: EditDialogProps) {
  * The fields of the form that differ from the ticket. An empty assignee is nobody, which the API calls null; an empty title
  * is refused by the API.
  */
-function changedFields(ticket: TicketDetails, given: TicketEdit): TicketEdit {
-  const { title = '', level = ticket.level, assignee = null } = given
+function changedFields(ticket: TicketDetails, entered: TicketEdit): TicketEdit {
+  const { title = '', level = ticket.level, assignee = null } = entered
   return {
     ...(title !== ticket.title && { title }),
     ...(level !== ticket.level && { level }),

@@ -38,9 +38,9 @@ const VIEWS = ['list', 'board'] as const
 /** The tickets as a list or as a board, and beside it the ticket that the address names. */
 export function TicketsPage({ id }: ViewProps) {
   const words = ticketWords()
-  const { query: given } = useLocation()
-  const view = given['view'] === 'board' ? 'board' : 'list'
-  const filters = readListQuery(given, view === 'board' ? boardList : ticketList)
+  const { query: parameters } = useLocation()
+  const view = parameters['view'] === 'board' ? 'board' : 'list'
+  const filters = readListQuery(parameters, view === 'board' ? boardList : ticketList)
   const query: ListQuery = view === 'board' ? { view, ...filters } : filters
   const { open } = useSelectedItem(PATH, query)
   const { button, dialog } = useNewItem(session.may('createTicket'), words.newItem, open)
@@ -133,8 +133,8 @@ function ticketBulk(): Bulk<Ticket> | false {
   const { moves, assignTo, nobody } = ticketWords()
   if (!session.may('editTicket')) return false
   const edit = (body: TicketEdit) => (ticket: Ticket) => call('editTicket', { path: { id: ticket.id }, body })
-  const own = session.bearer.value?.id ?? NOBODY
-  const assignees = new Set([own, ...enabledUserChoices(), NOBODY])
+  const me = session.bearer.value?.id ?? NOBODY
+  const assignees = new Set([me, ...enabledUserChoices(), NOBODY])
   const nameOf = (id: string) => (id === NOBODY ? nobody : assigneeLabel(id))
   return {
     titleOf: ({ title }) => title,

@@ -46,7 +46,7 @@ export function VpnSessionsPage({ id }: ViewProps) {
       id={id}
       summary={<VpnSummary />}
       detail={({ item, onClose }) =>
-        item && <VpnSessionDrawer key={item.id} shown={item} onClose={onClose} />
+        item && <VpnSessionDrawer key={item.id} vpnSession={item} onClose={onClose} />
       }
     />
   )
@@ -130,25 +130,25 @@ const vpnGateways = resourceOf('listVpnTunnels', PREFIX, () => ({}), {
 })
 
 interface VpnSessionDrawerProps {
-  readonly shown: VpnSession
+  readonly vpnSession: VpnSession
   readonly onClose: () => void
 }
 
 /** One session. The API has no operation for one alone, so it is that of the list. */
-function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
+function VpnSessionDrawer({ vpnSession, onClose }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
   const { route } = useLocation()
-  const state = sessionStateOf(shown)
+  const state = sessionStateOf(vpnSession)
   const disconnect = () =>
     sendChange({
-      words: { ...words.disconnect, title: words.disconnect.title(shown.user.name) },
+      words: { ...words.disconnect, title: words.disconnect.title(vpnSession.user.name) },
       isDestructive: true,
-      send: () => call('disconnectVpnSession', { path: { id: shown.id } }),
+      send: () => call('disconnectVpnSession', { path: { id: vpnSession.id } }),
       // The session is no longer in the list of connected ones, so the list of all is shown.
-      onDone: () => route(`${pathOf('vpn-sessions', shown.id)}?state=closed`),
+      onDone: () => route(`${pathOf('vpn-sessions', vpnSession.id)}?state=closed`),
     })
   return (
-    <Drawer title={shown.user.name} onClose={onClose}>
+    <Drawer title={vpnSession.user.name} onClose={onClose}>
       <ObjectActions
         status={{ tone: SESSION_TONES[state], label: words.states[state] }}
         actions={[
@@ -160,18 +160,18 @@ function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
             },
         ]}
       />
-      <VpnSessionFacts shown={shown} />
+      <VpnSessionFacts vpnSession={vpnSession} />
       <RelatedLinks
         links={[
           session.may('getUser') && {
             icon: 'user',
-            title: shown.user.name,
-            href: pathOf('users', shown.user.id),
+            title: vpnSession.user.name,
+            href: pathOf('users', vpnSession.user.id),
           },
           session.may('listVpnSessions') && {
             icon: 'tunnels',
             title: words.sessionsOfUser,
-            href: addressOf(PATH, { user: shown.user.id }),
+            href: addressOf(PATH, { user: vpnSession.user.id }),
           },
         ]}
       />
@@ -179,22 +179,22 @@ function VpnSessionDrawer({ shown, onClose }: VpnSessionDrawerProps) {
   )
 }
 
-function VpnSessionFacts({ shown }: { readonly shown: VpnSession }) {
+function VpnSessionFacts({ vpnSession }: { readonly vpnSession: VpnSession }) {
   const { fields } = vpnSessionWords()
-  const { closed_at, close_code } = shown
+  const { closed_at, close_code } = vpnSession
   return (
     <FactList
       facts={[
-        [fields.virtual_ip, shown.virtual_ip],
-        [fields.device, shown.device],
-        [fields.gateway, shown.gateway],
-        [fields.remote_address, shown.remote_address],
-        [fields.rtt_ms, formatRtt(shown.rtt_ms)],
-        [fields.connected_at, localTime(shown.connected_at)],
-        [fields.last_seen_at, localTime(shown.last_seen_at)],
+        [fields.virtual_ip, vpnSession.virtual_ip],
+        [fields.device, vpnSession.device],
+        [fields.gateway, vpnSession.gateway],
+        [fields.remote_address, vpnSession.remote_address],
+        [fields.rtt_ms, formatRtt(vpnSession.rtt_ms)],
+        [fields.connected_at, localTime(vpnSession.connected_at)],
+        [fields.last_seen_at, localTime(vpnSession.last_seen_at)],
         [fields.closed_at, closed_at && localTime(closed_at)],
         [fields.close_code, close_code && String(close_code)],
-        [fields.user_id, shown.user.id],
+        [fields.user_id, vpnSession.user.id],
       ]}
     />
   )
