@@ -43,7 +43,7 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
     if (!offer || event.isComposing || event.ctrlKey || event.metaKey) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const count = offer.names.length
-    if (step !== undefined) completion.value = { ...open, chosen: (offer.chosen + step + count) % count }
+    if (step !== undefined) completion.value = { ...offer, chosen: (offer.chosen + step + count) % count }
     else if (event.key === 'Enter' || event.key === 'Tab') take(offer)
     else if (event.key === 'Escape') close()
     else return
@@ -68,7 +68,7 @@ export function MentionBox({ label, names, children }: MentionBoxProps) {
               // Before the text loses the focus.
               onPointerDown={(event) => {
                 event.preventDefault()
-                take({ ...open, chosen: index })
+                take({ ...offer, chosen: index })
               }}
             >
               <bdi>{name}</bdi>
