@@ -43,11 +43,9 @@ export interface FilterBarProps {
 }
 
 /** The filters of a list, each a chip with its value; each change is a new address. */
-export function FilterBar(props: FilterBarProps) {
-  const { path, filters, query, labelOf, findBox, children } = props
-  const { fields, find } = props.words
+export function FilterBar({ path, filters, query, words, labelOf, findBox, children }: FilterBarProps) {
+  const { fields, find } = words
   const { route, url } = useLocation()
-  const words = listWords()
   const bar = useRef<HTMLDivElement>(null)
   /** The name of the filter that the user edits. */
   const edited = useSignal<string | null>(null)
@@ -70,7 +68,7 @@ export function FilterBar(props: FilterBarProps) {
     if (document.activeElement?.matches('.chip-edit')) returnFocus({ address: url, name })
   }
   return (
-    <div class="list-bar" role="group" aria-label={words.filters} ref={bar}>
+    <div class="list-bar" role="group" aria-label={listWords().filters} ref={bar}>
       {findBox}
       {search && (
         <FindBox
@@ -100,7 +98,7 @@ export function FilterBar(props: FilterBarProps) {
       )}
       {isFiltered(query) && (
         <Button kind="quiet" onClick={clear}>
-          {words.clearFilters}
+          {listWords().clearFilters}
         </Button>
       )}
       {children && <div class="list-bar-end">{children}</div>}
