@@ -48,5 +48,5 @@ function wordsAt(table: object, place: number): object {
 /** The first of these languages (BCP 47) that the console has. */
 export function preferredLanguage(tags: readonly string[]): Language {
   const wanted = tags.map((tag) => tag.slice(0, 2).toLowerCase())
-  return wanted.flatMap((each) => LANGUAGES.filter((known) => known === each))[0] ?? 'en'
+  return wanted.flatMap((tag) => LANGUAGES.filter((known) => known === tag))[0] ?? 'en'
 }

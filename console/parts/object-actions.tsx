@@ -43,7 +43,10 @@ export function ObjectActions({ status, actions, hasNoKeys = false, children }: 
     )
     .filter((action) => action !== false)
   // What cannot be taken back is never the first button under a hand.
-  const allowed = [...all.filter((each) => !each.isDestructive), ...all.filter((each) => each.isDestructive)]
+  const allowed = [
+    ...all.filter((action) => !action.isDestructive),
+    ...all.filter((action) => action.isDestructive),
+  ]
   const { running, isLocked, start } = useActionLock(allowed.map(({ title }) => title).join('\n'))
   const bar = useRef<HTMLDivElement>(null)
   useActions(() =>

@@ -188,14 +188,14 @@ function TokenField() {
 function LanguageChoice() {
   return (
     <div class="language-choice" role="group" aria-label={topBarWords().language}>
-      {LANGUAGES.map((each) => (
+      {LANGUAGES.map((known) => (
         <Button
           kind="quiet"
-          key={each}
-          aria-pressed={language.value === each}
-          onClick={() => chooseLanguage(each)}
+          key={known}
+          aria-pressed={language.value === known}
+          onClick={() => chooseLanguage(known)}
         >
-          {LANGUAGE_NAMES[each]}
+          {LANGUAGE_NAMES[known]}
         </Button>
       ))}
     </div>

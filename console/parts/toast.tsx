@@ -42,7 +42,7 @@ function addToast(toast: Omit<Toast, 'id'>): number {
 }
 
 function dismiss(id: number): void {
-  toasts.value = toasts.peek().filter((each) => each.id !== id)
+  toasts.value = toasts.peek().filter((toast) => toast.id !== id)
 }
 
 /** Shows the toasts; once in a page. */

@@ -35,14 +35,14 @@ export function TopBar({ liveness, bearer, onSignOut, start, children, ...brand 
           icon="language"
           label={words.language}
           value={language.value}
-          choices={LANGUAGES.map((each) => [each, LANGUAGE_NAMES[each]])}
+          choices={LANGUAGES.map((known) => [known, LANGUAGE_NAMES[known]])}
           onChange={chooseLanguage}
         />
         <PreferenceSelect
           icon={THEME_ICONS[theme.value]}
           label={words.theme}
           value={theme.value}
-          choices={THEMES.map((each) => [each, words.themes[each]])}
+          choices={THEMES.map((known) => [known, words.themes[known]])}
           onChange={chooseTheme}
         />
         {bearer?.name && (
@@ -81,12 +81,12 @@ function PreferenceSelect<Value extends string>(props: PreferenceSelectProps<Val
         aria-label={label}
         value={value}
         onChange={({ currentTarget }) => {
-          const chosen = choices.find(([each]) => each === currentTarget.value)
+          const chosen = choices.find(([key]) => key === currentTarget.value)
           if (chosen) onChange(chosen[0])
         }}
       >
-        {choices.map(([each, name]) => (
-          <option key={each} value={each}>
+        {choices.map(([key, name]) => (
+          <option key={key} value={key}>
             {name}
           </option>
         ))}

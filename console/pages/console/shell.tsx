@@ -268,15 +268,15 @@ function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay 
       { title: words.openPalette, keys: 'Ctrl-k', isKeyOnly: true, run: () => (overlay.value = 'palette') },
       { title: words.showKeys, keys: '?', run: () => (overlay.value = 'keys') },
       { title: words.showTour, keywords: TOUR_KEYWORDS, run: () => (overlay.value = 'tour') },
-      ...LANGUAGES.filter((each) => each !== language.value).map((each) => ({
-        title: words.switchLanguage(LANGUAGE_NAMES[each]),
+      ...LANGUAGES.filter((wanted) => wanted !== language.value).map((wanted) => ({
+        title: words.switchLanguage(LANGUAGE_NAMES[wanted]),
         keywords: LANGUAGE_KEYWORDS,
-        run: () => chooseLanguage(each),
+        run: () => chooseLanguage(wanted),
       })),
-      ...THEMES.filter((each) => each !== theme.value).map((each) => ({
-        title: words.useTheme(themes[each]),
-        keywords: THEME_KEYWORDS[each],
-        run: () => chooseTheme(each),
+      ...THEMES.filter((wanted) => wanted !== theme.value).map((wanted) => ({
+        title: words.useTheme(themes[wanted]),
+        keywords: THEME_KEYWORDS[wanted],
+        run: () => chooseTheme(wanted),
       })),
       { title: signOutTitle, keywords: SIGN_OUT_KEYWORDS, run: () => void signOut() },
     ]

@@ -151,7 +151,9 @@ function focusNode(svg: SVGSVGElement | null, key: string): void {
 function openedUsers(graph: readonly GatewayNode[], selected: string | null): ReadonlySet<string> {
   const opened = graph
     .flatMap(({ users }) => users)
-    .filter(({ key, sessions }) => key === selected || sessions.some((each) => sessionKey(each) === selected))
+    .filter(
+      ({ key, sessions }) => key === selected || sessions.some((session) => sessionKey(session) === selected),
+    )
   return new Set(opened.map(({ key }) => key))
 }
 

@@ -81,7 +81,7 @@ export function findSelection(graph: readonly GatewayNode[], key: string): Selec
     if (gateway.key === key) return { label: gateway.gateway.name, sessions: gateway.sessions }
     for (const user of gateway.users) {
       if (user.key === key) return { label: user.name, sessions: user.sessions }
-      const session = user.sessions.find((each) => sessionKey(each) === key)
+      const session = user.sessions.find((candidate) => sessionKey(candidate) === key)
       if (session) return { label: session.virtualIp, sessions: [session] }
     }
   }

@@ -60,7 +60,7 @@ export class KeySequence {
         return text
       }
       this.#pressed = keys
-      if (known.some((each) => each.startsWith(`${text} `))) return undefined
+      if (known.some((keysOfAction) => keysOfAction.startsWith(`${text} `))) return undefined
     }
     this.#pressed = []
     return undefined

@@ -101,22 +101,22 @@ function describedBy({ id, hint, fault }: FieldInputProps): string | undefined {
 function Checkboxes({ id, field, fault, value, labelOf, onInput }: FieldInputProps) {
   const chosen = new Set(value.split(',').filter(Boolean))
   const choices = (field.schema.items?.enum ?? []).map(String)
-  const toggle = (each: string) => {
-    const changed = chosen.symmetricDifference(new Set([each]))
+  const toggle = (choice: string) => {
+    const changed = chosen.symmetricDifference(new Set([choice]))
     onInput(choices.filter((choice) => changed.has(choice)).join(','))
   }
   return (
     <>
-      {choices.map((each) => (
-        <label key={each} class="checkbox">
+      {choices.map((choice) => (
+        <label key={choice} class="checkbox">
           <input
-            id={`${id}-${each}`}
+            id={`${id}-${choice}`}
             type="checkbox"
-            checked={chosen.has(each)}
+            checked={chosen.has(choice)}
             aria-invalid={fault !== undefined}
-            onChange={() => toggle(each)}
+            onChange={() => toggle(choice)}
           />
-          {labelOf?.(field.path, each) ?? each}
+          {labelOf?.(field.path, choice) ?? choice}
         </label>
       ))}
     </>
@@ -148,9 +148,9 @@ function Control(props: FieldInputProps) {
       return (
         <select {...common}>
           {!isAlwaysSet && <option value="">{unsetLabel ?? partWords().any}</option>}
-          {choicesOf(field).map((each) => (
-            <option key={each} value={each}>
-              {labelOf?.(path, each) ?? each}
+          {choicesOf(field).map((choice) => (
+            <option key={choice} value={choice}>
+              {labelOf?.(path, choice) ?? choice}
             </option>
           ))}
         </select>
@@ -184,8 +184,8 @@ function TextInput(props: FieldInputProps) {
       />
       {suggestions.length > 0 && (
         <datalist id={list}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
       )}

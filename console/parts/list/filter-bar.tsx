@@ -178,7 +178,7 @@ interface FilterChipProps {
 /** A filter with its value: a click changes it, the cross takes it away. */
 function FilterChip({ filter, query, title, labelOf, isOpen, onOpen, onClose, onApply }: FilterChipProps) {
   const words = listWords()
-  const isSet = parametersOf(filter).some((each) => query[each] !== undefined)
+  const isSet = parametersOf(filter).some((name) => query[name] !== undefined)
   return (
     <div class={isSet ? 'chip chip-set' : 'chip'} data-filter={filter.name}>
       <Popover
@@ -312,8 +312,8 @@ function TextEditor({
       />
       {suggestions.length > 0 && (
         <datalist id={id}>
-          {suggestions.map((each) => (
-            <option key={each} value={each} label={wordsOf?.(each)} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} label={wordsOf?.(suggestion)} />
           ))}
         </datalist>
       )}

@@ -55,7 +55,7 @@ export function ColumnsMenu({ path, query, columns, visible }: ListMenuProps) {
                 type="checkbox"
                 checked={keys.includes(key)}
                 onChange={({ currentTarget: { checked } }) =>
-                  choose(checked ? [...keys, key] : keys.filter((each) => each !== key))
+                  choose(checked ? [...keys, key] : keys.filter((other) => other !== key))
                 }
               />
               {title}

@@ -78,7 +78,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
   const reason = hasEmptyPeriod(query, filters) ? emptyPeriod : props.noMatchReason?.(query)
   const hint = reason ?? matchHints[textMatchOf(filters, query)]
   // The page is not read without need: each of its changes would draw filters and rows again.
-  const item = id === undefined ? undefined : model.page.value?.items.find((each) => keyOf(each) === id)
+  const item = id === undefined ? undefined : model.page.value?.items.find((row) => keyOf(row) === id)
   const refresh = useCallback(() => void model.refreshQuietly(), [model])
   // An item that was just created is shown beside the list before its event comes.
   useEffect(() => {
@@ -112,7 +112,7 @@ export function ListView<Item>(props: ListViewProps<Item>) {
             sortOf={(key) =>
               headSort(source, query, key, (value) => route(withParameters(path, query, { sort: value })))
             }
-            hrefOf={(each) => hrefOf(keyOf(each))}
+            hrefOf={(row) => hrefOf(keyOf(row))}
             selected={id ?? null}
             groups={props.groups}
             selection={bulk ? { chosen: selection, titleOf: bulk.titleOf } : undefined}
@@ -155,7 +155,7 @@ function ExportButton<Item>({ source, query }: ExportButtonProps<Item>) {
 /** How the list is sorted, if it can be sorted otherwise. */
 function sortOf({ sorts = [], sortedBy }: ListShape, query: ListQuery): ListSort | undefined {
   const value = sortedBy?.(query) ?? query['sort'] ?? ''
-  return sorts.find((each) => each.value === value)
+  return sorts.find((sort) => sort.value === value)
 }
 
 /** What the head of a column does if the list can be sorted by it. */

@@ -105,6 +105,6 @@ async function isSilenced(alert: Alert): Promise<boolean> {
 
 function isNoticed({ severity }: Alert): boolean {
   // The most severe one is first.
-  const rank = LISTED_SEVERITIES.findIndex((each) => each === severity)
+  const rank = LISTED_SEVERITIES.findIndex((listed) => listed === severity)
   return leastSeverity.value !== null && rank !== -1 && rank <= LISTED_SEVERITIES.indexOf(leastSeverity.value)
 }

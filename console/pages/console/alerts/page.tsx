@@ -106,7 +106,10 @@ function SeverityChips({ path }: { readonly path: string }) {
   return (
     <LinkChoice
       label={fields.severity}
-      choices={[chip('', partWords().all), ...LISTED_SEVERITIES.map((each) => chip(each, severities[each]))]}
+      choices={[
+        chip('', partWords().all),
+        ...LISTED_SEVERITIES.map((severity) => chip(severity, severities[severity])),
+      ]}
     />
   )
 }

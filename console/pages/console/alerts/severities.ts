@@ -2,7 +2,7 @@ import { VALUES } from '../../../api/generated.ts'
 import type { Translations } from '../../../i18n/language.ts'
 
 /** The severities of alerts that are not closed, the most severe first. */
-export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((each) => each !== 'CLOSE')
+export const LISTED_SEVERITIES = VALUES.explainAlertRoute.severity.filter((severity) => severity !== 'CLOSE')
 
 /** Apart from the other words of alerts, because every page can show a notice of an alert. */
 export const SEVERITY_WORDS = {

@@ -51,10 +51,10 @@ const VIEWS = ['rules', 'history'] as const
 export function CommandPolicyPage({ id }: ViewProps) {
   const { title, about, views } = commandPolicyWords()
   const view = useLocation().query['view'] === 'history' ? 'history' : 'rules'
-  const choices = VIEWS.map((each) => ({
-    title: views[each],
-    href: each === 'history' ? `${PATH}?view=history` : PATH,
-    isCurrent: each === view,
+  const choices = VIEWS.map((choice) => ({
+    title: views[choice],
+    href: choice === 'history' ? `${PATH}?view=history` : PATH,
+    isCurrent: choice === view,
   }))
   return (
     <>
@@ -188,7 +188,7 @@ interface RuleFactsProps {
 function RuleFacts({ id, policy: { rules, commands } }: RuleFactsProps) {
   const { fields, hasNoRule } = commandPolicyWords()
   const rule = ruleOf(rules, id)
-  const command = commands.find((each) => each.id === id)
+  const command = commands.find((candidate) => candidate.id === id)
   return (
     <FactList
       facts={[

@@ -22,6 +22,8 @@ export function secondsOf(text: string): number | undefined {
 
 /** The period in the largest unit that has a whole number of them: 5400 → `90m`. */
 export function periodText(seconds: number): string {
-  const [, size, name] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? [/s/, 1, 's']
+  const [, size, name] = UNITS.find(
+    ([, unitSeconds]) => seconds >= unitSeconds && seconds % unitSeconds === 0,
+  ) ?? [/s/, 1, 's']
   return `${seconds / size}${name}`
 }

@@ -151,7 +151,7 @@ function NodeForm({ node, draft }: NodeProps) {
   const withFields = (body: object) => {
     // A text that is left empty is none; the API refuses a menu without a title.
     const changed = { ...node, title: '', path: null, icon: null, ...body }
-    return draft.nodes.map((each) => (each.id === node.id ? changed : each))
+    return draft.nodes.map((other) => (other.id === node.id ? changed : other))
   }
   const apply = async (body: object): Promise<ApiFailure | null> => {
     const failure = await draft.apply(withFields(body))

@@ -15,7 +15,7 @@ export function placeText(nodes: MenuNodes, id: string): string {
 
 /** The place of a node among its siblings, from 1. */
 function placeOf(nodes: MenuNodes, id: string) {
-  const node = nodes.find((each) => each.id === id)
+  const node = nodes.find((candidate) => candidate.id === id)
   return node && { parentId: node.parent_id, number: childrenOf(nodes, node.parent_id).indexOf(node) + 1 }
 }
 

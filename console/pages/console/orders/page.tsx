@@ -84,7 +84,7 @@ function orderBulk(): Bulk<Order> | false {
 
 /** Whether the filters ask for the end of orders that have not ended. */
 function endsNever({ status, ended, ended_from, ended_to }: ListQuery): boolean {
-  const hasEnd = [ended, ended_from, ended_to].some((each) => each !== undefined)
+  const hasEnd = [ended, ended_from, ended_to].some((filter) => filter !== undefined)
   return hasEnd && status !== undefined && !isFinal(status as OrderStatus)
 }
 

@@ -135,10 +135,10 @@ function OrderSection({ orders, series, period }: OrderSectionProps) {
         </h2>
         <LinkChoice
           label={label}
-          choices={PERIODS.map((each) => ({
-            title: periods[each],
-            href: `${PATH}?hours=${each}`,
-            isCurrent: each === period,
+          choices={PERIODS.map((hours) => ({
+            title: periods[hours],
+            href: `${PATH}?hours=${hours}`,
+            isCurrent: hours === period,
           }))}
         />
       </header>
@@ -257,7 +257,7 @@ function thingItem({ key, badge, text, remedy }: Thing) {
 /** The urgent alerts, and the other parts that need a person; each user sees below which requests are for them. */
 function partThings(overview: Overview): readonly [alerts: readonly Thing[], parts: readonly Thing[]] {
   const { tones } = overviewWords()
-  const things = urgentParts((each) => partTone(each, overview))
+  const things = urgentParts((name) => partTone(name, overview))
     .filter((name) => name !== 'executions' && !(name === 'alerts' && areSilenced(overview)))
     .map((name) => {
       const tone = partTone(name, overview) ?? 'warning'

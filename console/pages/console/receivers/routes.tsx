@@ -76,9 +76,9 @@ function RouteQuestion({ onAnswer }: { readonly onAnswer: (answer: Answer) => vo
       <label class="filter" for={`${id}-severity`}>
         <span class="filter-name">{fields.severity}</span>
         <select id={`${id}-severity`} class="input" name="severity">
-          {LISTED_SEVERITIES.map((each) => (
-            <option key={each} value={each} selected={each === 'ERROR'}>
-              {severities[each]}
+          {LISTED_SEVERITIES.map((severity) => (
+            <option key={severity} value={severity} selected={severity === 'ERROR'}>
+              {severities[severity]}
             </option>
           ))}
         </select>
@@ -175,7 +175,7 @@ function conditionsOf({ match, min_severity, hours }: AlertRoute): string[] {
   const texts = TEXTS.flatMap((name) =>
     match[name] === undefined ? [] : [`${fields[`matchers.${name}`]}: ${match[name]}`],
   )
-  const severity = LISTED_SEVERITIES.find((each) => each === min_severity)
+  const severity = LISTED_SEVERITIES.find((listed) => listed === min_severity)
   return [
     ...(texts.length > 0 ? texts : [words.everyAlert]),
     ...(severity ? [words.from(severities[severity])] : []),

@@ -173,22 +173,24 @@ function Differences({ id }: { readonly id: string }) {
         <select
           class="input"
           value={kind.value ?? ''}
-          onChange={({ currentTarget }) => (kind.value = KINDS.find((each) => each === currentTarget.value))}
+          onChange={({ currentTarget }) =>
+            (kind.value = KINDS.find((choice) => choice === currentTarget.value))
+          }
         >
           <option value="">{words.all}</option>
-          {KINDS.map((each) => (
-            <option key={each} value={each}>
-              {words.kinds[each]}
+          {KINDS.map((choice) => (
+            <option key={choice} value={choice}>
+              {words.kinds[choice]}
             </option>
           ))}
         </select>
       </label>
       {answer && items.length === 0 && <p class="muted">{words.noneOfKind}</p>}
-      {KINDS.filter((each) => items.some((item) => item.kind === each)).map((each) => (
-        <Section key={each} title={words.kinds[each]}>
-          <p class="muted">{words.causes[each]}</p>
+      {KINDS.filter((choice) => items.some((item) => item.kind === choice)).map((choice) => (
+        <Section key={choice} title={words.kinds[choice]}>
+          <p class="muted">{words.causes[choice]}</p>
           {items
-            .filter((item) => item.kind === each)
+            .filter((item) => item.kind === choice)
             .map((difference) => (
               <DifferenceFacts key={difference.number} difference={difference} />
             ))}

@@ -83,7 +83,12 @@ function silenceColumns(): readonly TableColumn<Silence>[] {
   return [
     column.text('reason'),
     column.status('state', SILENCE_TONES, states),
-    { key: 'matchers', title: matchers, isWideOnly: true, cell: (each) => <bdi>{matchersText(each)}</bdi> },
+    {
+      key: 'matchers',
+      title: matchers,
+      isWideOnly: true,
+      cell: (silence) => <bdi>{matchersText(silence)}</bdi>,
+    },
     {
       key: 'created_by',
       title: createdBy,

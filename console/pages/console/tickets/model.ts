@@ -17,7 +17,7 @@ export type TicketChange = AnswerOf<'getTicketHistory'>['items'][number]
 export type TicketEdit = BodyOf<'editTicket'>
 export type TicketStatus = Ticket['status']
 
-export const TICKET_STATUSES = VALUES.listTickets.status.filter((each) => each !== 'unclosed')
+export const TICKET_STATUSES = VALUES.listTickets.status.filter((status) => status !== 'unclosed')
 
 export function ticketMovesFrom(status: TicketStatus): readonly TicketStatus[] {
   return TICKET_MOVES[status]

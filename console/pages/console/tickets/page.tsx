@@ -68,11 +68,11 @@ interface ViewChoiceProps {
 
 function ViewChoice({ view, filters }: ViewChoiceProps) {
   const { views, toView } = ticketWords()
-  const choices = VIEWS.map((each) => ({
-    title: views[each],
-    icon: each,
-    href: withCursor(PATH, each === 'board' ? { view: each, ...filters } : filters, null),
-    isCurrent: each === view,
+  const choices = VIEWS.map((choice) => ({
+    title: views[choice],
+    icon: choice,
+    href: withCursor(PATH, choice === 'board' ? { view: choice, ...filters } : filters, null),
+    isCurrent: choice === view,
   }))
   const { route } = useLocation()
   const other = choices.find(({ isCurrent }) => !isCurrent)

@@ -184,13 +184,13 @@ function WebhookDeliveries({ webhook }: { readonly webhook: Webhook }) {
           class="input"
           value={status.value ?? ''}
           onChange={({ currentTarget }) =>
-            (status.value = STATUSES.find((each) => each === currentTarget.value))
+            (status.value = STATUSES.find((choice) => choice === currentTarget.value))
           }
         >
           <option value="">{words.all}</option>
-          {STATUSES.map((each) => (
-            <option key={each} value={each}>
-              {words.statuses[each]}
+          {STATUSES.map((choice) => (
+            <option key={choice} value={choice}>
+              {words.statuses[choice]}
             </option>
           ))}
         </select>
@@ -299,8 +299,8 @@ function initialOf(webhook: Webhook | undefined): Readonly<Record<string, string
 
 function settingsOf(body: Entered) {
   const { url = '', subjects = '', description = '' } = body
-  const named = subjects.split(',').map((each) => each.trim())
-  return { url, subjects: named.filter((each) => each !== ''), description }
+  const named = subjects.split(',').map((subject) => subject.trim())
+  return { url, subjects: named.filter((subject) => subject !== ''), description }
 }
 
 /** Asks for the address and the subjects, then shows the secret, which nobody can read again. */
