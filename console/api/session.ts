@@ -19,7 +19,7 @@ export interface TokenStore {
 export class ConsoleSession {
   readonly #store: TokenStore
   readonly #onOtherUser: () => void
-  /** Whose session this page has shown last, with which roles. */
+  /** The id and the roles of the user whose session this page has shown last. */
   #lastIdentity: string | undefined
   /** The last token of the user whose page is shown. */
   readonly #pageToken

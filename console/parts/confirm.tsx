@@ -6,9 +6,9 @@ import { partWords } from './part-words.ts'
 export interface Question {
   readonly title: string
   readonly text?: string
-  /** The words of the button that does it. */
+  /** The words of the button for yes. */
   readonly action: string
-  /** The words of the button that does not; by default "Cancel". */
+  /** The words of the button for no; by default "Cancel". */
   readonly cancel?: string
   readonly isDestructive?: boolean
 }

@@ -42,7 +42,7 @@ export function ObjectActions({ status, actions, hasNoKeys = false, children }: 
       (action, at) => action && { ...action, key: hasNoKeys || at >= MOST_KEYS ? undefined : String(at + 1) },
     )
     .filter((action) => action !== false)
-  // What cannot be taken back is never the first button under a hand.
+  // Destructive actions come last: none is under the first click.
   const allowed = [
     ...all.filter((action) => !action.isDestructive),
     ...all.filter((action) => action.isDestructive),

@@ -19,7 +19,7 @@ export function Loading() {
 export interface EmptyStateProps {
   readonly icon?: IconName
   readonly title: string
-  /** What to do about it. */
+  /** Below the title: how to begin, or where to go. */
   readonly children?: ComponentChildren
 }
 
@@ -33,7 +33,7 @@ export function EmptyState({ icon = 'inbox', title, children }: EmptyStateProps)
   )
 }
 
-// What is not valid, or does not exist, is no better at the next attempt.
+// Another attempt has the same outcome: the request is not valid, or the object does not exist.
 const FINAL_STATUSES = [400, 404]
 
 export interface FailedProps {

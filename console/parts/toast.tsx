@@ -9,7 +9,7 @@ interface Toast {
   /** The tone, and the name of its icon. */
   readonly tone: 'good' | 'warning' | 'inbox'
   readonly text: string
-  /** What can be done about it. */
+  /** The button beside the text. */
   readonly action?: ToastAction
 }
 

@@ -15,7 +15,7 @@ export interface TopBarProps extends BrandProps {
   readonly onSignOut: () => void
   /** Shown before the name of the page. */
   readonly start?: ComponentChildren
-  /** Behind the liveness. */
+  /** Shown behind the liveness. */
   readonly children?: ComponentChildren
 }
 

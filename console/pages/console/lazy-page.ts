@@ -10,14 +10,14 @@ export function lazyPage(load: () => Promise<Component<ViewProps>>): Component<V
   return lazyPart(load)
 }
 
-/** The same for another part; `preload` loads it before it is drawn. */
+/** The same as `lazyPage`, for another part; `preload` loads the part before it is drawn. */
 export function lazyPart<Props>(
   load: () => Promise<Component<Props>>,
 ): Component<Props> & { readonly preload: () => Promise<unknown> } {
   return lazy(() => loadUntilThere(load))
 }
 
-/** Repeats what loads a part of the console until the platform can be reached; after an upgrade it loads the new console. */
+/** Loads a part of the console, and tries again until the platform can be reached; after an upgrade it loads the new console. */
 export async function loadUntilThere<T>(load: () => Promise<T>): Promise<T> {
   let isAsked = false
   for (let failures = 1; ; failures++) {

@@ -150,7 +150,7 @@ interface PageLinkProps {
   readonly onChoice: (() => void) | undefined
 }
 
-/** A page, and the form of what is new in it. */
+/** The link to a page, and the link to its form for a new object. */
 function PageLink({ page, isCurrent, mark, onChoice }: PageLinkProps) {
   const { newItem } = page
   return (

@@ -23,7 +23,7 @@ export interface OverlayProps {
   readonly onClose: () => void
 }
 
-/** What helps to find the way, in front of the page: loaded when it is first needed. */
+/** The palette, the help for the keys, or the tour, in front of the page; loaded when first needed. */
 export function OverlayInFront({ overlay, pages, onClose }: OverlayProps) {
   switch (overlay) {
     case 'palette':

@@ -283,7 +283,7 @@ function useShellActions(pages: readonly ConsolePage[], overlay: Signal<Overlay 
   })
 }
 
-/** What is new on the open page stands beside its list. */
+/** Opens the form for a new object: on the open page at once, on another page by its address. */
 function newItemActions(
   pages: readonly ConsolePage[],
   path: string,

@@ -12,7 +12,7 @@ const USER_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 const names = new Map<string, Signal<string>>()
 
-// Who moves the order of a payment.
+// The beginning of the actor that moves the order of a payment.
 const CHANNEL = 'payment:'
 
 /** The user who is signed in, the name of another user or of a payment channel, or the begin of an id that has no name. */
@@ -70,7 +70,7 @@ async function readUsers(): Promise<void> {
   users.value = result.value.items.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
-// As many as one call takes.
+// The most that one call takes.
 const MOST_NAMES = 50
 // The part of a UUIDv7 that is its time, in milliseconds.
 const SHORT_LENGTH = 13

@@ -18,7 +18,7 @@ export function createTunnelsModel(token: string | null) {
     /** Why the sign-in form is shown; null if the reader has asked for it. */
     notice: signal<SignOutReason | null>(null),
     news: signal<PollNews<TunnelState> | null>(null),
-    /** The last that was answered. */
+    /** The last state that the gateway has answered. */
     state: signal<TunnelState | null>(null),
     words: signal(''),
     healths: signal<ReadonlySet<Health>>(new Set()),

@@ -11,7 +11,7 @@ import type { TunnelsModel } from './model.ts'
 import { relatives, stepFor } from './navigation.ts'
 import { NodeShape } from './picture-nodes.tsx'
 import type { Layout, PlacedNode, PlacedEdge } from './placed.ts'
-import { presentItems, type Present } from './presence.ts'
+import { presentItems, type AnimatedItem } from './presence.ts'
 import { tunnelWords } from './words.ts'
 
 // As many as a phone shows on two screens, and a desk on one.
@@ -183,8 +183,8 @@ function useWidth(place: { readonly current: HTMLElement | null }, width: Signal
 const PHASE_MS = 700
 
 /** The items, and for a moment the removed ones, so that their removal can be animated. */
-function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly Present<T>[] {
-  const present = useRef<readonly Present<T>[]>([])
+function usePresence<T extends { readonly key: string }>(next: readonly T[]): readonly AnimatedItem<T>[] {
+  const present = useRef<readonly AnimatedItem<T>[]>([])
   const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
   present.current = presentItems(present.current, next, performance.now(), PHASE_MS)
   const isChanging = present.current.some(({ phase }) => phase !== 'here')
@@ -198,7 +198,7 @@ function usePresence<T extends { readonly key: string }>(next: readonly T[]): re
 
 interface EdgeProps {
   readonly edge: PlacedEdge
-  readonly phase: Present<PlacedEdge>['phase']
+  readonly phase: AnimatedItem<PlacedEdge>['phase']
   readonly isFaint: boolean
 }
 
@@ -230,7 +230,7 @@ function EdgeTime({ edge, label, phase, isFaint }: EdgeTimeProps) {
 }
 
 interface EdgesProps {
-  readonly edges: readonly Present<PlacedEdge>[]
+  readonly edges: readonly AnimatedItem<PlacedEdge>[]
   readonly isFaint: (key: string) => boolean
 }
 
@@ -260,7 +260,7 @@ interface TreeItemActions {
 
 interface TreeItemProps {
   readonly node: PlacedNode
-  readonly phase: Present<PlacedNode>['phase']
+  readonly phase: AnimatedItem<PlacedNode>['phase']
   readonly frame: Frame
   readonly at: number
   readonly isFaint: boolean

@@ -16,7 +16,7 @@ const COMPARE: Readonly<Record<ColumnName, Compare>> = {
   user: (a, b) => compareNames(a.user.name, b.user.name),
   address: (a, b) => compareNames(a.virtualIp, b.virtualIp),
   gateway: (a, b) => compareNames(a.gateway, b.gateway),
-  // What is not known is worse than any time.
+  // An unknown time is sorted behind all others.
   rtt: (a, b) => order(a.rttMs ?? Infinity, b.rttMs ?? Infinity),
   connected: (a, b) => order(b.connectedAt, a.connectedAt),
 }

@@ -14,7 +14,7 @@ export function sumOf(values: readonly ColumnValue[]): ColumnValue {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
 }
 
-/** Where a value is known, and none beside it: no line shows it. */
+/** The indexes of the known values without a known neighbour, which no line can show. */
 export function lonePlaces(values: readonly ColumnValue[]): readonly number[] {
   const isKnown = (place: number) => (values[place] ?? null) !== null
   return [...values.keys()].filter((place) => isKnown(place) && !isKnown(place - 1) && !isKnown(place + 1))

@@ -120,7 +120,7 @@ function pointsOf(values: readonly ColumnValue[], most: number): string {
     .join('')
 }
 
-/** The line with which a chart draws the course of this place. */
+/** A sample of the line with which a chart draws the series at this index. */
 export function CourseMark({ index }: { readonly index: number }) {
   return (
     <svg class="course-mark" viewBox="0 0 24 8" width="24" height="8" aria-hidden="true">

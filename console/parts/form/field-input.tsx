@@ -12,7 +12,7 @@ export interface QuickValue {
 
 /** Files that the value of a field may be read from. */
 export interface FileSource {
-  /** The ends of their names: `.pem,.crt`. */
+  /** The extensions of their names: `.pem,.crt`. */
   readonly accept: string
   readonly read: (file: Blob) => Promise<FileContent>
 }
@@ -30,7 +30,7 @@ export interface FieldInputProps {
   readonly value: string
   readonly files?: FileSource | undefined
   readonly labelOf?: ((path: string, value: string) => string) | undefined
-  /** What a choice says that has no value. */
+  /** The words of a choice without a value. */
   readonly unsetLabel?: string | undefined
   /** Whether a choice has a value and keeps one. */
   readonly isAlwaysSet?: boolean

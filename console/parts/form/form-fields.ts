@@ -174,12 +174,12 @@ const CENTS = 100
 
 interface Notation {
   readonly amount: RegExp
-  /** Between the thousands. */
+  /** The sign between the thousands. */
   readonly group: '' | ',' | '.'
   readonly decimal: ',' | '.'
 }
 
-/** As people write amounts. `1,250` has thousands, because lists show it so; `1.250` may be meant either way. */
+/** The ways in which people write amounts. `1,250` has thousands, because lists show it so; `1.250` may be meant either way. */
 const NOTATIONS: readonly Notation[] = [
   { amount: /^\d+(?:\.\d{1,2})?$/, group: '', decimal: '.' },
   { amount: /^\d+,\d{1,2}$/, group: '', decimal: ',' },

@@ -37,7 +37,7 @@ export function fieldColumns<Item, Titles extends Readonly<Record<string, string
       ...head(key, layout),
       cell: ({ [key]: time }) => (typeof time === 'string' ? <RelativeTime time={time} /> : none),
     }),
-    /** Where the time itself is what the item is known by. */
+    /** The full time, for items that are known by their time. */
     exactTime: (key: KeysOf<Item, Titles, string>, layout: Layout = {}): Column => ({
       ...head(key, layout),
       cell: (item) => <time dateTime={String(item[key])}>{localTime(String(item[key]))}</time>,

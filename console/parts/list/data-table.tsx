@@ -90,7 +90,7 @@ interface RowsProps<Item> {
   readonly changed: ReadonlySet<string>
 }
 
-// Fewer rows are read as fast as the line that stands for them.
+// Fewer rows are not worth folding.
 const LEAST_FOLDED = 6
 
 /** The rows, groups of many folded. A group with the object beside the list is unfolded. */

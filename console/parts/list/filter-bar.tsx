@@ -36,7 +36,7 @@ export interface FilterBarProps {
   readonly words: Pick<ListWords, 'fields' | 'find'>
   /** The words for a value of a choice. */
   readonly labelOf: (name: string, value: string) => string
-  /** The search of the list; without it that of its filter. */
+  /** The search box of the list; without one, that of its text filter. */
   readonly findBox?: ComponentChildren
   /** What else the bar has, at its end. */
   readonly children?: ComponentChildren
@@ -139,7 +139,7 @@ function AddFilter({ choices, onChoose }: ChoicesProps) {
   )
 }
 
-/** The text that is looked for in the items has a box of its own. */
+/** Whether the filter finds a text in the items: it has a box of its own. */
 function isSearch(filter: ListFilter): boolean {
   return filter.kind === 'text' && filter.match === 'part'
 }
@@ -383,7 +383,7 @@ function PeriodEditor({ filter, query, onApply }: EditorProps<PeriodFilter>) {
   )
 }
 
-/** What an input of the reader's time has, as the API has it. */
+/** The value of a `datetime-local` input, which is in the zone of the reader, as the API has it. */
 function timeOf(local: string): string {
   return local && new Date(local).toISOString()
 }

@@ -13,7 +13,7 @@ import { keepList, keepView, keptList, removeView, renameView, type KeptView } f
 import { addressOf, withCursor, withParameters, type ListQuery } from './list-query.ts'
 import { listWords } from './list-words.ts'
 
-/** What chooses the columns of a list: its address, or else what the user has chosen before. */
+/** The columns that the list shows: those of its address, or else those that the user has chosen before. */
 export function shownColumns<Item>(
   columns: readonly TableColumn<Item>[],
   path: string,
@@ -42,7 +42,7 @@ export function ColumnsMenu({ path, query, columns, visible }: ListMenuProps) {
   const keys = visible.map(({ key }) => key)
   const choose = (wanted: readonly string[] | undefined) => {
     keepList(path, (kept) => ({ ...kept, columns: wanted }))
-    // A view with columns of its own is left.
+    // The columns in the address of a view would win over the choice: the view is left.
     if (query['columns'] !== undefined) route(withParameters(path, query, { columns: '' }), true)
   }
   return (

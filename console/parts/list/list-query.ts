@@ -62,11 +62,11 @@ export type ListQuery = Readonly<Record<string, string>>
 const CURSOR = 'cursor'
 const SORT = 'sort'
 const COLUMNS = 'columns'
-// Whether a list or something else shows the items, such as a board.
+// Whether a list or a board shows the items.
 const VIEW = 'view'
 const NO_FILTERS = new Set([CURSOR, SORT, COLUMNS, VIEW])
 
-/** The parameters of the address that the list has; a value that a filter does not have is left out. */
+/** The parameters of an address that the list knows, without values that their filters do not have. */
 export function readListQuery(query: ListQuery, { filters, sorts = [] }: ListShape): ListQuery {
   const { [CURSOR]: cursor, [SORT]: sort, [COLUMNS]: columns } = query
   return {
@@ -214,7 +214,7 @@ export function hasEmptyPeriod(query: ListQuery, filters: readonly ListFilter[])
   })
 }
 
-/** How the texts of the query are compared; `part` if it has none, as nothing is to be said of that. */
+/** How the text filters of the query compare; `part` without one, which needs no hint. */
 export function textMatchOf(filters: readonly ListFilter[], query: ListQuery): TextMatch {
   const used = filters.find(
     (filter) => filter.kind === 'text' && filter.match !== 'part' && query[filter.name] !== undefined,

@@ -25,7 +25,7 @@ export interface BulkAction<Item> {
   readonly isDestructive?: boolean
 }
 
-/** Changes of which one is chosen in a menu. */
+/** A menu of changes, of which the user chooses one. */
 export interface BulkMenu<Item> {
   readonly title: string
   readonly choices: readonly Choice[]
@@ -108,7 +108,7 @@ export function SelectionBar<Item>({ bulk, selection, items, keyOf }: SelectionB
   const isPossible = ({ appliesTo = () => true }: BulkAction<Item>) => chosen.some(appliesTo)
   const possible = bulk.actions.filter(isPossible)
   const harmless = possible.filter(({ isDestructive }) => !isDestructive)
-  // What cannot be taken back is not beside what is pressed often.
+  // Destructive actions stand at the far end.
   const destructive = possible.filter(({ isDestructive }) => isDestructive)
   const count = words.selected(localNumber(chosen.length))
   const buttonOf = (action: BulkAction<Item>) => (
@@ -195,7 +195,7 @@ function useBulk<Item>(
       isDestructive,
       ...(text !== undefined && { text }),
     }
-    // One item is changed as on its page, where only what cannot be undone asks.
+    // A single item is changed as in its drawer, where only a change that cannot be undone asks.
     const asks = targets.length > 1 || isDestructive
     if (asks && !(await confirmAction(confirmation))) return
     const progress = (index: number) => (sent.value = words.sentOf(localNumber(index), count))
@@ -211,7 +211,7 @@ function useBulk<Item>(
   return { run, sent: sent.value, refused: refused.value }
 }
 
-// More titles make no short message.
+// A toast with more titles would be too long.
 const MOST_NAMED = 3
 
 /** What was done, and which items stayed as they were and why. */

@@ -49,7 +49,7 @@ export function Table({ label, heads, isBusy = false, children, footer }: TableP
   )
 }
 
-/** A text that has no room is the title of its place, as long as it has none. */
+/** Gives a text that is cut a title with the whole text, unless it has a title. */
 function nameCutText({ target }: PointerEvent): void {
   const place = target instanceof Element ? target.closest<HTMLElement>('.row-link, bdi') : null
   if (!place || place.title !== '') return

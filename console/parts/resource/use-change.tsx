@@ -43,9 +43,9 @@ export interface Changing<T> {
    * the user keeps the other version.
    */
   readonly apply: (change: Change<T>, etag?: string | null) => Promise<ApiFailure | null>
-  /** Does the same, and shows a refusal as a toast. */
+  /** Does the same as `apply`, and shows a refusal as a toast. */
   readonly applyAndReport: (change: Change<T>) => Promise<void>
-  /** To be drawn with the object. */
+  /** The dialog of an open conflict, to be drawn with the object. */
   readonly conflict: ComponentChildren
 }
 
@@ -93,7 +93,7 @@ export function useChange<T>(model: ResourceModel<T>): Changing<T> {
   }
   const applyAndReport = async (change: Change<T>) => {
     const failure = await apply(change)
-    // A conflict has been seen.
+    // The user has already seen the conflict.
     if (failure && !(failure.status === 412 && change.compare)) reportFailure(failure)
   }
   const openConflict = pending.value

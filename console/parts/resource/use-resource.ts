@@ -11,7 +11,7 @@ export interface ResourceSource<T> {
   readonly read: (id: string, signal: AbortSignal) => Promise<ApiResult<T>>
   /** Whether an event is about this object; without it, each is. */
   readonly isAbout?: (event: LiveEvent, id: string) => boolean
-  /** An object that changes all the time is read again no more often; without it, at each event. */
+  /** The shortest time between two readings of an object that keeps changing; without it, each event reads the object. */
   readonly pauseMs?: number
 }
 

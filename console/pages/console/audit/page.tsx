@@ -49,7 +49,7 @@ function rowColumns(): readonly TableColumn<AuditRow>[] {
   ]
 }
 
-/** What was changed, which leads to its page. */
+/** The changed object, as a link to its page. */
 function Target({ row }: { readonly row: AuditRow }) {
   const text = <bdi class="mono">{targetText(row)}</bdi>
   const href = targetAddress(row)

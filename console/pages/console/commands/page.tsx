@@ -72,7 +72,7 @@ interface CommandDrawerProps {
   readonly onClose: () => void
 }
 
-/** One command and the form that runs it. The API has no operation for one alone, so it is that of the list. */
+/** One command, as the list has it, and the form that runs it: the API has no operation that reads one. */
 function CommandDrawer({ command, onClose }: CommandDrawerProps) {
   const words = commandWords()
   const { fields } = words

@@ -162,7 +162,7 @@ function WhoIsNotified({ heartbeat }: { readonly heartbeat: Heartbeat }) {
   )
 }
 
-// The platform keeps as many.
+// The most pings that the platform keeps.
 const MOST = 100
 const SHOWN = 5
 

@@ -10,7 +10,7 @@ const PART = /(\d+(?:[.,]\d+)?)\s*([a-z\u4e00-\u9fff]+)/g
 /** The seconds of a period as people write it: `90s`, `15 minutes`, `1d 12h`; undefined for another text. */
 export function secondsOf(text: string): number | undefined {
   const trimmed = text.trim().toLowerCase()
-  // Nothing but parts, and at least one.
+  // The text has parts only, and at least one.
   if (trimmed === '' || trimmed.replaceAll(PART, '').trim() !== '') return undefined
   const parts = [...trimmed.matchAll(PART)].map(([, count = '', unit = '']) => {
     const seconds = UNITS.find(([names]) => names.test(unit))?.[1]

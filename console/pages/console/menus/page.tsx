@@ -201,7 +201,7 @@ function Review({ outcome, draft, onClose }: ReviewProps) {
     isSaving.value = false
     if (!refused.value) onClose()
   }
-  // What is on its way cannot be withdrawn, and must not meet another draft.
+  // A draft that is being saved cannot be withdrawn, and no other draft may begin meanwhile.
   const close = () => isSaving.peek() || onClose()
   const title = outcome.ok ? words.reviewTitle : words.refusedTitle
   const textOf = (id: string) => changeText(draft.base, draft.nodes, id)

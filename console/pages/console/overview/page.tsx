@@ -157,7 +157,7 @@ const overviewResource: ResourceSource<AnswerOf<'getOverview'>> = {
   read: (_, signal) => call('getOverview', {}, signal),
 }
 
-/** Its course over the last hours; the id is their number. */
+/** The orders over the last hours; the id is the number of hours. */
 const overviewSeries: ResourceSource<OverviewSeries> = {
   ...ANY_EVENT,
   read: (hours, signal) => call('getOverviewSeries', { query: { hours: Number(hours) } }, signal),
@@ -203,7 +203,7 @@ const SHOWN = 3
 
 interface LookFirstProps {
   readonly overview: Overview
-  /** How many wait for a decision of the user. */
+  /** How many requests wait for a decision of the user. */
   readonly requests: number
   readonly findings: readonly Thing[]
 }

@@ -30,7 +30,7 @@ export function paymentBadge(payment: Payment): StatusBadgeProps & { readonly to
   return { tone: 'warning', label: partlyRefunded }
 }
 
-/** What may be left to refund: refunds that are under way are not part of a payment, and the API counts them. */
+/** The most that may still be refunded: a payment does not show the refunds that are under way, which the API counts, too. */
 export function leftCents({ amount_cents, paid_cents, refunded_cents }: Payment): number {
   return (paid_cents ?? amount_cents) - refunded_cents
 }

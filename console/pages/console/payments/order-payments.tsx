@@ -98,7 +98,7 @@ function TakePayment({ order: { order_id }, channels, onClose }: TakePaymentProp
   )
 }
 
-/** What the payer does. */
+/** How the customer pays: a QR code, or an address. */
 function ShownPayment({ payment, onClose }: { readonly payment: NewPayment; readonly onClose: () => void }) {
   const words = paymentWords()
   const { action } = payment

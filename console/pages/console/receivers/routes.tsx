@@ -120,7 +120,7 @@ interface RouteRowProps {
   readonly isMatched: boolean
 }
 
-/** What a route matches, and from there whom it tells when. */
+/** What a route matches, and whom it notifies when. */
 function RouteRow({ route, isMatched }: RouteRowProps) {
   const words = receiverWords().routes
   const { name, receivers, escalate, repeat_every_seconds, continue: goesOn } = route

@@ -222,7 +222,7 @@ interface SideProps {
   readonly cents: number | null
 }
 
-/** What one side has; its status as the API says it is shown while the pointer rests on it. */
+/** The amount and the status on one side; the title has the status as the API names it. */
 function Side({ type, status, cents }: SideProps) {
   if (status === null) return reconciliationWords().nothing
   return <span title={status}>{`${localAmount(cents ?? 0)} · ${statusText(type, status)}`}</span>

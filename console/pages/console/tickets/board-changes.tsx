@@ -17,7 +17,7 @@ import {
 } from './model.ts'
 import { ticketWords } from './words.ts'
 
-/** What can be changed on a card: one of the two. */
+/** The fields that can be changed on a card, one at a time. */
 export type CardEdit = Pick<TicketEdit, 'status' | 'assignee'>
 
 /** A change of a ticket in the version that the user sees. */
@@ -49,7 +49,7 @@ export function mayMove({ status }: Pick<Ticket, 'status'>, to: TicketStatus): b
   return ticketMovesFrom(status).includes(to)
 }
 
-/** Where every ticket may go, from which it may go anywhere else. */
+/** The status that every ticket may enter, and from which it may enter every other. */
 const BETWEEN = 'open'
 
 /** Changes tickets where they are on the board. The toast offers the way back. */

@@ -88,7 +88,7 @@ export const ticketResource = resourceOf('getTicket', PREFIX, (id) => ({ path: {
   isAbout: (event, id) => ticketIn(event)?.id === id,
 })
 
-// As many as one request reads.
+// The most that one request reads.
 const COMMENTS_PAGE = 100
 
 /** The comments of a ticket in the first pages, newest first. */

@@ -135,7 +135,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const dialog = useSignal<'roles' | 'password' | null>(null)
   const { apply, applyAndReport } = useChange(model)
   const { id, name, enabled } = user
-  // Nobody is to lock themselves out by a slip.
+  // Administrators must not lock themselves out by mistake.
   const isOwn = isOwnAccount(user)
   const close = () => (dialog.value = null)
   const refreshList = useListRefresh()
@@ -230,7 +230,7 @@ interface PasswordDialogProps {
   readonly onClose: () => void
 }
 
-// Typed twice, because nobody sees it.
+// Nobody sees a password while it is typed, so that it is typed twice.
 const PASSWORD_SCHEMA = {
   ...BODIES.setPassword,
   required: [...BODIES.setPassword.required, 'repeated_password'],

@@ -15,7 +15,7 @@ import { roleLabel } from './words.ts'
 
 type Token = AnswerOf<'listApiTokens'>['items'][number]
 
-// A user has at most as many.
+// The most tokens that a user has.
 const MOST = 100
 const DAY_SECONDS = 86_400
 
@@ -39,7 +39,7 @@ interface TokenListProps {
   readonly isMain?: boolean
 }
 
-/** Which API tokens a user has, a new one, and taking one away. */
+/** The API tokens of a user, and the buttons that create and revoke one. */
 export function TokenList({ user, none, isMain = false }: TokenListProps) {
   const words = tokenWords()
   const { answer, refresh } = useAnswer(

@@ -41,7 +41,7 @@ interface AuditDrawerProps {
   readonly onClose: () => void
 }
 
-/** One entry of the audit trail. The API has no operation for one alone, so it is that of the list. */
+/** One entry of the audit trail, as the list has it: the API has no operation that reads one. */
 function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
   const { events, fields, unknown } = vpnAuditWords()
   const { event, user_id, user_name } = entry
@@ -65,7 +65,7 @@ function AuditDrawer({ entry, onClose }: AuditDrawerProps) {
   )
 }
 
-/** What else there is about the user of an entry. */
+/** Links to the user of an entry, and to the sessions of the user. */
 function linksOfUser(user: string) {
   return [
     session.may('getUser') && {

@@ -134,7 +134,7 @@ interface VpnSessionDrawerProps {
   readonly onClose: () => void
 }
 
-/** One session. The API has no operation for one alone, so it is that of the list. */
+/** One session, as the list has it: the API has no operation that reads one. */
 function VpnSessionDrawer({ vpnSession, onClose }: VpnSessionDrawerProps) {
   const words = vpnSessionWords()
   const { route } = useLocation()
