@@ -27,7 +27,9 @@ export function presentItems<T extends { readonly key: string }>(
   })
   const gone = present
     .filter(({ key }) => !keys.has(key))
-    .map((item): AnimatedItem<T> => (item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now }))
+    .map((item): AnimatedItem<T> =>
+      item.phase === 'leaving' ? item : { ...item, phase: 'leaving', since: now },
+    )
     .filter((item) => !isOver(item))
   return [...there, ...gone]
 }
