@@ -17,9 +17,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Secret } from '../kernel/secret.ts'
-import { errorCode, requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
+import { requirePrivate, readPrivateText, unusableFile } from './private-file.ts'
 import { signingKey } from './signing-keys.ts'
 import { shellWord } from '../kernel/text.ts'
+import { errorCode } from '../kernel/errors.ts'
 
 const GENERATED_BYTES = 48
 const JWT_SECRET = 'auth.jwt_secret'

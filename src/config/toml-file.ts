@@ -9,6 +9,7 @@ import { type Problem, didYouMean } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
 import { TableReader, type KeyPath } from './table-reader.ts'
 import { shellWord } from '../kernel/text.ts'
+import { errorCode } from '../kernel/errors.ts'
 
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */
 export interface TomlFile {
@@ -50,11 +51,11 @@ export function readTomlFile(path: string, shownAs: string): TomlFile | 'absent'
     if (size > LARGEST_BYTES) return unusableFile(source, 'at most 64 KiB of TOML', `${size} bytes`)
     return parseToml(readFileSync(path), source)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent'
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return unusableFile(source, 'text in UTF-8')
     if (code === 'EACCES') return unusableFile(source, readableFor(path), code)
-    if (typeof code === 'string') return unusableFile(source, 'a readable file', code)
+    if (code !== undefined) return unusableFile(source, 'a readable file', code)
     throw error
   }
 }

@@ -13,7 +13,7 @@ import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
 import { statement } from './statement.ts'
 import type { Tx } from './store.ts'
-import { STORE_LIMITS } from './timeout.ts'
+import { STORE_LIMITS } from './unavailable.ts'
 
 const SURROUNDINGS = {
   readOnly: false,

@@ -3,6 +3,7 @@ import { type Dispatcher, Agent, request } from 'undici'
 import { type ChannelSettings, ChannelError } from '../../ports/payments.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { SECOND } from '../../kernel/time.ts'
+import { errorCode } from '../../kernel/errors.ts'
 
 export interface ChannelDeps {
   readonly clock: Clock
@@ -96,14 +97,10 @@ export class ProviderConnection {
 
   /** With the code of the system only: the messages of undici may have addresses. */
   #unclearError(error: unknown): ChannelError {
-    const code = error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : systemCode(error)
+    const code =
+      error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : (errorCode(error) ?? 'failed')
     return new ChannelError(`${this.#name}: the provider gave no complete answer (${code})`, 'unclear', code)
   }
-}
-
-function systemCode(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : 'failed'
 }
 
 async function readAll(body: AsyncIterable<unknown>): Promise<Buffer> {
