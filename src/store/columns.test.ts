@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql, type Generated, type Kysely } from 'kysely'
+import { sql, type Generated } from 'kysely'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import {
   defineColumns,
@@ -9,12 +9,12 @@ import {
   integer,
   json,
   text,
+  schemaOf,
   type NewRowOf,
   type RowOf,
   type TableOf,
 } from './columns.ts'
-import { statement, type Database } from './statement.ts'
-import { first, type Store } from './store.ts'
+import type { Queries, Store } from './store.ts'
 
 const THINGS = defineColumns({
   seq: generated(),
@@ -68,49 +68,41 @@ const THING: NewThing = {
   parts: null,
 }
 
-type ThingTables = { things: ThingsTable }
-const on = (db: Database): Kysely<ThingTables> => db
+const { changeRows, db: on, readRow, readRows } = schemaOf({ things: THINGS })
 
-const insert = statement<NewThing>((db, value) => on(db).insertInto('things').values(THINGS.values(value)))
-const find = statement<{ thingId: string }, Stored>((db, value) =>
-  on(db).selectFrom('things').select(THINGS.all).where('thing_id', '=', value('thingId')),
+const insert = changeRows((db, thing: NewThing) => db.insertInto('things').values(THINGS.values(thing)))
+const find = readRow((db, thingId: string) =>
+  db.selectFrom('things').select(THINGS.all).where('thing_id', '=', thingId),
 )
-const update = statement<
-  Pick<Thing, 'thingId' | 'weightG' | 'labels'>,
-  { seq: number; weightG: number | null }
->((db, value) =>
-  on(db)
+const findDecoded = readRow(
+  (db, thingId: string) => db.selectFrom('things').select(THINGS.all).where('thing_id', '=', thingId),
+  THINGS.decode,
+)
+const update = readRows((db, thing: Pick<Thing, 'thingId' | 'weightG' | 'labels'>) =>
+  db
     .updateTable('things')
-    .set(THINGS.set(value, 'weightG', 'labels'))
-    .where('thing_id', '=', value('thingId'))
+    .set(THINGS.set(thing, 'weightG', 'labels'))
+    .where('thing_id', '=', thing.thingId)
     .returning(THINGS.pick('seq', 'weightG')),
 )
 
+typed<(queries: Queries, thingId: string) => Promise<Thing | undefined>>(findDecoded)
 // @ts-expect-error A column is missing.
-statement<Omit<NewThing, 'kind'>>((db, value) => on(db).insertInto('things').values(THINGS.values(value)))
-statement<Thing>((db, value) =>
+changeRows((db, thing: Omit<NewThing, 'kind'>) => db.insertInto('things').values(THINGS.values(thing)))
+changeRows((db, thing: Thing) =>
   // @ts-expect-error The database assigns that column.
-  on(db).updateTable('things').set(THINGS.set(value, 'seq')),
+  db.updateTable('things').set(THINGS.set(thing, 'seq')),
 )
-statement<Thing>((db) =>
-  // @ts-expect-error There is no such column.
-  on(db).selectFrom('things').select(THINGS.pick('other')),
-)
-
+// @ts-expect-error There is no such column.
+readRows((db) => db.selectFrom('things').select(THINGS.pick('other')))
+const findKind = readRows((db) => db.selectFrom('things').select('kind'))
 // @ts-expect-error The query does not select that column.
-statement<object, { seq: number }>((db) => on(db).selectFrom('things').select(THINGS.pick('kind')))
+typed<(queries: Queries) => Promise<{ seq: number }[]>>(findKind)
+const findWeight = readRows((db) => db.selectFrom('things').select(THINGS.pick('weightG')))
 // @ts-expect-error That column may be null.
-statement<object, { weightG: number }>((db) => on(db).selectFrom('things').select(THINGS.pick('weightG')))
+typed<(queries: Queries) => Promise<{ weightG: number }[]>>(findWeight)
 // @ts-expect-error The query returns rows.
-statement<object>((db) => on(db).deleteFrom('things').returning('seq'))
-// @ts-expect-error The query returns no rows.
-statement<object, { seq: number }>((db) => on(db).deleteFrom('things'))
-
-type Stored = Omit<Thing, 'isNew' | 'labels' | 'parts'> & {
-  isNew: number
-  labels: string
-  parts: string | null
-}
+changeRows((db) => db.deleteFrom('things').returning('seq'))
 
 async function createThings(store: Store): Promise<void> {
   const { integer: integerType, numbered, tableSuffix } = store.capabilities
@@ -136,25 +128,21 @@ onEveryDialect('columns', (dialect) => {
     await createThings(store)
     const second: NewThing = { ...THING, thingId: 'b', kind: 'square', isNew: false, parts: ['lid'] }
     await store.write(async (tx) => {
-      await tx.change(insert, THING)
-      await tx.change(insert, second)
+      await insert(tx, THING)
+      await insert(tx, second)
     })
-    const rows = await Promise.all(['a', 'b'].map((thingId) => first(store.read, find, { thingId })))
-    assert.deepEqual(
-      rows.map((row) => row && THINGS.decode(row)),
-      [
-        { seq: 1, ...THING },
-        { seq: 2, ...second },
-      ],
-    )
+    assert.deepEqual(await Promise.all(['a', 'b'].map((thingId) => findDecoded(store.read, thingId))), [
+      { seq: 1, ...THING },
+      { seq: 2, ...second },
+    ])
   })
 
   test('a row comes back under the names of the program, without any decoding', async () => {
     await using world = await testStore(dialect)
     const { store } = world
     await createThings(store)
-    await store.write((tx) => tx.change(insert, THING))
-    const row = await first(store.read, find, { thingId: 'a' })
+    await store.write((tx) => insert(tx, THING))
+    const row = await find(store.read, 'a')
     assert.deepEqual(row, { seq: 1, ...THING, isNew: 1, labels: '{"colour":"red"}' })
   })
 
@@ -163,27 +151,32 @@ onEveryDialect('columns', (dialect) => {
     const { store } = world
     await createThings(store)
     const changed = await store.write(async (tx) => {
-      await tx.change(insert, THING)
-      return tx.run(update, { thingId: 'a', weightG: null, labels: {} })
+      await insert(tx, THING)
+      return update(tx, { thingId: 'a', weightG: null, labels: {} })
     })
     assert.deepEqual(changed, [{ seq: 1, weightG: null }])
-    const row = await first(store.read, find, { thingId: 'a' })
-    assert.deepEqual(row && THINGS.decode(row), { seq: 1, ...THING, weightG: null, labels: {} })
+    assert.deepEqual(await findDecoded(store.read, 'a'), { seq: 1, ...THING, weightG: null, labels: {} })
   })
 
   test('a query that is not prepared takes values in the same way', async () => {
     await using world = await testStore(dialect)
     const { store } = world
     await createThings(store)
-    await store.write((tx) =>
-      on(tx.db)
-        .insertInto('things')
-        .values(THINGS.values((name) => THING[name]))
-        .execute(),
-    )
-    const row = await on(store.read.db).selectFrom('things').select(THINGS.all).executeTakeFirstOrThrow()
+    await store.write((tx) => on(tx).insertInto('things').values(THINGS.values(THING)).execute())
+    const row = await on(store.read).selectFrom('things').select(THINGS.all).executeTakeFirstOrThrow()
     assert.deepEqual(THINGS.decode(row), { seq: 1, ...THING })
   })
+})
+
+test('what builds a query cannot examine a value', async () => {
+  await using world = await testStore('sqlite')
+  const spread = readRow((db, thing: NewThing) =>
+    db
+      .selectFrom('things')
+      .select('seq')
+      .where('thing_id', '=', { ...thing }.thingId),
+  )
+  await assert.rejects(spread(world.store.read, THING), /before its values are known/)
 })
 
 test('columns are named in snake_case, digits included', () => {

@@ -1,7 +1,5 @@
 import { sql, type Generated, type Kysely, type SelectQueryBuilder } from 'kysely'
-import { encodeValue, toSnake, statement, type QueryOf, type Statement } from './statement.ts'
-import type { Capabilities } from './dialects/capabilities.ts'
-import { lockRows } from './locking.ts'
+import { encodeValue, toSnake, statement, type Database, type QueryOf } from './statement.ts'
 import {
   pagesOf,
   type Conditions,
@@ -11,7 +9,7 @@ import {
   type ReadPage,
   type SelectedRow,
 } from './pages.ts'
-import type { Queries } from './store.ts'
+import type { RowChanges, Queries, Reads } from './store.ts'
 
 /** Between the value that the program sees and the one that the database keeps. */
 interface Codec<Value, Stored> {
@@ -91,7 +89,6 @@ type TableColumn<C> = C extends Column<unknown, infer Stored, true> ? Generated<
 type ColumnValues<D extends Declaration, Name extends keyof D & string> = {
   [Each in Name as Snake<Each>]: StoredOf<D[Each]>
 }
-type GetValue<Row> = <Name extends keyof Row & string>(name: Name) => Row[Name]
 
 /**
  * The columns of one table, each named once, in camelCase. From them come the lists that queries are built of, so a
@@ -131,18 +128,15 @@ export class Columns<D extends Declaration> {
   }
 
   /** What `insert` takes: every column except the ones that the database assigns. */
-  values(value: GetValue<WrittenRow<D>>): ColumnValues<D, WrittenName<D>> {
-    return this.set(value, ...this.#writtenNames())
+  values(row: WrittenRow<D>): ColumnValues<D, WrittenName<D>> {
+    return this.set(row, ...this.#writtenNames())
   }
 
   /** What `update` sets: the named columns. */
-  set<Name extends WrittenName<D>>(
-    value: GetValue<Pick<WrittenRow<D>, Name>>,
-    ...names: Name[]
-  ): ColumnValues<D, Name> {
+  set<Name extends WrittenName<D>>(row: Pick<WrittenRow<D>, Name>, ...names: Name[]): ColumnValues<D, Name> {
     const entries = names.map((name) => {
       const codec = this.#declaration[name]?.codec
-      return [toSnake(name), codec ? encodeValue(value(name), codec.encode) : value(name)]
+      return [toSnake(name), codec ? encodeValue(row[name], codec.encode) : row[name]]
     })
     return Object.fromEntries(entries)
   }
@@ -171,42 +165,98 @@ type AnyColumns = Columns<any>
 // oxlint-disable-next-line typescript/no-explicit-any -- a query on any table
 type Lockable<R> = SelectQueryBuilder<any, any, R>
 type DatabaseOf<T> = { [Name in keyof T]: TableOf<T[Name]> }
-type Parameter<P> = <K extends keyof P & string>(name: K) => P[K]
+type Build<T, A extends readonly unknown[], Q> = (db: Kysely<DatabaseOf<T>>, ...args: A) => Q
+type ReadRow<A extends readonly unknown[], R> = (queries: Reads, ...args: A) => Promise<R | undefined>
 
-/** The tables of one domain: their names, and queries that are typed by them and see no others. */
+/**
+ * The tables of one domain: their names, and queries that are typed by them and see no others. A prepared query is a
+ * function: its first argument is what runs it, the others are the values of the query. What builds it gets the query
+ * builder and a placeholder for each value; see {@link statement}.
+ *
+ * ```ts
+ * export const findOrder = readRow((on, id: string) => on.selectFrom('orders').select(orders.all).where('id', '=', id))
+ * const order = await findOrder(tx, '17')
+ * ```
+ */
 interface Schema<T extends Readonly<Record<string, AnyColumns>>> {
   readonly names: readonly (keyof T & string)[]
   /** The query builder for these tables. */
   db(queries: Queries): Kysely<DatabaseOf<T>>
-  /** A prepared statement on these tables; see {@link statement}. */
-  statement<P extends object, R = never>(
-    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>, capabilities: Capabilities) => QueryOf<R>,
-  ): Statement<P, R>
-  /** A query as two prepared statements: as it is, and with its rows locked until the end of the transaction. */
-  lockable<P extends object, R>(
-    build: (db: Kysely<DatabaseOf<T>>, parameter: Parameter<P>) => Lockable<R>,
-  ): readonly [find: Statement<P, R>, lock: Statement<P, R>]
+  /** A query of at most one row. */
+  readRow<A extends readonly unknown[], R>(build: Build<T, A, QueryOf<R>>): ReadRow<A, R>
+  readRow<A extends readonly unknown[], S, R>(
+    build: Build<T, A, QueryOf<S>>,
+    decode: (row: S) => R,
+  ): ReadRow<A, R>
+  /** A query of rows. */
+  readRows<A extends readonly unknown[], R>(
+    build: Build<T, A, QueryOf<R>>,
+  ): (queries: Reads, ...args: A) => Promise<R[]>
+  readRows<A extends readonly unknown[], S, R>(
+    build: Build<T, A, QueryOf<S>>,
+    decode: (row: S) => R,
+  ): (queries: Reads, ...args: A) => Promise<R[]>
+  /** A query of at most one row, as it is and with the row locked until the end of the transaction. */
+  lockable<A extends readonly unknown[], R>(
+    build: Build<T, A, Lockable<R>>,
+  ): readonly [find: ReadRow<A, R>, lock: ReadRow<A, R>]
+  lockable<A extends readonly unknown[], S, R>(
+    build: Build<T, A, Lockable<S>>,
+    decode: (row: S) => R,
+  ): readonly [find: ReadRow<A, R>, lock: ReadRow<A, R>]
+  /** A change of at most one row: whether there is such a row. */
+  changeRow<A extends readonly unknown[]>(
+    build: Build<T, A, QueryOf<never>>,
+  ): (queries: RowChanges, ...args: A) => Promise<boolean>
+  /** A change of rows: how many it has changed. */
+  changeRows<A extends readonly unknown[]>(
+    build: Build<T, A, QueryOf<never>>,
+  ): (queries: RowChanges, ...args: A) => Promise<number>
   /** A list of the rows of one of these tables; see {@link pagesOf}. */
-  pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>>(
+  pages<Name extends keyof T & string, Q extends ListQuery, C extends Conditions<Q>, Item = SelectedRow<Q>>(
     options: PageOptions<keyof C & string, Name, keyof TableOf<T[Name]> & string>,
     select: (db: Kysely<DatabaseOf<T>>) => Q,
     conditions: C,
-  ): ReadPage<FilterOf<C>, SelectedRow<Q>>
+    decode?: (row: SelectedRow<Q>) => Item,
+  ): ReadPage<FilterOf<C>, SelectedRow<Q>, Item>
 }
 
 /** Declares the tables of a domain, each by its name in the database. */
 export function schemaOf<T extends Readonly<Record<string, AnyColumns>>>(tables: T): Schema<T> {
   return {
     names: Object.keys(tables),
-    db: ({ db }) => db as never,
-    statement: (build) => statement(build as never),
-    lockable: (build) => [
-      statement(build as never),
-      statement(
-        (db, value, capabilities) =>
-          build(db as never, value).$call(lockRows(capabilities)) as QueryOf<never>,
-      ),
+    db: ({ db }: Queries) => db,
+    readRow: rowReader,
+    readRows: rowsReader,
+    lockable: (build: BuildRows, decode?: Decode) => [
+      rowReader(build, decode),
+      rowReader((db, ...args) => (build(db, ...args) as Lockable<unknown>).forUpdate(), decode),
     ],
+    changeRow(build: BuildChange) {
+      const change = rowsChanger(build)
+      return async (queries: RowChanges, ...args: unknown[]) => (await change(queries, ...args)) > 0
+    },
+    changeRows: rowsChanger,
     pages: pagesOf,
-  }
+  } as never
+}
+
+type BuildRows = (db: Database, ...args: unknown[]) => QueryOf<unknown>
+type BuildChange = (db: Database, ...args: unknown[]) => QueryOf<never>
+type Decode = (row: unknown) => unknown
+
+function rowsReader(build: BuildRows, decode?: Decode) {
+  const query = statement(({ db }, ...args: unknown[]) => build(db, ...args))
+  if (!decode) return (queries: Reads, ...args: unknown[]) => queries.run(query, args)
+  return async (queries: Reads, ...args: unknown[]) => (await queries.run(query, args)).map(decode)
+}
+
+function rowReader(build: BuildRows, decode?: Decode) {
+  const read = rowsReader(build, decode)
+  return async (queries: Reads, ...args: unknown[]) => (await read(queries, ...args))[0]
+}
+
+function rowsChanger(build: BuildChange) {
+  const query = statement(({ db }, ...args: unknown[]) => build(db, ...args))
+  return (queries: RowChanges, ...args: unknown[]) => queries.change(query, args)
 }

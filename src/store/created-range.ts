@@ -1,7 +1,7 @@
 import type { PageRequest } from '../kernel/page.ts'
 import { HOUR } from '../kernel/time.ts'
 import { statement } from './statement.ts'
-import { first, type Reads } from './store.ts'
+import type { Reads } from './store.ts'
 
 // Rows are created in the order of `seq`, except if the clock of a process was set back.
 const CLOCK_TOLERANCE_MS = HOUR
@@ -24,14 +24,12 @@ export class CreatedRanges {
   readonly #firstRowFrom
 
   constructor(table: string, column: string) {
-    this.#lastRow = statement<object, { seq: number }>((db) =>
-      db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1),
-    )
-    this.#firstRowFrom = statement<{ seq: number }, { seq: number; at: number }>((db, value) =>
+    this.#lastRow = statement(({ db }) => db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1))
+    this.#firstRowFrom = statement(({ db }, seq: number) =>
       db
         .selectFrom(table)
         .select(['seq', `${column} as at`])
-        .where('seq', '>=', value('seq'))
+        .where('seq', '>=', seq)
         .orderBy('seq')
         .limit(1),
     )
@@ -51,10 +49,10 @@ export class CreatedRanges {
   /** The smallest `seq` from which on rows were created at `time` or later. */
   async #firstSeqSince(reads: Reads, time: number): Promise<number> {
     let low = 0
-    let high = ((await first(reads, this.#lastRow, {}))?.seq ?? 0) + 1
+    let high = ((await reads.run(this.#lastRow, []))[0]?.seq ?? 0) + 1
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
-      const row = await first(reads, this.#firstRowFrom, { seq: middle })
+      const [row] = await reads.run(this.#firstRowFrom, [middle])
       if (row && row.at < time) low = row.seq + 1
       else high = middle
     }

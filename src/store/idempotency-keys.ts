@@ -5,52 +5,42 @@ import { AppError } from '../kernel/errors.ts'
 import type { RotatedKeys, Secret } from '../kernel/secret.ts'
 import { HOUR } from '../kernel/time.ts'
 import type { IdempotencyKeys, KeyedRequest, StoredAnswer } from '../ports/idempotency-keys.ts'
-import { statement } from './tables.ts'
-import { first, type Store, type Tx } from './store.ts'
+import type { Store, Tx } from './store.ts'
+import { changeRow, changeRows, readRow } from './tables.ts'
 
 // docs/specification.md, HTTP API: 24 h
 const KEPT_MS = 24 * HOUR
 
-const claim = statement<{ caller: string; key: string; hash: string; at: number }>((db, value) =>
+const claimKey = changeRow((db, caller: string, key: string, requestHash: string, at: number) =>
   db
     .insertInto('idempotency_keys')
-    .values({
-      caller: value('caller'),
-      key: value('key'),
-      request_hash: value('hash'),
-      status: 0,
-      answer: '',
-      created_at: value('at'),
-    })
+    .values({ caller, key, request_hash: requestHash, status: 0, answer: '', created_at: at })
     .onConflict((conflict) => conflict.columns(['caller', 'key']).doNothing()),
 )
 
-const setAnswer = statement<{ caller: string; key: string; status: number; answer: string }>((db, value) =>
+const setAnswer = changeRows((db, caller: string, key: string, status: number, answer: string) =>
   db
     .updateTable('idempotency_keys')
-    .set({ status: value('status'), answer: value('answer') })
-    .where('caller', '=', value('caller'))
-    .where('key', '=', value('key')),
+    .set({ status, answer })
+    .where('caller', '=', caller)
+    .where('key', '=', key),
 )
 
-const find = statement<
-  { caller: string; key: string; since: number },
-  { request_hash: string; status: number; answer: string }
->((db, value) =>
+const findAnswer = readRow((db, caller: string, key: string, since: number) =>
   db
     .selectFrom('idempotency_keys')
     .select(['request_hash', 'status', 'answer'])
-    .where('caller', '=', value('caller'))
-    .where('key', '=', value('key'))
-    .where('created_at', '>=', value('since')),
+    .where('caller', '=', caller)
+    .where('key', '=', key)
+    .where('created_at', '>=', since),
 )
 
-const removeExpired = statement<{ caller: string; key: string; before: number }>((db, value) =>
+const removeExpired = changeRows((db, caller: string, key: string, before: number) =>
   db
     .deleteFrom('idempotency_keys')
-    .where('caller', '=', value('caller'))
-    .where('key', '=', value('key'))
-    .where('created_at', '<', value('before')),
+    .where('caller', '=', caller)
+    .where('key', '=', key)
+    .where('created_at', '<', before),
 )
 
 export interface DatabaseIdempotencyKeysOptions {
@@ -70,7 +60,7 @@ export class DatabaseIdempotencyKeys implements IdempotencyKeys {
 
   async find({ caller, key, text }: KeyedRequest): Promise<StoredAnswer | undefined> {
     const { store, clock } = this.#options
-    const row = await first(store.read, find, { caller, key, since: clock.now() - KEPT_MS })
+    const row = await findAnswer(store.read, caller, key, clock.now() - KEPT_MS)
     if (!row || row.answer === '') return undefined
     if (!this.#isHashOf(text, row.request_hash)) throw keyReused()
     return { ...(JSON.parse(row.answer) as StoredAnswer), status: row.status }
@@ -78,12 +68,12 @@ export class DatabaseIdempotencyKeys implements IdempotencyKeys {
 
   async claim(tx: Tx, { caller, key, text }: KeyedRequest): Promise<boolean> {
     const at = this.#options.clock.now()
-    await tx.change(removeExpired, { caller, key, before: at - KEPT_MS })
-    return (await tx.change(claim, { caller, key, hash: this.#hash(text), at })) === 1
+    await removeExpired(tx, caller, key, at - KEPT_MS)
+    return claimKey(tx, caller, key, this.#hash(text), at)
   }
 
   async store(tx: Tx, { caller, key }: KeyedRequest, { status, body, headers }: StoredAnswer): Promise<void> {
-    await tx.change(setAnswer, { caller, key, status, answer: JSON.stringify({ body, headers }) })
+    await setAnswer(tx, caller, key, status, JSON.stringify({ body, headers }))
   }
 
   /** Removes one batch of the answers that are older than 24 hours; returns how many. */

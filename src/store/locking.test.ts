@@ -3,33 +3,25 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { eventually } from '../../test/support/eventually.ts'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
-import { lockRows, type LockOptions } from './locking.ts'
-import { statement } from './statement.ts'
-import type { Store, Tx } from './store.ts'
+import type { Queries, Store, Tx } from './store.ts'
+import { changeRows, readRows } from './tables.ts'
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }),
 )
 
-const lock = (options: LockOptions) =>
-  statement<{ below: string }, { name: string }>((db, value, capabilities) =>
-    db
-      .selectFrom('leases')
-      .select('name')
-      .where('name', '<', value('below'))
-      .orderBy('name')
-      .$call(lockRows(capabilities, options)),
-  )
-const lockFree = lock({ skipLocked: true })
-const lockAll = lock({})
-const lockShared = lock({ share: true })
+const lockable = (on: Queries['db'], below: string) =>
+  on.selectFrom('leases').select('name').where('name', '<', below).orderBy('name')
+const lockAll = readRows((db, below: string) => lockable(db, below).forUpdate())
+const lockFree = readRows((db, below: string) => lockable(db, below).forUpdate().skipLocked())
+const lockShared = readRows((db, below: string) => lockable(db, below).forShare())
 
-const namesOf = async (tx: Tx, below: string, query = lockAll) =>
-  (await tx.run(query, { below })).map(({ name }) => name)
+const namesOf = async (tx: Tx, below: string, lock = lockAll) =>
+  (await lock(tx, below)).map(({ name }) => name)
 
 async function putThree(store: Store): Promise<void> {
   await store.write(async (tx) => {
-    for (const name of ['a', 'b', 'c']) await tx.change(put, { name })
+    for (const name of ['a', 'b', 'c']) await put(tx, name)
   })
 }
 

@@ -7,7 +7,7 @@ import { SECOND } from '../kernel/time.ts'
 import { bindWork, runInPart } from '../kernel/trace.ts'
 import { isDamaged } from './dialects/sqlite-errors.ts'
 import { requestCheck } from './work/marks.ts'
-import { statement } from './tables.ts'
+import { changeRows } from './tables.ts'
 import type { Store, TransactionCallback, WriteOptions } from './store.ts'
 import { withTimeout, storeUnavailable, TransactionTimedOut } from './unavailable.ts'
 
@@ -37,13 +37,11 @@ const PROBE_BYTES = 256 * 1_024
 // While changes are refused, small ones may succeed; each may end the outage, but need not look for its end.
 const PROBE_PAUSE_MS = SECOND
 
-const probe = statement<{ now: number; filler: string }>((db, value) =>
+const probe = changeRows((db, now: number, filler: string) =>
   db
     .insertInto('leases')
-    .values({ name: 'store-check', holder: value('filler'), expires_at: value('now') })
-    .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet({ holder: value('filler'), expires_at: value('now') }),
-    ),
+    .values({ name: 'store-check', holder: filler, expires_at: now })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ holder: filler, expires_at: now })),
 )
 
 const DAMAGED = 'the database file is damaged; "platform doctor" says what to do'
@@ -163,7 +161,7 @@ class StoreMonitor {
     const filler = randomBytes((PROBE_BYTES * 3) / 4).toString('base64')
     await this.#write(async (tx) => {
       if (this.#wantsCheck) await requestCheck(tx)
-      await tx.run(probe, { now: clock.now(), filler })
+      await probe(tx, clock.now(), filler)
     })
     this.#wantsCheck = false
     this.#refusesWrites = false

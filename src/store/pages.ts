@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type Kysely, type SelectQueryBuilder } from 'kysely'
 import {
+  mapPage,
   NEWEST_FIRST,
   pageOf,
   positionOf,
@@ -62,11 +63,11 @@ export type FilterOf<C> = {
  * Reads one page of the rows that match a filter, or one of several. No row may match two of them, and each is searched with
  * its own index: so several states of a list are as fast as one.
  */
-export type ReadPage<F, R> = (
+export type ReadPage<F, R, Item = R> = (
   reads: Reads,
   filter: F | readonly F[],
   page: PageRequest<keyof R & string>,
-) => Promise<Page<R>>
+) => Promise<Page<Item>>
 
 /** The filters of a list of which some states are asked for: one for each of them. */
 export function eachStatus<Status extends string, Others extends object>({
@@ -116,21 +117,26 @@ export interface PageOptions<Name extends string, Table = string, Column = strin
  *
  * There is one prepared statement for each combination of filter members and order: building and compiling a query for each
  * page would take a large part of the time of the page. So `select` and the conditions must be pure, and a condition must
- * not examine its value unless the member is one of `literals`.
+ * not examine its value unless the member is one of `literals`. `decode` makes an item of a row; left out, the rows are the
+ * items.
  */
-export function pagesOf<DB, Q extends ListQuery, C extends Conditions<Q>>(
+export function pagesOf<DB, Q extends ListQuery, C extends Conditions<Q>, Item = SelectedRow<Q>>(
   options: PageOptions<keyof C & string>,
   select: (db: Kysely<DB>) => Q,
   conditions: C,
-): ReadPage<FilterOf<C>, SelectedRow<Q>> {
+  decode?: (row: SelectedRow<Q>) => Item,
+): ReadPage<FilterOf<C>, SelectedRow<Q>, Item> {
   const statements = new PageStatements(options, select as Select, conditions as never)
-  return (reads, filter, page) => statements.read(reads, filter, page) as Promise<Page<SelectedRow<Q>>>
+  return async (reads, filter, page) => {
+    const rows = await statements.read(reads, filter, page)
+    return (decode ? mapPage(rows, decode as (row: Row) => Item) : rows) as Page<Item>
+  }
 }
 
 type Select = (db: Database) => AnyQuery
 type Values = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, SortValue>>
-type Rows<R> = Statement<Values, R>
+type Rows<R> = Statement<[values: Values], R>
 
 class PageStatements {
   readonly #list: string
@@ -164,8 +170,9 @@ class PageStatements {
     const { values } = shape
     const rows = this.#statements.getOrInsertComputed(shape.key, () => this.#build(this.#select, shape))
     const part = this.#size && (await this.#partOf(this.#size, reads, shape, limit))
-    if (!part) return pageOf(await reads.run(rows, { ...values, limit: limit + 1 }), limit, order, this.#list)
-    const items = await reads.run(rows, { ...values, limit: part })
+    if (!part)
+      return pageOf(await reads.run(rows, [{ ...values, limit: limit + 1 }]), limit, order, this.#list)
+    const items = await reads.run(rows, [{ ...values, limit: part }])
     return { items, next: positionOf(items.at(-1), order, this.#list) }
   }
 
@@ -183,7 +190,7 @@ class PageStatements {
         .clearSelect()
         .select([...keys.map(({ name }) => sql.ref(toSnake(name)).as(name)), size.as('bytes')])
     const statement = this.#sizes.getOrInsertComputed(shape.key, () => this.#build(select, shape))
-    const sizes = await reads.run(statement, { ...shape.values, limit: limit + 1 })
+    const sizes = await reads.run(statement, [{ ...shape.values, limit: limit + 1 }])
     // As JSON a text takes up to six times its bytes: an answer has at most 8 MiB (docs/specification.md, HTTP API).
     const count = countWithin(sizes, BATCH_BYTES)
     return count < Math.min(sizes.length, limit) ? count : undefined
@@ -210,10 +217,10 @@ class PageStatements {
   }
 
   #build<R>(select: Select, { parts, order, isNull }: Shape): Rows<R> {
-    return statement<Values, R>((db, value, capabilities) => {
-      const limit = value('limit') as number
+    return statement<[values: Values], R>(({ db, capabilities }, all) => {
+      const limit = all['limit'] as number
       const partOf = (values: Values, part: number) => {
-        const valueOf = (name: string) => value(partName(name, part))
+        const valueOf = (name: string) => all[partName(name, part)]
         let query = select(db)
         for (const name of this.#given(values)) {
           const operand = this.#isLiteral(name) ? values[name] : valueOf(name)
@@ -226,8 +233,8 @@ class PageStatements {
       if (!first) throw new Error('A list needs a filter, which may be empty.')
       if (others.length === 0) return first
       const rowsOf = (query: AnyQuery) => db.selectFrom(query.as('part')).selectAll()
-      const all = others.reduce((union, query) => union.unionAll(rowsOf(query)), rowsOf(first))
-      return inOrderOfNames(db.selectFrom(all.as('parts')).selectAll(), order, capabilities).limit(limit)
+      const union = others.reduce((queries, query) => queries.unionAll(rowsOf(query)), rowsOf(first))
+      return inOrderOfNames(db.selectFrom(union.as('parts')).selectAll(), order, capabilities).limit(limit)
     })
   }
 

@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, DeleteResult, InsertResult, Kysely, UpdateResult } from 'kysely'
+import type { Compilable, DeleteResult, InsertResult, Kysely, UpdateResult } from 'kysely'
 import { CAPABILITIES, type Capabilities, type DialectName } from './dialects/capabilities.ts'
 
 /** The query builder without the types of tables: those belong to the domains (`schemaOf`). */
@@ -16,8 +16,8 @@ export interface BoundStatement {
  * costs ten to twenty microseconds a query, which is most of what a point read takes. For a list, whose shape depends
  * on its filter, there is `pagesOf`.
  */
-export interface Statement<P, R> {
-  bind(dialect: DialectName, db: Database, parameters: P): BoundStatement
+export interface Statement<A extends readonly unknown[], R> {
+  bind(dialect: DialectName, db: Database, args: A): BoundStatement
   /** Carries the row type; absent at run time. */
   readonly row?: R
 }
@@ -28,60 +28,83 @@ export interface Statement<P, R> {
  */
 export type QueryOf<R> = Compilable & { execute(): Promise<([R] extends [never] ? Change : R)[]> }
 
+/** What a statement is built with. */
+export interface Builder {
+  readonly db: Database
+  readonly capabilities: Capabilities
+}
+
 type Change = InsertResult | UpdateResult | DeleteResult
 
-type Build<P, R> = (
-  db: Database,
-  parameter: <K extends keyof P & string>(name: K) => P[K],
-  capabilities: Capabilities,
-) => QueryOf<R>
-
-/** `build` must be pure: `parameter(name)` is a placeholder, not a value that can be examined. */
-export function statement<P extends object, R = never>(build: Build<P, R>): Statement<P, R> {
-  const compiled = new Map<DialectName, CompiledQuery>()
+/**
+ * Declares a statement. `build` is called once for each dialect, with a placeholder for each argument. It may pass a
+ * placeholder, or a member of one, to the query builder; it cannot examine its value.
+ */
+export function statement<A extends readonly unknown[], R = never>(
+  build: (builder: Builder, ...args: A) => QueryOf<R>,
+): Statement<A, R> {
+  const compiled = new Map<DialectName, CompiledStatement>()
   return {
-    bind(dialect, db, parameters) {
-      let query = compiled.get(dialect)
-      if (!query) {
-        query = build(db, placeholder, CAPABILITIES[dialect]).compile()
-        compiled.set(dialect, query)
+    bind(dialect, db, args) {
+      let known = compiled.get(dialect)
+      if (!known) {
+        const placeholders = args.map((_, index) => argumentPlaceholder(index))
+        known = compile(
+          (build as unknown as Build)({ db, capabilities: CAPABILITIES[dialect] }, ...placeholders),
+        )
+        compiled.set(dialect, known)
       }
-      const values = query.parameters.map((value) =>
-        value instanceof Parameter ? value.valueIn(parameters) : value,
-      )
-      return { text: query.sql, values }
+      return { text: known.text, values: known.values.map((valueIn) => valueIn(args)) }
     },
   }
 }
 
+type Build = (builder: Builder, ...args: unknown[]) => Compilable
+/** Finds a value of a statement in the arguments of one call. */
+type ValueIn = (args: readonly unknown[]) => unknown
+
+interface CompiledStatement {
+  readonly text: string
+  readonly values: readonly ValueIn[]
+}
+
+function compile(query: Compilable): CompiledStatement {
+  const { sql, parameters } = query.compile()
+  return { text: sql, values: parameters.map((value) => PLACEHOLDERS.get(value as object) ?? (() => value)) }
+}
+
 // The query builder passes an unknown object through as a value, so a placeholder can have the type of its value.
-function placeholder<T>(name: string): T {
-  return new Parameter(name) as T
+const PLACEHOLDERS = new WeakMap<object, ValueIn>()
+
+function placeholder(valueIn: ValueIn, member: (name: string) => unknown): object {
+  const object = new Proxy(
+    {},
+    {
+      get: (_, name) => (typeof name === 'string' ? member(name) : undefined),
+      ownKeys() {
+        throw new Error('A statement is built before its values are known.')
+      },
+    },
+  )
+  PLACEHOLDERS.set(object, valueIn)
+  return object
 }
 
-/** Stands for a value in a statement that is compiled before its values are known. */
-class Parameter {
-  readonly #name: string
-  readonly #encode: ((value: unknown) => unknown) | undefined
-
-  constructor(name: string, encode?: (value: unknown) => unknown) {
-    this.#name = name
-    this.#encode = encode
-  }
-
-  valueIn(parameters: object): unknown {
-    const value = (parameters as Record<string, unknown>)[this.#name]
-    return this.#encode ? this.#encode(value) : value
-  }
-
-  encoded(encode: (value: unknown) => unknown): Parameter {
-    return new Parameter(this.#name, encode)
-  }
+function argumentPlaceholder(index: number): object {
+  return placeholder(
+    (args) => args[index],
+    (name) => memberPlaceholder((args) => (args[index] as Record<string, unknown>)[name]),
+  )
 }
 
-/** The encoded value; a parameter is encoded when it is bound. */
+function memberPlaceholder(valueIn: ValueIn): object {
+  return placeholder(valueIn, () => undefined)
+}
+
+/** The encoded value; the value of a placeholder is encoded when it is bound. */
 export function encodeValue(value: unknown, encode: (value: unknown) => unknown): unknown {
-  return value instanceof Parameter ? value.encoded(encode) : encode(value)
+  const valueIn = PLACEHOLDERS.get(value as object)
+  return valueIn ? memberPlaceholder((args) => encode(valueIn(args))) : encode(value)
 }
 
 /** The name of a column in the database: `notAfter` → `not_after`. */

@@ -6,11 +6,11 @@ import { systemClock } from '../kernel/clock.ts'
 import { AppError } from '../kernel/errors.ts'
 import { silentLogger, type LogFields } from '../kernel/logger.ts'
 import { readOnly } from './open.ts'
-import { statement } from './statement.ts'
 import type { Queries, Store, Tx } from './store.ts'
+import { changeRows } from './tables.ts'
 
-const put = statement<{ name: string; at: number }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: value('at') }),
+const put = changeRows((db, name: string, at: number) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: at }),
 )
 
 const names = async ({ db }: Queries): Promise<string[]> => {
@@ -18,13 +18,13 @@ const names = async ({ db }: Queries): Promise<string[]> => {
   return rows.map(({ name }) => name)
 }
 
-const putting = (name: string) => (tx: Tx) => tx.run(put, { name, at: 1 })
+const putting = (name: string) => (tx: Tx) => put(tx, name, 1)
 
 onEveryDialect('the store', (dialect) => {
   test('a write resolves with the result of its callback, and can be read then', async () => {
     await using world = await testStore(dialect)
     const answer = await world.store.write(async (tx) => {
-      await tx.run(put, { name: 'a', at: 2 ** 53 - 1 })
+      await put(tx, 'a', 2 ** 53 - 1)
       return 'done'
     })
     assert.equal(answer, 'done')
@@ -99,7 +99,7 @@ onEveryDialect('the store', (dialect) => {
   test('no increment of many concurrent writers is lost', async () => {
     await using world = await testStore(dialect)
     const { store } = world
-    await store.write((tx) => tx.run(put, { name: 'count', at: 0 }))
+    await store.write((tx) => put(tx, 'count', 0))
     const increment = () =>
       store.write(({ db }) =>
         db

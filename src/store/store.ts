@@ -11,13 +11,16 @@ export interface Queries {
   readonly db: Database
   readonly capabilities: Capabilities
   /** Runs a prepared statement and answers its rows. */
-  run<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  run<A extends readonly unknown[], R>(statement: Statement<A, R>, args: A): Promise<R[]>
   /** Runs a prepared statement that returns no rows and answers how many rows it has changed. */
-  change<P>(statement: Statement<P, never>, parameters: P): Promise<number>
+  change<A extends readonly unknown[]>(statement: Statement<A, never>, args: A): Promise<number>
 }
 
 /** What a read of prepared statements needs. */
 export type Reads = Pick<Queries, 'run'>
+
+/** What a change by prepared statements needs. */
+export type RowChanges = Pick<Queries, 'change'>
 
 /** An open transaction. Valid until its callback has settled. */
 export interface Tx extends Queries {
@@ -87,20 +90,11 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** The row of a statement that returns at most one. */
-export async function first<P, R>(
-  queries: Reads,
-  statement: Statement<P, R>,
-  parameters: P,
-): Promise<R | undefined> {
-  return (await queries.run(statement, parameters))[0]
-}
-
 /** Long reads of prepared statements; see {@link Store.readAside}. */
 export function readsAside({ capabilities, read, readAside }: Store): Reads {
   return {
-    run(statement, parameters) {
-      const { text, values } = statement.bind(capabilities.dialect, read.db, parameters)
+    run(statement, args) {
+      const { text, values } = statement.bind(capabilities.dialect, read.db, args)
       return readAside({ compile: () => CompiledQuery.raw(text, [...values]) as never })
     },
   }

@@ -15,4 +15,7 @@ const idempotencyKeys = defineColumns({
 const leases = defineColumns({ name: text(), holder: text(), expiresAt: integer() })
 
 /** The tables of the store itself. */
-export const { statement } = schemaOf({ idempotency_keys: idempotencyKeys, leases })
+export const { changeRow, changeRows, readRow, readRows } = schemaOf({
+  idempotency_keys: idempotencyKeys,
+  leases,
+})

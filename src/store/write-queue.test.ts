@@ -11,9 +11,9 @@ import { silentLogger } from '../kernel/logger.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { WriteQueue, type GroupConnection } from './write-queue.ts'
 import { openSqlite } from './dialects/sqlite.ts'
-import { statement } from './statement.ts'
 import type { Tx } from './store.ts'
 import { STORE_LIMITS } from './unavailable.ts'
+import { changeRows } from './tables.ts'
 
 const SURROUNDINGS = {
   readOnly: false,
@@ -23,8 +23,8 @@ const SURROUNDINGS = {
   limits: STORE_LIMITS.sqlite,
 }
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }),
 )
 
 /** Records the calls of the queue to its connection; `refuse` makes a step fail. */
@@ -84,7 +84,7 @@ test('a write that fails before any change does not repeat its group', async () 
   await using world = await testStore('sqlite')
   const runs = { first: 0, refused: 0 }
   const outcomes = await outcomesOf([
-    world.store.write((tx) => (runs.first++, tx.change(put, { name: 'a' }))),
+    world.store.write((tx) => (runs.first++, put(tx, 'a'))),
     world.store.write(async () => {
       runs.refused++
       throw new Error('refused')
@@ -99,14 +99,14 @@ test('a write that fails after a change is undone, and the others of its group a
   const outcomes = await outcomesOf([
     world.store.write((tx) => {
       tx.afterCommit(() => committed.push('a'))
-      return tx.change(put, { name: 'a' })
+      return put(tx, 'a')
     }),
     world.store.write(async (tx) => {
       tx.afterCommit(() => committed.push('b'))
-      await tx.change(put, { name: 'b' })
+      await put(tx, 'b')
       throw new Error('after a change')
     }),
-    world.store.write((tx) => tx.change(put, { name: 'c' })),
+    world.store.write((tx) => put(tx, 'c')),
   ])
   assert.deepEqual(outcomes, [1, 'after a change', 1])
   assert.deepEqual(committed, ['a'])
@@ -122,7 +122,7 @@ test('a write that is alone and fails after a change is undone, and not repeated
   let runs = 0
   const write = world.store.write(async (tx) => {
     runs++
-    await tx.change(put, { name: 'a' })
+    await put(tx, 'a')
     throw new Error('after a change')
   })
   assert.deepEqual([await outcomesOf([write]), runs], [['after a change'], 1])
@@ -218,7 +218,7 @@ test('a write waits for a lock of another process and then succeeds', async () =
   assert.ok(world.address.kind === 'sqlite')
   const other = new DatabaseSync(world.address.path)
   other.exec('begin immediate')
-  const write = world.store.write((tx) => tx.run(put, { name: 'a' }))
+  const write = world.store.write((tx) => put(tx, 'a'))
   let turns = 0
   while (turns < 20) {
     await new Promise((resolve) => setImmediate(resolve))

@@ -97,6 +97,7 @@ interface Operation<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly path: string
   /** Name of the operation in the OpenAPI document; camelCase. */
   readonly operation: string
+  /** Its group in the OpenAPI document. */
   readonly tag: string
   readonly summary: string
   readonly description?: string
@@ -178,12 +179,25 @@ export type Route =
   | ChangeRoute<TSchema, TSchema, TSchema, unknown>
   | StreamRoute<TSchema, TSchema>
 
-/** Declares a route; its schemas determine the types of its functions. */
-export function route<P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
-  definition: ReadRoute<P, Q, B> | ChangeRoute<P, Q, B, T> | StreamRoute<P, Q>,
-): Route {
-  // The server validates requests by these schemas and passes on the result of `prepare`.
-  return definition as Route
+type Untagged<R> = Omit<R, 'tag'>
+
+/** Returns a function that declares a route of this tag; the schemas of the route determine the types of its functions. */
+export function routeOf(tag: string) {
+  return <P extends TSchema, Q extends TSchema, B extends TSchema, T = undefined>(
+    definition:
+      | Untagged<ReadRoute<P, Q, B>>
+      | Untagged<ChangeRoute<P, Q, B, T>>
+      | Untagged<StreamRoute<P, Q>>,
+  ): Route => {
+    const tagged = { ...definition, tag }
+    // The server validates requests by these schemas and passes on the result of `prepare`.
+    return tagged as Route
+  }
+}
+
+/** The answer with an object whose `ETag` names its version. */
+export function versioned(description: string, schema: TSchema): AnswerSchema {
+  return { description, schema, hasTag: true }
 }
 
 /** Whether the operation runs in a transaction; such a route is refused while the platform is read-only. */

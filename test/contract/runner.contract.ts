@@ -538,10 +538,7 @@ async function createTable({ capabilities, write }: Store): Promise<void> {
 }
 
 async function insert(tx: Tx, item: Item): Promise<void> {
-  await db(tx)
-    .insertInto('runner_items')
-    .values(COLUMNS.values((name) => item[name]))
-    .execute()
+  await db(tx).insertInto('runner_items').values(COLUMNS.values(item)).execute()
 }
 
 async function setResult(tx: Tx, id: string, result: string): Promise<void> {

@@ -346,12 +346,12 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'the comments of a ticket',
-    (on) => listComments(on, 't', NEWEST),
+    (on) => listComments(on, { ticketId: 't' }, NEWEST),
     /^SEARCH ticket_changes USING INDEX ticket_changes_with_comment \(ticket_id=\? AND seq<\?\)$/,
   ],
   [
     'the changes of a ticket',
-    (on) => listTicketChanges(on, 't', OLDEST),
+    (on) => listTicketChanges(on, { ticketId: 't' }, OLDEST),
     /^SEARCH ticket_changes USING INDEX ticket_changes_of_ticket \(ticket_id=\? AND seq>\?\)$/,
   ],
 ]

@@ -4,9 +4,11 @@ import { tunnelsPageRoutes } from '../../src/infra/http/pages/pages.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { ok, route, type Route, type RouteRequest } from '../../src/wire/route.ts'
+import { ok, type Route, type RouteRequest, routeOf } from '../../src/wire/route.ts'
 import { tunnelsAnswer } from './tunnels-sample.ts'
 import type { TunnelsAnswer } from '../../console/pages/tunnels/tunnel-state.ts'
+
+const route = routeOf('Double')
 
 /** A gateway that serves the page, and beside it what a test tells it to answer. */
 export interface TunnelsDouble extends AsyncDisposable {
@@ -55,7 +57,6 @@ function doubleRoutes(scripted: ScriptedTunnels): Route[] {
       method: 'GET',
       path: '/tunnels/state',
       operation: 'getTunnelsState',
-      tag: 'Double',
       summary: 'As the test sets it',
       access: 'public',
       answers,
@@ -70,7 +71,6 @@ function doubleRoutes(scripted: ScriptedTunnels): Route[] {
       method: 'POST',
       path: '/auth/login',
       operation: 'login',
-      tag: 'Double',
       summary: 'Knows one reader',
       access: 'public',
       body: Type.Object({ username: Type.String(), password: Type.String() }),

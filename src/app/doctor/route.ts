@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { CauseOf, Fields, Nullable, OneOf, Timestamp } from '../../wire/schemas.ts'
 import { RESULTS } from './check.ts'
 import { FINDINGS, type FindingCode } from './findings.ts'
 import type { DoctorFinding } from './doctor.ts'
 import { doctorReport, type DoctorReport } from './report.ts'
+
+const route = routeOf('Operations')
 
 /** An examination reads the whole database file. */
 const KEPT_MS = 5 * MINUTE
@@ -53,7 +55,6 @@ export function doctorRoute({ clock, examine }: DoctorRouteOptions): Route {
     method: 'GET',
     path: '/doctor',
     operation: 'getDoctorReport',
-    tag: 'Operations',
     summary: 'What is wrong with this server and the platform on it',
     description: 'As `platform doctor --json` of the process that answers; at most once in five minutes.',
     access: ['admin'],

@@ -1,7 +1,7 @@
 import { bodyWriter } from '../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Route } from '../../wire/route.ts'
+import { created, ok, type Route, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import { ALERT_OPERATORS, ALERT_READERS, ALERT_REPORTERS } from './model.ts'
 import {
@@ -24,6 +24,8 @@ import type { Alerts } from './service.ts'
 import { reportedRows } from './store.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 
+const route = routeOf('Alerts')
+
 const textOf = bodyWriter(encodeAlert)
 
 const { alert_not_found } = ALERT_ERRORS
@@ -36,7 +38,6 @@ export function alertRoutes(alerts: Alerts): Route[] {
       method: 'POST',
       path: '/alerts/report',
       operation: 'reportAlert',
-      tag: 'Alerts',
       summary: 'Report an alert',
       description:
         'An alert is identified by its `alarm_id`, else by source, title and server address. A report of a firing ' +
@@ -60,7 +61,6 @@ export function alertRoutes(alerts: Alerts): Route[] {
       method: 'GET',
       path: '/alerts',
       operation: 'listAlerts',
-      tag: 'Alerts',
       summary: 'List alerts, newest first or by their severity',
       description:
         '`level` filters by severity if it is a name, and by internal level if it is a number; such a list is always newest first.',
@@ -79,7 +79,6 @@ export function alertRoutes(alerts: Alerts): Route[] {
       method: 'GET',
       path: '/alerts/:id',
       operation: 'getAlert',
-      tag: 'Alerts',
       summary: 'Read one alert',
       access: ALERT_READERS,
       params: IdParams,
@@ -91,7 +90,6 @@ export function alertRoutes(alerts: Alerts): Route[] {
       method: 'GET',
       path: '/alerts/:id/history',
       operation: 'getAlertHistory',
-      tag: 'Alerts',
       summary: 'The changes of one alert, oldest first',
       description:
         'Every change of its status, and every increase of its weight. Repeated reports are not listed.',
@@ -115,7 +113,6 @@ function operatorRoutes(alerts: Alerts): Route[] {
       method: 'POST',
       path: '/alerts/:id/recover',
       operation: 'recoverAlert',
-      tag: 'Alerts',
       summary: 'Declare an alert recovered',
       description: 'This also ends a freeze. An alert that is already recovered stays unchanged.',
       access: ALERT_OPERATORS,
@@ -130,7 +127,6 @@ function operatorRoutes(alerts: Alerts): Route[] {
       method: 'POST',
       path: '/alerts/:id/acknowledge',
       operation: 'acknowledgeAlert',
-      tag: 'Alerts',
       summary: 'Acknowledge a firing alert',
       description:
         'Its notifications are suppressed until the acknowledgement lapses (`alerts.acknowledge_for`), it is reported ' +
@@ -150,7 +146,6 @@ function operatorRoutes(alerts: Alerts): Route[] {
       method: 'POST',
       path: '/alerts/:id/unfreeze',
       operation: 'unfreezeAlert',
-      tag: 'Alerts',
       summary: 'End the freeze of an alert',
       description: 'The alert then has the state of its last report, and its swings are deleted.',
       access: ALERT_OPERATORS,

@@ -10,8 +10,8 @@ import {
 } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
-import { lockRows, touchedRow } from '../../store/locking.ts'
-import { first, type Queries, type Reads, type TouchedRow, type Tx } from '../../store/store.ts'
+import { touchedRow } from '../../store/locking.ts'
+import type { Queries, Reads, TouchedRow, Tx } from '../../store/store.ts'
 import {
   dueAt,
   inhibitedIdOf,
@@ -26,7 +26,17 @@ import {
   type Severity,
 } from './model.ts'
 import type { ChangeEntry, HistoryEntry } from './transitions.ts'
-import { alertGroups, alertHistory, alerts, db, pages, statement } from './tables.ts'
+import {
+  alertGroups,
+  alertHistory,
+  alerts,
+  db,
+  pages,
+  readRow,
+  readRows,
+  changeRow,
+  changeRows,
+} from './tables.ts'
 
 type Row = NewRowOf<typeof alerts>
 
@@ -53,27 +63,19 @@ const VIEW = alerts.pick(
   'version',
 )
 
-/** A row as it is read: not decoded yet. */
-type StoredAlert = Omit<Alert, 'wasCritical' | 'wasHigh' | 'swings' | 'freeze'> & {
-  wasCritical: number
-  wasHigh: number
-  swings: string
-  freeze: string | null
-}
-
-const insert = statement<Row>((on, value) =>
+const insert = changeRow((on, row: Row) =>
   on
     .insertInto('alerts')
-    .values(alerts.values(value))
+    .values(alerts.values(row))
     .onConflict((conflict) => conflict.column('identity').doNothing()),
 )
 
-const update = statement<Alert & { dueAt: number | null }>((on, value) =>
+const update = changeRows((on, change: Alert & { dueAt: number | null }) =>
   on
     .updateTable('alerts')
     .set(
       alerts.set(
-        value,
+        change,
         'source',
         'title',
         'body',
@@ -103,27 +105,23 @@ const update = statement<Alert & { dueAt: number | null }>((on, value) =>
         'version',
       ),
     )
-    .where('id', '=', value('id')),
+    .where('id', '=', change.id),
 )
 
-const findById = statement<{ id: string }, AlertView>((on, value) =>
-  on.selectFrom('alerts').select(VIEW).where('id', '=', value('id')),
-)
-
-const findByIdentity = statement<{ key: string }, AlertView>((on, value) =>
-  on.selectFrom('alerts').select(VIEW).where('identity', '=', value('key')),
+const findByIdentity = readRow((on, key: string) =>
+  on.selectFrom('alerts').select(VIEW).where('identity', '=', key),
 )
 
 // The status is a literal: the partial index on firing alerts covers only queries that repeat its condition.
-const countFiringOf = statement<{ weight: AlertWeight; limit: number }, { alerts: number }>((on, value) =>
+const countFiringOf = readRow((on, weight: AlertWeight, limit: number) =>
   on
     .selectFrom(
       on
         .selectFrom('alerts')
         .select('weight')
         .where('status', '=', sql.lit('firing'))
-        .where('weight', '=', value('weight'))
-        .limit(value('limit'))
+        .where('weight', '=', weight)
+        .limit(limit)
         .as('counted'),
     )
     .select((row) => row.fn.countAll<number>().as('alerts')),
@@ -131,37 +129,34 @@ const countFiringOf = statement<{ weight: AlertWeight; limit: number }, { alerts
 
 type Origin = Pick<Alert, 'firstAt' | 'createdBy' | 'firstWeight'>
 
-const findOrigin = statement<{ id: string }, Origin>((on, value) =>
+const findOrigin = readRow((on, id: string) =>
   on
     .selectFrom('alerts')
     .select(alerts.pick('firstAt', 'createdBy', 'firstWeight'))
-    .where('id', '=', value('id')),
+    .where('id', '=', id),
 )
 
 const lockBy = (key: 'id' | 'identity') =>
-  statement<{ key: string }, StoredAlert>((on, value, capabilities) =>
-    on.selectFrom('alerts').select(ALERT).where(key, '=', value('key')).$call(lockRows(capabilities)),
+  readRow(
+    (on, value: string) => on.selectFrom('alerts').select(ALERT).where(key, '=', value).forUpdate(),
+    alerts.decode,
   )
 
-const lockById = lockBy('id')
+/** Finds an alert by its id and locks it until the end of the transaction. */
+export const lockAlert = lockBy('id')
+
 const lockByIdentity = lockBy('identity')
 
-const shareByIdentity = statement<{ key: string }, Pick<AlertView, 'id' | 'alarmId' | 'source' | 'weight'>>(
-  (on, value, { concurrentWriters }) =>
-    on
-      .selectFrom('alerts')
-      .select(alerts.pick('id', 'alarmId', 'source', 'weight'))
-      .where('identity', '=', value('key'))
-      .$if(concurrentWriters, (query) => query.forShare()),
-)
-
-const due = statement<{ now: number; limit: number }, { id: string }>((on, value) =>
+const shareByIdentity = readRow((on, key: string) =>
   on
     .selectFrom('alerts')
-    .select('id')
-    .where('due_at', '<=', value('now'))
-    .orderBy('due_at')
-    .limit(value('limit')),
+    .select(alerts.pick('id', 'alarmId', 'source', 'weight'))
+    .where('identity', '=', key)
+    .forShare(),
+)
+
+const due = readRows((on, now: number, limit: number) =>
+  on.selectFrom('alerts').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
 )
 
 interface FarTimes {
@@ -171,30 +166,20 @@ interface FarTimes {
   readonly limit: number
 }
 
-const tooFar = statement<FarTimes, { id: string }>((on, value) =>
+const tooFar = readRows((on, farTimes: FarTimes) =>
   on
     .selectFrom('alerts')
     .select('id')
-    .where('due_at', '>', value('now'))
+    .where('due_at', '>', farTimes.now)
     .where((row) =>
       row.or([
-        row('acknowledged_until', '>', value('acknowledgedUntil')),
-        row.and([row('status', '=', 'frozen'), row('due_at', '>', value('frozenUntil'))]),
-        row(sql<number>`repeat_at - repeat_every_ms`, '>', value('now')),
+        row('acknowledged_until', '>', farTimes.acknowledgedUntil),
+        row.and([row('status', '=', 'frozen'), row('due_at', '>', farTimes.frozenUntil)]),
+        row(sql<number>`repeat_at - repeat_every_ms`, '>', farTimes.now),
       ]),
     )
     .orderBy('due_at')
-    .limit(value('limit')),
-)
-
-const firing = statement<{ after: number; limit: number }, AlertView & { seq: number }>((on, value) =>
-  on
-    .selectFrom('alerts')
-    .select([...VIEW, 'seq'])
-    .where('status', '=', 'firing')
-    .where('seq', '>', value('after'))
-    .orderBy('seq')
-    .limit(value('limit')),
+    .limit(farTimes.limit),
 )
 
 /** What a report touches: its alert, the one that inhibits it, and the one that it inhibits. */
@@ -208,51 +193,42 @@ export function reportedRows(report: Report): TouchedRow[] {
  * concurrent one of the same identity.
  */
 export async function insertAlert(tx: Tx, alert: Alert): Promise<boolean> {
-  return (await tx.change(insert, { ...alert, identity: identityOf(alert), dueAt: dueAt(alert) })) === 1
+  return await insert(tx, { ...alert, identity: identityOf(alert), dueAt: dueAt(alert) })
 }
 
-export function findAlert(queries: Queries, id: string): Promise<AlertView | undefined> {
-  return first(queries, findById, { id })
-}
+export const findAlert = readRow((on, id: string) =>
+  on.selectFrom('alerts').select(VIEW).where('id', '=', id),
+)
 
 /** Finds the alert with that `alarm_id`. */
 export function findAlarm(queries: Queries, alarmId: string): Promise<AlertView | undefined> {
-  return first(queries, findByIdentity, { key: keyOf(alarmId) })
+  return findByIdentity(queries, keyOf(alarmId))
 }
 
 /** The number of firing alerts of a weight, counted up to `limit`. */
 export async function countFiring(queries: Queries, weight: AlertWeight, limit: number): Promise<number> {
-  return (await first(queries, countFiringOf, { weight, limit }))?.alerts ?? 0
-}
-
-/** Finds an alert by its id and locks it until the end of the transaction. */
-export async function lockAlert(tx: Tx, id: string): Promise<Alert | undefined> {
-  const row = await first(tx, lockById, { key: id })
-  return row && alerts.decode(row)
+  return (await countFiringOf(queries, weight, limit))?.alerts ?? 0
 }
 
 /** Finds the alert of a report and locks it until the end of the transaction. */
-export async function lockReported(tx: Tx, report: Report): Promise<Alert | undefined> {
-  const row = await first(tx, lockByIdentity, { key: identityOf(report) })
-  return row && alerts.decode(row)
+export function lockReported(tx: Tx, report: Report): Promise<Alert | undefined> {
+  return lockByIdentity(tx, identityOf(report))
 }
 
 /** Finds the alert with that `alarm_id`; until the end of the transaction it does not change. */
 export function shareAlert(tx: Tx, alarmId: string) {
-  return first(tx, shareByIdentity, { key: keyOf(alarmId) })
+  return shareByIdentity(tx, keyOf(alarmId))
 }
 
 /** Finds alerts by their ids; until the end of the transaction they do not change. */
 export async function shareAlerts(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-  const rows = await inLockOrder(tx, ids)
-    .$call(lockRows(tx.capabilities, { share: true }))
-    .execute()
+  const rows = await inLockOrder(tx, ids).forShare().execute()
   return new Map(rows.map((row) => [row.id, alerts.decode(row)]))
 }
 
 /** Locks those of the alerts that exist until the end of the transaction. */
 export async function lockAlerts(tx: Tx, ids: readonly string[]): Promise<Alert[]> {
-  const rows = await inLockOrder(tx, ids).$call(lockRows(tx.capabilities)).execute()
+  const rows = await inLockOrder(tx, ids).forUpdate().execute()
   return rows.map((row) => alerts.decode(row))
 }
 
@@ -273,19 +249,18 @@ export async function findOpenAlarms(queries: Queries, alarmIds: readonly string
 }
 
 /** Finds the alert with that `alarm_id` and locks it until the end of the transaction. */
-export async function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
-  const row = await first(tx, lockByIdentity, { key: keyOf(alarmId) })
-  return row && alerts.decode(row)
+export function lockAlarm(tx: Tx, alarmId: string): Promise<Alert | undefined> {
+  return lockByIdentity(tx, keyOf(alarmId))
 }
 
 /** The ids of alerts whose time has come, the longest overdue first. */
 export async function listDueAlerts(queries: Queries, now: number, limit: number): Promise<string[]> {
-  return (await queries.run(due, { now, limit })).map(({ id }) => id)
+  return (await due(queries, now, limit)).map(({ id }) => id)
 }
 
 /** The ids of alerts with a time that is later than those, which was written before the clock was set back. */
 export async function listFarAlerts(queries: Queries, times: FarTimes): Promise<string[]> {
-  return (await queries.run(tooFar, times)).map(({ id }) => id)
+  return (await tooFar(queries, times)).map(({ id }) => id)
 }
 
 /** Locks alerts, except those that another transaction has locked. */
@@ -295,33 +270,36 @@ export async function lockFree(tx: Tx, ids: readonly string[]): Promise<Alert[]>
     .select(ALERT)
     .where('id', 'in', ids)
     .orderBy('id')
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
   return rows.map((row) => alerts.decode(row))
 }
 
 /** Firing alerts with a larger number than `after`, in the order of their numbers. */
-export function listFiring(
-  queries: Queries,
-  after: number,
-  limit: number,
-): Promise<(AlertView & { seq: number })[]> {
-  return queries.run(firing, { after, limit })
-}
+export const listFiring = readRows((on, after: number, limit: number) =>
+  on
+    .selectFrom('alerts')
+    .select([...VIEW, 'seq'])
+    .where('status', '=', 'firing')
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit),
+)
 
 /** Writes a changed alert; the transaction must have locked it. */
 export async function updateAlert(tx: Tx, alert: Alert): Promise<void> {
-  await tx.change(update, { ...alert, dueAt: dueAt(alert) })
+  await update(tx, { ...alert, dueAt: dueAt(alert) })
 }
 
-const insertEntry = statement<NewRowOf<typeof alertHistory>>((on, value) =>
-  on.insertInto('alert_history').values(alertHistory.values(value)),
+const insertEntry = changeRows((on, row: NewRowOf<typeof alertHistory>) =>
+  on.insertInto('alert_history').values(alertHistory.values(row)),
 )
 
 /** Writes one line of the history; the first report has none, because the row of the alert records it. */
 export async function insertHistory(tx: Tx, alertId: string, entry: ChangeEntry): Promise<void> {
   const { from: fromStatus, to: toStatus, at, weight, actor, note, cause } = entry
-  await tx.change(insertEntry, { alertId, at, fromStatus, toStatus, weight, actor, note, cause })
+  await insertEntry(tx, { alertId, at, fromStatus, toStatus, weight, actor, note, cause })
 }
 
 const pageOfHistory = pages(
@@ -339,7 +317,7 @@ export async function listHistory(
   alertId: string,
   page: PageRequest,
 ): Promise<Page<HistoryEntry> | undefined> {
-  const origin = await first(queries, findOrigin, { id: alertId })
+  const origin = await findOrigin(queries, alertId)
   if (!origin) return undefined
   const { limit, after, createdFrom = 0, createdTo = Infinity } = page
   const changes = mapPage(
@@ -380,29 +358,28 @@ export async function deleteRecovered(tx: Tx, before: number, limit: number): Pr
         .where('status', '=', 'recovered')
         .orderBy('recovered_at')
         .limit(limit)
-        .$call(lockRows(tx.capabilities, { skipLocked: true })),
+        .forUpdate()
+        .skipLocked(),
     )
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-const extendGroup = statement<NewRowOf<typeof alertGroups>>((on, value) =>
+const extendGroup = changeRows((on, row: NewRowOf<typeof alertGroups>) =>
   on
     .insertInto('alert_groups')
-    .values(alertGroups.values(value))
+    .values(alertGroups.values(row))
     .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet({ fires_until: value('firesUntil'), is_truncated: value('isTruncated') }),
+      conflict.column('id').doUpdateSet({ fires_until: row.firesUntil, is_truncated: row.isTruncated }),
     ),
 )
 
-const findGroupBefore = statement<{ before: number }, { id: string }>((on, value) =>
-  on.selectFrom('alert_groups').select('id').where('fires_until', '<', value('before')).limit(1),
+const findGroupBefore = readRow((on, before: number) =>
+  on.selectFrom('alert_groups').select('id').where('fires_until', '<', before).limit(1),
 )
 
-const findGroup = statement<{ id: string }, { firesUntil: number }>((on, value) =>
-  on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', value('id')),
+const findGroup = readRow((on, id: string) =>
+  on.selectFrom('alert_groups').select('fires_until as firesUntil').where('id', '=', id),
 )
 
 /** The alerts of that group fire until then, unless they are resolved or the group is heard of again. */
@@ -410,7 +387,7 @@ export async function saveGroup(
   tx: Tx,
   group: { readonly id: string; readonly firesUntil: number; readonly isTruncated: boolean },
 ): Promise<void> {
-  await tx.change(extendGroup, { ...group, isTruncated: group.isTruncated ? (1 as const) : (0 as const) })
+  await extendGroup(tx, { ...group, isTruncated: group.isTruncated ? (1 as const) : (0 as const) })
 }
 
 /** The groups whose last notification was not whole. */
@@ -425,12 +402,12 @@ export async function listTruncated(queries: Queries): Promise<string[]> {
 
 /** Until when the alerts of a group fire; undefined if it was not heard of for so long that it was removed. */
 export async function findGroupEnd(queries: Queries, id: string): Promise<number | undefined> {
-  return (await first(queries, findGroup, { id }))?.firesUntil
+  return (await findGroup(queries, id))?.firesUntil
 }
 
 /** Whether there is a group whose alerts have expired before that time. */
 export async function hasGroupBefore(queries: Queries, before: number): Promise<boolean> {
-  return (await first(queries, findGroupBefore, { before })) !== undefined
+  return (await findGroupBefore(queries, before)) !== undefined
 }
 
 /** Removes the groups whose alerts have expired before that time. */

@@ -64,7 +64,7 @@ export const alertGroups = defineColumns({
   isTruncated: integer<0 | 1>(),
 })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   alerts,
   alert_history: alertHistory,
   alert_groups: alertGroups,

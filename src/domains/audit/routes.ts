@@ -4,12 +4,14 @@ import { invalidField } from '../../kernel/errors.ts'
 import { OLDEST_FIRST } from '../../kernel/page.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import { encodePage, PageOf, parsePage, TimedPageQuery } from '../../wire/page.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { checkedPattern, Fields, GivenTime, Nullable, OneOf, Text, Timestamp } from '../../wire/schemas.ts'
 import type { StreamBody } from '../../wire/stream.ts'
 import { formatSeal, type TrailEntry } from './model.ts'
 import type { AuditSeals } from './seals.ts'
 import type { Audit, TrailFilter } from './service.ts'
+
+const route = routeOf('Audit')
 
 const AUDIT_READERS = ['admin', 'auditor'] as const
 
@@ -100,7 +102,6 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       method: 'GET',
       path: '/audit',
       operation: 'listAudit',
-      tag: 'Audit',
       summary: 'Read who has changed what, newest first',
       description: 'Also sign-ins, and calls that were refused.',
       access: AUDIT_READERS,
@@ -115,7 +116,6 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       method: 'GET',
       path: '/audit/seal',
       operation: 'getAuditSeal',
-      tag: 'Audit',
       summary: 'Read the newest seal of the audit trail',
       description:
         'Keep it somewhere else: `platform audit verify --seal` then finds out whether the end of the trail was cut off.',
@@ -130,7 +130,6 @@ export function auditRoutes(audit: Audit, seals: AuditSeals): Route[] {
       method: 'GET',
       path: '/audit/export',
       operation: 'exportAudit',
-      tag: 'Audit',
       summary: 'Read the whole audit trail as JSON lines, oldest first',
       access: AUDIT_READERS,
       query: ExportQuery,

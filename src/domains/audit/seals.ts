@@ -19,7 +19,7 @@ import {
   listSealKeys,
   newestSealPage,
   putSealPage,
-  readRows,
+  listSealedRows,
   removeSealPage,
   sealPageAfter,
   sealPageWith,
@@ -137,7 +137,7 @@ export class AuditSeals {
     const last = await newestSealPage(store.read)
     const open = last && last.keyId === key.id && last.codes.length < pageEntries ? last : undefined
     const after = last?.codes.at(-1)?.[0] ?? 0
-    const rows = await readRows(store.read, after, through, pageEntries - (open?.codes.length ?? 0))
+    const rows = await listSealedRows(store.read, after, through, pageEntries - (open?.codes.length ?? 0))
     if (rows.length === 0) return undefined
     const added = codesOf(key, last ? sealOf(last).code : '', rows)
     const page: SealPage = {
@@ -290,7 +290,7 @@ class SealWalk {
     if (!key) return { fault: 'key_unknown', page: page.page, keyId: page.keyId }
     const through = page.codes.at(-1)?.[0] ?? this.end
     // One row more than the page should have: it shows the first inserted row.
-    const rows = await readRows(this.#reads, this.end, through, page.codes.length + 1)
+    const rows = await listSealedRows(this.#reads, this.end, through, page.codes.length + 1)
     let previous = page.previous
     for (const [index, [seq, code]] of page.codes.entries()) {
       const row = rows[index]
@@ -366,7 +366,7 @@ async function sealFault(reads: Reads, seal: AuditSeal): Promise<AuditFault | un
 async function countAfter(reads: Reads, end: number): Promise<number> {
   let count = 0
   for (let after = end; ;) {
-    const rows = await readRows(reads, after, Number.MAX_SAFE_INTEGER, PAGE_ENTRIES)
+    const rows = await listSealedRows(reads, after, Number.MAX_SAFE_INTEGER, PAGE_ENTRIES)
     count += rows.length
     const last = rows.at(-1)
     if (!last || rows.length < PAGE_ENTRIES) return count

@@ -7,7 +7,7 @@ import type { CertificateFiles } from '../../ports/certificate-files.ts'
 import type { Store, Tx } from '../../store/store.ts'
 import type { Certificate } from './model.ts'
 import { findByFingerprint } from './store.ts'
-import { statement } from './tables.ts'
+import { changeRow, changeRows } from './tables.ts'
 
 export interface FileDeps {
   readonly store: Store
@@ -178,40 +178,32 @@ interface FileClaim extends Claim {
   readonly claimedUntil: number
 }
 
-const insert = statement<FileClaim>((on, value) =>
+const insert = changeRows((on, fileClaim: FileClaim) =>
   on
     .insertInto('certificate_file_claims')
     .values({
-      fingerprint_sha256: value('fingerprintSha256'),
-      content: value('content'),
-      claimed_until: value('claimedUntil'),
+      fingerprint_sha256: fileClaim.fingerprintSha256,
+      content: fileClaim.content,
+      claimed_until: fileClaim.claimedUntil,
     })
     .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
 )
 
-const take = statement<FileClaim & { now: number }>((on, value) =>
+const take = changeRows((on, change: FileClaim & { now: number }) =>
   on
     .updateTable('certificate_file_claims')
-    .set({ content: value('content'), claimed_until: value('claimedUntil') })
-    .where('fingerprint_sha256', '=', value('fingerprintSha256'))
+    .set({ content: change.content, claimed_until: change.claimedUntil })
+    .where('fingerprint_sha256', '=', change.fingerprintSha256)
     .where((claim) =>
-      claim.or([claim('claimed_until', '<=', value('now')), claim('content', '=', value('content'))]),
+      claim.or([claim('claimed_until', '<=', change.now), claim('content', '=', change.content)]),
     ),
 )
 
-const release = statement<Claim>((on, value) =>
+const release = changeRows((on, claim: Claim) =>
   on
     .deleteFrom('certificate_file_claims')
-    .where('fingerprint_sha256', '=', value('fingerprintSha256'))
-    .where('content', '=', value('content')),
-)
-
-const use = statement<Claim & { now: number }>((on, value) =>
-  on
-    .deleteFrom('certificate_file_claims')
-    .where('fingerprint_sha256', '=', value('fingerprintSha256'))
-    .where('content', '=', value('content'))
-    .where('claimed_until', '>', value('now')),
+    .where('fingerprint_sha256', '=', claim.fingerprintSha256)
+    .where('content', '=', claim.content),
 )
 
 /**
@@ -220,19 +212,23 @@ const use = statement<Claim & { now: number }>((on, value) =>
  */
 async function claimFile(tx: Tx, claim: FileClaim, now: number): Promise<'claimed' | 'busy' | 'registered'> {
   // The claim comes first: a registration that commits after it needs the claim, too.
-  const changed = (await tx.change(insert, claim)) + (await tx.change(take, { ...claim, now }))
+  const changed = (await insert(tx, claim)) + (await take(tx, { ...claim, now }))
   const isKnown = (await findByFingerprint(tx, claim.fingerprintSha256)) !== undefined
-  if (isKnown && changed > 0) await tx.change(release, claim)
+  if (isKnown && changed > 0) await release(tx, claim)
   if (isKnown) return 'registered'
   return changed > 0 ? 'claimed' : 'busy'
 }
 
 /** Gives a claim back. */
 async function releaseFile(tx: Tx, claim: Claim): Promise<void> {
-  await tx.change(release, claim)
+  await release(tx, claim)
 }
 
 /** Gives a claim back with the registration; `false` if it has lapsed, so that the file may be gone. */
-async function useClaim(tx: Tx, claim: Claim, now: number): Promise<boolean> {
-  return (await tx.change(use, { ...claim, now })) === 1
-}
+const useClaim = changeRow((on, claim: Claim, now: number) =>
+  on
+    .deleteFrom('certificate_file_claims')
+    .where('fingerprint_sha256', '=', claim.fingerprintSha256)
+    .where('content', '=', claim.content)
+    .where('claimed_until', '>', now),
+)

@@ -3,7 +3,7 @@ import { JsonText } from '../../kernel/text.ts'
 import { NEWEST_FIRST } from '../../kernel/page.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Route } from '../../wire/route.ts'
+import { created, ok, type Route, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import { refusePrivateKeys } from './private-keys.ts'
 import {
@@ -18,6 +18,8 @@ import {
 } from './schemas.ts'
 import type { Certificates } from './service.ts'
 import { SOONEST_END_FIRST } from './store.ts'
+
+const route = routeOf('Certificates')
 
 /** Who may read the list and the events. */
 export const CERTIFICATE_READERS = ['admin', 'devops', 'auditor'] as const
@@ -57,7 +59,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'POST',
       path: '/certificates',
       operation: 'registerCertificate',
-      tag: 'Certificates',
       summary: 'Register a certificate with its chain',
       description:
         'The first certificate of the PEM is registered, the others are its chain. A request that contains a private key ' +
@@ -88,7 +89,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'GET',
       path: '/certificates',
       operation: 'listCertificates',
-      tag: 'Certificates',
       summary: 'List certificates, newest first or by their end',
       access: CERTIFICATE_READERS,
       query: CertificateQuery,
@@ -102,7 +102,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'GET',
       path: '/certificates/:id',
       operation: 'getCertificate',
-      tag: 'Certificates',
       summary: 'Read one certificate',
       access: CERTIFICATE_READERS,
       params: IdParams,
@@ -114,7 +113,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'GET',
       path: '/certificates/:id/pem',
       operation: 'getCertificatePem',
-      tag: 'Certificates',
       summary: 'Read one certificate with its chain, in PEM',
       access: CERTIFICATE_READERS,
       params: IdParams,
@@ -136,7 +134,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'POST',
       path: '/certificates/:id/revoke',
       operation: 'revokeCertificate',
-      tag: 'Certificates',
       summary: 'Revoke a certificate; its alert recovers',
       description:
         'Marks the certificate in this registry; its issuer does not learn of it. A revoked one stays as it is.',
@@ -162,7 +159,6 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       method: 'DELETE',
       path: '/certificates/:id',
       operation: 'deleteCertificate',
-      tag: 'Certificates',
       summary: 'Delete a certificate and its file; its alerts recover',
       access: ADMINS,
       params: IdParams,

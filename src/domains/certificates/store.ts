@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
 import { mapPage, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
 import { type AnyQuery, sizeOf } from '../../store/pages.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { LadderStep } from './ladder.ts'
 import {
   coverageOf,
@@ -14,83 +13,50 @@ import {
   type CertificateStatus,
   type Replaceable,
 } from './model.ts'
-import { certificates, db, lockable, pages, statement } from './tables.ts'
+import { certificates, db, pages, readRow, readRows, changeRow, changeRows, lockable } from './tables.ts'
 
 /** A certificate with what the inspections have done. */
 export type InspectedCertificate = RowOf<typeof certificates>
-/** A row as it is read: not decoded yet. */
-type StoredRow = { [Name in keyof InspectedCertificate]: Stored<InspectedCertificate[Name]> }
-type Stored<T> = T extends readonly unknown[] ? string : T extends boolean ? number : T
 
-const insert = statement<NewRowOf<typeof certificates>>((on, value) =>
+const insert = changeRow((on, row: NewRowOf<typeof certificates>) =>
   on
     .insertInto('certificates')
-    .values(certificates.values(value))
+    .values(certificates.values(row))
     .onConflict((conflict) => conflict.column('fingerprint_sha256').doNothing()),
 )
 
-const [find, lock] = lockable<{ id: string }, StoredRow>((on, value) =>
-  on.selectFrom('certificates').select(certificates.all).where('id', '=', value('id')),
+const batch = readRows((on, after: number, limit: number) =>
+  on.selectFrom('certificates').select(certificates.all).where('seq', '>', after).orderBy('seq').limit(limit),
 )
 
-const findRegistered = statement<{ fingerprint: string }, StoredRow>((on, value) =>
-  on
-    .selectFrom('certificates')
-    .select(certificates.all)
-    .where('fingerprint_sha256', '=', value('fingerprint')),
-)
-
-const batch = statement<{ after: number; limit: number }, StoredRow>((on, value) =>
-  on
-    .selectFrom('certificates')
-    .select(certificates.all)
-    .where('seq', '>', value('after'))
-    .orderBy('seq')
-    .limit(value('limit')),
-)
-
-const revoke = statement<Pick<Certificate, 'id' | 'revokedAt' | 'revokedBy' | 'revokeReason' | 'version'>>(
-  (on, value) =>
-    on
-      .updateTable('certificates')
-      .set(certificates.set(value, 'revokedAt', 'revokedBy', 'revokeReason', 'version'))
-      .where('id', '=', value('id')),
-)
-
-const setReplacement = statement<Pick<Certificate, 'id' | 'replacedBy'>>((on, value) =>
+const setReplacement = changeRows((on, change: Pick<Certificate, 'id' | 'replacedBy'>) =>
   on
     .updateTable('certificates')
-    .set({ ...certificates.set(value, 'replacedBy'), version: NEXT_VERSION })
-    .where('id', '=', value('id')),
+    .set({ ...certificates.set(change, 'replacedBy'), version: NEXT_VERSION })
+    .where('id', '=', change.id),
 )
 
-const setSteps = statement<Pick<InspectedCertificate, 'id' | 'reportedStep' | 'alertStep'>>((on, value) =>
+const setSteps = changeRows((on, change: Pick<InspectedCertificate, 'id' | 'reportedStep' | 'alertStep'>) =>
   on
     .updateTable('certificates')
-    .set(certificates.set(value, 'reportedStep', 'alertStep'))
-    .where('id', '=', value('id')),
+    .set(certificates.set(change, 'reportedStep', 'alertStep'))
+    .where('id', '=', change.id),
 )
 
-const setFileAlert = statement<Pick<InspectedCertificate, 'id' | 'hasFileAlert'>>((on, value) =>
-  on.updateTable('certificates').set(certificates.set(value, 'hasFileAlert')).where('id', '=', value('id')),
+const setFileAlert = changeRows((on, change: Pick<InspectedCertificate, 'id' | 'hasFileAlert'>) =>
+  on.updateTable('certificates').set(certificates.set(change, 'hasFileAlert')).where('id', '=', change.id),
 )
 
-const remove = statement<{ id: string }>((on, value) =>
-  on.deleteFrom('certificates').where('id', '=', value('id')),
-)
+const remove = changeRows((on, id: string) => on.deleteFrom('certificates').where('id', '=', id))
 
-const removeNames = statement<{ id: string }>((on, value) =>
-  on.deleteFrom('certificate_names').where('certificate_id', '=', value('id')),
-)
-
-const lockReplacements = statement<object, { name: string }>((on, _value, capabilities) =>
-  on.selectFrom('certificate_locks').select('name').$call(lockRows(capabilities)),
+const removeNames = changeRows((on, id: string) =>
+  on.deleteFrom('certificate_names').where('certificate_id', '=', id),
 )
 
 /** `false` when a certificate with the fingerprint is registered. */
 export async function insertCertificate(tx: Tx, certificate: Certificate): Promise<boolean> {
   const row = { ...certificate, reportedStep: null, alertStep: null, hasFileAlert: false }
-  if ((await tx.change(insert, row)) === 0) return false
+  if (!(await insert(tx, row))) return false
   const rows = searchedNames(certificate).map((name) => ({
     name,
     certificate_id: certificate.id,
@@ -100,28 +66,18 @@ export async function insertCertificate(tx: Tx, certificate: Certificate): Promi
   return true
 }
 
-export async function findCertificate(
-  queries: Queries,
-  id: string,
-): Promise<InspectedCertificate | undefined> {
-  const row = await first(queries, find, { id })
-  return row && certificates.decode(row)
-}
-
 /** Finds a certificate and locks it until the end of the transaction. */
-export async function lockCertificate(tx: Tx, id: string): Promise<InspectedCertificate | undefined> {
-  const row = await first(tx, lock, { id })
-  return row && certificates.decode(row)
-}
+export const [findCertificate, lockCertificate] = lockable(
+  (on, id: string) => on.selectFrom('certificates').select(certificates.all).where('id', '=', id),
+  certificates.decode,
+)
 
 /** The certificate with this fingerprint; undefined if none is registered. */
-export async function findByFingerprint(
-  queries: Queries,
-  fingerprint: string,
-): Promise<InspectedCertificate | undefined> {
-  const row = await first(queries, findRegistered, { fingerprint })
-  return row && certificates.decode(row)
-}
+export const findByFingerprint = readRow(
+  (on, fingerprint: string) =>
+    on.selectFrom('certificates').select(certificates.all).where('fingerprint_sha256', '=', fingerprint),
+  certificates.decode,
+)
 
 /** The certificates behind a position, in the order of their registration. */
 export async function listBatch(
@@ -129,23 +85,26 @@ export async function listBatch(
   after: number,
   limit: number,
 ): Promise<InspectedCertificate[]> {
-  return (await queries.run(batch, { after, limit })).map((row) => certificates.decode(row))
+  return (await batch(queries, after, limit)).map((row) => certificates.decode(row))
 }
 
 /** Writes a revocation; the transaction must have locked the certificate. */
-export async function revokeCertificate(tx: Tx, revoked: Certificate): Promise<void> {
-  await tx.change(revoke, revoked)
-}
+export const revokeCertificate = changeRows((on, revoked: Certificate) =>
+  on
+    .updateTable('certificates')
+    .set(certificates.set(revoked, 'revokedAt', 'revokedBy', 'revokeReason', 'version'))
+    .where('id', '=', revoked.id),
+)
 
 export async function deleteCertificate(tx: Tx, id: string): Promise<void> {
-  await tx.change(removeNames, { id })
-  await tx.change(remove, { id })
+  await removeNames(tx, id)
+  await remove(tx, id)
 }
 
 /** Makes concurrent changes of what replaces what wait for each other; comes before any lock of a certificate. */
-export async function lockAllReplacements(tx: Tx): Promise<void> {
-  await tx.run(lockReplacements, {})
-}
+export const lockAllReplacements = readRows((on) =>
+  on.selectFrom('certificate_locks').select('name').forUpdate(),
+)
 
 /** A certificate as a candidate to replace others, or to be replaced. */
 export type Relative = Replaceable & Pick<InspectedCertificate, 'replacedBy' | 'alertStep'>
@@ -192,7 +151,7 @@ function searchedNames(certificate: Pick<Certificate, 'names' | 'subject'>): str
 }
 
 export async function setReplacedBy(tx: Tx, id: string, replacedBy: string | null): Promise<void> {
-  await tx.change(setReplacement, { id, replacedBy })
+  await setReplacement(tx, { id, replacedBy })
 }
 
 /** Records what an inspection has reported. */
@@ -201,11 +160,11 @@ export async function recordSteps(
   id: string,
   steps: { readonly reportedStep: LadderStep | null; readonly alertStep: LadderStep | null },
 ): Promise<void> {
-  await tx.change(setSteps, { id, ...steps })
+  await setSteps(tx, { id, ...steps })
 }
 
 export async function recordFileAlert(tx: Tx, id: string, hasFileAlert: boolean): Promise<void> {
-  await tx.change(setFileAlert, { id, hasFileAlert })
+  await setFileAlert(tx, { id, hasFileAlert })
 }
 
 /** The end that comes first, first. */

@@ -55,7 +55,7 @@ const fileClaims = defineColumns({
 /** One row, which a transaction locks before it changes which certificate replaces which. */
 const certificateLocks = defineColumns({ name: text() })
 
-export const { db, lockable, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
   certificates,
   certificate_names: certificateNames,
   certificate_file_claims: fileClaims,

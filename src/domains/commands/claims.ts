@@ -1,10 +1,10 @@
 import type { Containment } from '../../kernel/command.ts'
 import type { WorkClaim, WorkItem } from '../../store/work/runner.ts'
 import { NEXT_VERSION } from '../../store/columns.ts'
-import { first, type Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import type { StartRules, WaitingExecution } from './start-rules.ts'
 import { lockFor } from './store.ts'
-import { db, executions, outputs, statement } from './tables.ts'
+import { db, executions, outputs, readRow, changeRow, changeRows } from './tables.ts'
 
 /** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
 export interface ClaimedExecution extends WorkItem {
@@ -25,10 +25,6 @@ export interface Claimer {
   readonly rules: Pick<StartRules, 'endUnlessAllowed'>
 }
 
-interface StoredClaim extends Omit<ClaimedExecution, 'params'> {
-  params: string
-}
-
 const CLAIMED = executions.pick(
   'id',
   'commandId',
@@ -40,8 +36,8 @@ const CLAIMED = executions.pick(
   'trace',
 )
 
-const find = statement<{ id: string }, StoredClaim>((on, value) =>
-  on.selectFrom('command_executions').select(CLAIMED).where('id', '=', value('id')),
+const find = readRow((on, id: string) =>
+  on.selectFrom('command_executions').select(CLAIMED).where('id', '=', id),
 )
 
 interface Start {
@@ -53,29 +49,29 @@ interface Start {
   readonly containment: Containment | null
 }
 
-const begin = statement<Start>((on, value) =>
+const begin = changeRow((on, start: Start) =>
   on
     .updateTable('command_executions')
     .set({
       status: 'running',
-      started_at: value('now'),
-      host: value('host'),
-      containment: value('containment'),
+      started_at: start.now,
+      host: start.host,
+      containment: start.containment,
       secrets: null,
-      due_at: value('until'),
-      lease_holder: value('holder'),
+      due_at: start.until,
+      lease_holder: start.holder,
       attempts: 1,
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
+    .where('id', '=', start.id)
     .where('status', '=', 'queued'),
 )
 
-const insertOutput = statement<{ executionId: string; text: string; total: number }>((on, value) =>
-  on.insertInto('command_outputs').values(outputs.values(value)),
+const insertOutput = changeRows((on, change: { executionId: string; text: string; total: number }) =>
+  on.insertInto('command_outputs').values(outputs.values(change)),
 )
 
-const anyQueued = statement<object, { id: string }>((on) =>
+const anyQueued = readRow((on) =>
   on.selectFrom('command_executions').select('id').where('status', '=', 'queued').limit(1),
 )
 
@@ -85,7 +81,7 @@ const anyQueued = statement<object, { id: string }>((on) =>
  * and to approve it are judged here again, because they may be gone since.
  */
 export async function claimQueued(tx: Tx, claim: WorkClaim, claimer: Claimer): Promise<ClaimedExecution[]> {
-  if (!(await first(tx, anyQueued, {}))) return []
+  if (!(await anyQueued(tx))) return []
   // Two workers that count at the same time would exceed the limit of a command.
   await lockFor(tx, 'claim')
   const running = await countRunning(tx)
@@ -114,9 +110,9 @@ async function start(
   { host, containment }: Pick<Start, 'host' | 'containment'>,
 ): Promise<ClaimedExecution | undefined> {
   // Read before the change, which removes the secrets.
-  const row = await first(tx, find, { id })
-  if (!row || (await tx.change(begin, { id, holder, until, now, host, containment })) === 0) return undefined
-  await tx.change(insertOutput, { executionId: id, text: '', total: 0 })
+  const row = await find(tx, id)
+  if (!row || !(await begin(tx, { id, holder, until, now, host, containment }))) return undefined
+  await insertOutput(tx, { executionId: id, text: '', total: 0 })
   return { ...executions.decode(row), attempts: 1 }
 }
 

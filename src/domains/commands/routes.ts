@@ -5,7 +5,7 @@ import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { ok, type Answer, type Route, routeOf, versioned } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import { BY_ID } from './catalogue.ts'
 import type { ApprovalDecision, ExecutionView } from './model.ts'
@@ -39,9 +39,9 @@ import {
 } from './schemas.ts'
 import type { Commands } from './service.ts'
 
-const POLICY_READERS = ['admin', 'auditor'] as const
-const TAG = 'Commands'
+const route = routeOf('Commands')
 
+const POLICY_READERS = ['admin', 'auditor'] as const
 export const COMMAND_ERRORS = {
   command_not_found: { status: 404, meaning: 'There is no such command.' },
   execution_not_found: { status: 404, meaning: 'There is no such execution.' },
@@ -73,7 +73,6 @@ function catalogueRoutes(commands: Commands): Route[] {
       method: 'GET',
       path: '/commands',
       operation: 'listCommands',
-      tag: TAG,
       summary: 'List the commands that the caller may run, or all of them, by id',
       access: ROLES,
       query: CommandQuery,
@@ -85,7 +84,6 @@ function catalogueRoutes(commands: Commands): Route[] {
       method: 'GET',
       path: '/commands/:id/access',
       operation: 'explainCommandAccess',
-      tag: TAG,
       summary: 'Why a user may, or may not, run a command',
       access: POLICY_READERS,
       params: CommandParams,
@@ -99,7 +97,6 @@ function catalogueRoutes(commands: Commands): Route[] {
       method: 'POST',
       path: '/commands/:id/execute',
       operation: 'executeCommand',
-      tag: TAG,
       summary: 'Request an execution of a command',
       description:
         'The worker runs it, at most once. Where the command needs the approval of a second person, it waits for that. ' +
@@ -131,7 +128,6 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       method: 'GET',
       path: '/commands/executions',
       operation: 'listExecutions',
-      tag: TAG,
       summary: 'List executions, newest first',
       description:
         'Those of commands that the caller may run or decide on, and its own; admin and auditor see all of them.',
@@ -148,7 +144,6 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       method: 'GET',
       path: '/commands/executions/:id',
       operation: 'getExecution',
-      tag: TAG,
       summary: 'Read one execution with its output',
       access: ROLES,
       params: IdParams,
@@ -161,7 +156,6 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       method: 'GET',
       path: '/commands/executions/:id/output',
       operation: 'followExecutionOutput',
-      tag: TAG,
       summary: 'Follow the output of an execution',
       description:
         'What there is, then what comes, then the event `end`. `Last-Event-ID` resumes behind that event. A comment ' +
@@ -177,7 +171,6 @@ function executionRoutes(commands: Commands, outputs: Pick<OutputStreams, 'open'
       method: 'POST',
       path: '/commands/executions/:id/cancel',
       operation: 'cancelExecution',
-      tag: TAG,
       summary: 'Cancel an execution that is queued or running',
       description:
         'A queued one is cancelled at once. A running one gets SIGTERM, after 10 seconds SIGKILL, and is cancelled then.',
@@ -201,7 +194,6 @@ function decisionRoute(commands: Commands, action: 'approve' | 'reject', decisio
     method: 'POST',
     path: `/commands/executions/:id/${action}`,
     operation: `${action}Execution`,
-    tag: TAG,
     summary: `${action === 'approve' ? 'Approve' : 'Reject'} the request of another person`,
     access: ROLES,
     params: IdParams,
@@ -227,11 +219,10 @@ function policyRoutes(commands: Commands): Route[] {
       method: 'GET',
       path: '/commands/policy',
       operation: 'getCommandPolicy',
-      tag: TAG,
       summary: 'Read who may run which command',
       access: POLICY_READERS,
       answers: {
-        200: { description: 'The policy; `ETag` names its revision.', schema: PolicySchema, hasTag: true },
+        200: versioned('The policy; `ETag` names its revision.', PolicySchema),
       },
       read: async () => policyAnswer(await commands.policy()),
     }),
@@ -239,12 +230,11 @@ function policyRoutes(commands: Commands): Route[] {
       method: 'PUT',
       path: '/commands/policy',
       operation: 'setCommandPolicy',
-      tag: TAG,
       summary: 'Replace the whole policy',
       description: 'It applies to every later call. With `If-Match` only that revision is replaced.',
       access: ['admin'],
       body: PolicyBody,
-      answers: { 200: { description: 'The new policy.', schema: PolicySchema, hasTag: true } },
+      answers: { 200: versioned('The new policy.', PolicySchema) },
       errors: { precondition_failed },
       audit: { kind: 'policy', before: (tx) => commands.policy(tx) },
       change: async (tx, { body, identity, headers }) => {
@@ -256,7 +246,6 @@ function policyRoutes(commands: Commands): Route[] {
       method: 'GET',
       path: '/commands/policy/history',
       operation: 'getCommandPolicyHistory',
-      tag: TAG,
       summary: 'Every change of the policy, newest first',
       access: POLICY_READERS,
       query: PolicyHistoryQuery,

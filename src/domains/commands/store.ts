@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/pages.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { RunLease } from './lease-watch.ts'
 import {
@@ -18,15 +17,25 @@ import {
 } from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
-import { db, executions, outputs, pages, policies, statement } from './tables.ts'
+import {
+  db,
+  executions,
+  outputs,
+  pages,
+  policies,
+  readRow,
+  readRows,
+  changeRow,
+  changeRows,
+} from './tables.ts'
 
 const WORK = ['secrets', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace'] as const
 const EXECUTION = executions.except('seq', ...WORK)
 
 type NewRow = Execution & ReturnType<typeof queuedWork> & { readonly secrets: string | null }
 
-const insert = statement<NewRow>((on, value) =>
-  on.insertInto('command_executions').values(executions.values(value)),
+const insert = changeRows((on, newRow: NewRow) =>
+  on.insertInto('command_executions').values(executions.values(newRow)),
 )
 
 interface StoredExecution extends Omit<Execution, 'params' | 'approvals' | 'requesterRoles'> {
@@ -37,15 +46,6 @@ interface StoredExecution extends Omit<Execution, 'params' | 'approvals' | 'requ
   total: number | null
 }
 
-const find = statement<{ id: string }, StoredExecution>((on, value) =>
-  on
-    .selectFrom('command_executions')
-    .leftJoin('command_outputs', 'execution_id', 'id')
-    .select(EXECUTION)
-    .select(['text', 'total'])
-    .where('id', '=', value('id')),
-)
-
 interface Decision {
   readonly id: string
   readonly status: 'queued' | 'rejected'
@@ -55,35 +55,32 @@ interface Decision {
   readonly expiresAt: number
 }
 
-interface DecisionChange extends Decision {
-  readonly finishedAt: number | null
-  readonly secrets: null
-}
-
-const approve = statement<DecisionChange>((on, value) =>
+const approve = changeRow((on, decision: Decision) =>
   on
     .updateTable('command_executions')
     .set({
-      ...executions.set(value, 'status', 'approvals'),
-      queued_at: value('at'),
+      ...executions.set(decision, 'status', 'approvals'),
+      queued_at: decision.at,
       version: NEXT_VERSION,
-      expires_at: value('expiresAt'),
+      expires_at: decision.expiresAt,
     })
-    .where('id', '=', value('id'))
+    .where('id', '=', decision.id)
     .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '>', value('at')),
+    .where('expires_at', '>', decision.at),
 )
 
-const reject = statement<DecisionChange>((on, value) =>
+const reject = changeRow((on, decision: Decision) =>
   on
     .updateTable('command_executions')
     .set({
-      ...executions.set(value, 'status', 'approvals', 'finishedAt', 'secrets'),
+      ...executions.set(decision, 'status', 'approvals'),
+      finished_at: decision.at,
+      secrets: null,
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
+    .where('id', '=', decision.id)
     .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '>', value('at')),
+    .where('expires_at', '>', decision.at),
 )
 
 interface WaitingEnd {
@@ -95,26 +92,17 @@ interface WaitingEnd {
   readonly finishedAt: number
 }
 
-const endWaiting = statement<WaitingEnd>((on, value) =>
+const endWaiting = changeRow((on, waitingEnd: WaitingEnd) =>
   on
     .updateTable('command_executions')
     .set({
-      ...executions.set(value, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
+      ...executions.set(waitingEnd, 'status', 'statusReason', 'cancelledBy', 'finishedAt'),
       secrets: null,
       due_at: null,
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
-    .where('status', '=', value('from')),
-)
-
-const cancelRunning = statement<{ id: string; by: string }>((on, value) =>
-  on
-    .updateTable('command_executions')
-    .set({ cancelled_by: value('by'), version: NEXT_VERSION })
-    .where('id', '=', value('id'))
-    .where('status', '=', 'running')
-    .where('cancelled_by', 'is', null),
+    .where('id', '=', waitingEnd.id)
+    .where('status', '=', waitingEnd.from),
 )
 
 export async function insertExecution(
@@ -122,13 +110,19 @@ export async function insertExecution(
   { output: _output, outputTotal: _total, ...execution }: ExecutionView,
   secrets: string | null,
 ): Promise<void> {
-  await tx.change(insert, { ...execution, ...queuedWork(execution.createdAt), secrets })
+  await insert(tx, { ...execution, ...queuedWork(execution.createdAt), secrets })
 }
 
-export async function findExecution(queries: Queries, id: string): Promise<ExecutionView | undefined> {
-  const row = await first(queries, find, { id })
-  return row && toView(row)
-}
+export const findExecution = readRow(
+  (on, id: string) =>
+    on
+      .selectFrom('command_executions')
+      .leftJoin('command_outputs', 'execution_id', 'id')
+      .select(EXECUTION)
+      .select(['text', 'total'])
+      .where('id', '=', id),
+  toView,
+)
 
 function toView({ text, total, ...row }: StoredExecution): ExecutionView {
   return { ...executions.decode(row), output: text ?? '', outputTotal: total ?? 0 }
@@ -189,15 +183,14 @@ export async function listExecutions(
 }
 
 /** Compare-and-set: `false`, and nothing changes, when it does not wait for an approval, or waits too long. */
-export async function recordDecision(tx: Tx, decision: Decision): Promise<boolean> {
-  const change = { ...decision, finishedAt: decision.at, secrets: null }
-  return (await tx.change(decision.status === 'queued' ? approve : reject, change)) === 1
+export function recordDecision(tx: Tx, decision: Decision): Promise<boolean> {
+  return decision.status === 'queued' ? approve(tx, decision) : reject(tx, decision)
 }
 
 /** Compare-and-set: `false`, and nothing changes, when it is not queued. */
 export async function cancelIfQueued(tx: Tx, id: string, by: string, at: number): Promise<boolean> {
   const end = { from: 'queued', status: 'cancelled', statusReason: null } as const
-  return (await tx.change(endWaiting, { ...end, id, cancelledBy: by, finishedAt: at })) === 1
+  return await endWaiting(tx, { ...end, id, cancelledBy: by, finishedAt: at })
 }
 
 /** Ends an execution before its start. Compare-and-set: `false`, and nothing changes, when its status has changed. */
@@ -209,22 +202,17 @@ export async function endForReason(
   at: number,
 ): Promise<boolean> {
   const end = { id, from, status: STATUS_OF_REASON[statusReason], statusReason }
-  return (await tx.change(endWaiting, { ...end, cancelledBy: null, finishedAt: at })) === 1
+  return await endWaiting(tx, { ...end, cancelledBy: null, finishedAt: at })
 }
 
 /** Asks the worker to end a run; `false` when it does not run, or was cancelled already. */
-export async function cancelIfRunning(tx: Tx, id: string, by: string): Promise<boolean> {
-  return (await tx.change(cancelRunning, { id, by })) === 1
-}
-
-const expired = statement<{ now: number; limit: number }, { id: string }>((on, value) =>
+export const cancelIfRunning = changeRow((on, id: string, by: string) =>
   on
-    .selectFrom('command_executions')
-    .select('id')
-    .where('status', '=', 'awaiting_approval')
-    .where('expires_at', '<=', value('now'))
-    .orderBy('seq')
-    .limit(value('limit')),
+    .updateTable('command_executions')
+    .set({ cancelled_by: by, version: NEXT_VERSION })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('cancelled_by', 'is', null),
 )
 
 interface QueueLimits {
@@ -232,26 +220,51 @@ interface QueueLimits {
   readonly after: number
 }
 
-const overdue = statement<QueueLimits & { limit: number }, { id: string }>((on, value) =>
+/** The queued executions that no worker has begun within these limits. */
+export const listUnstarted = readRows((on, limits: QueueLimits, limit: number) =>
   on
     .selectFrom('command_executions')
     .select('id')
     .where('status', '=', 'queued')
-    .where((row) => row.or([row('queued_at', '<=', value('before')), row('queued_at', '>', value('after'))]))
+    .where((row) => row.or([row('queued_at', '<=', limits.before), row('queued_at', '>', limits.after)]))
     .orderBy('seq')
-    .limit(value('limit')),
+    .limit(limit),
 )
 
-/** The queued executions that no worker has begun within these limits. */
-export function listUnstarted(
-  queries: Queries,
-  limits: QueueLimits,
-  limit: number,
-): Promise<{ id: string }[]> {
-  return queries.run(overdue, { ...limits, limit })
+/** The requests that have waited too long for an approval. */
+export const listExpired = readRows((on, now: number, limit: number) =>
+  on
+    .selectFrom('command_executions')
+    .select('id')
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '<=', now)
+    .orderBy('seq')
+    .limit(limit),
+)
+
+/** Compare-and-set; `expires_at` does not change while it waits for an approval. */
+export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
+  const end = { from: 'awaiting_approval', status: 'expired', statusReason: null, cancelledBy: null } as const
+  return await endWaiting(tx, { ...end, id, finishedAt: now })
 }
 
-const leases = statement<object, RunLease>((on) =>
+/** Ends every execution that is not finished, as `status`; for a database that no process serves. */
+export const interruptUnfinished = changeRows((on, status: 'interrupted' | 'incomplete', now: number) =>
+  on
+    .updateTable('command_executions')
+    .set({
+      status,
+      finished_at: now,
+      secrets: null,
+      due_at: null,
+      lease_holder: null,
+      version: NEXT_VERSION,
+    })
+    .where('status', 'in', ['awaiting_approval', 'queued', 'running']),
+)
+
+/** The leases of all runs. */
+export const listLeases = readRows((on) =>
   on
     .selectFrom('command_executions')
     .select(['id', 'due_at as dueAt'])
@@ -261,64 +274,21 @@ const leases = statement<object, RunLease>((on) =>
     .$narrowType<{ dueAt: number }>(),
 )
 
-const abandon = statement<RunLease & { now: number }>((on, value) =>
+/** Compare-and-set: the worker may have renewed its lease meanwhile. */
+export const markIncomplete = changeRow((on, lease: RunLease, now: number) =>
   on
     .updateTable('command_executions')
     .set({
       status: 'incomplete',
-      finished_at: value('now'),
+      finished_at: now,
       due_at: null,
       lease_holder: null,
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
+    .where('id', '=', lease.id)
     .where('status', '=', 'running')
-    .where('due_at', '=', value('dueAt')),
+    .where('due_at', '=', lease.dueAt),
 )
-
-/** The requests that have waited too long for an approval. */
-export function listExpired(queries: Queries, now: number, limit: number): Promise<{ id: string }[]> {
-  return queries.run(expired, { now, limit })
-}
-
-/** Compare-and-set; `expires_at` does not change while it waits for an approval. */
-export async function markExpired(tx: Tx, id: string, now: number): Promise<boolean> {
-  const end = { from: 'awaiting_approval', status: 'expired', statusReason: null, cancelledBy: null } as const
-  return (await tx.change(endWaiting, { ...end, id, finishedAt: now })) === 1
-}
-
-const interrupt = statement<{ status: ExecutionStatus; now: number }>((on, value) =>
-  on
-    .updateTable('command_executions')
-    .set({
-      status: value('status'),
-      finished_at: value('now'),
-      secrets: null,
-      due_at: null,
-      lease_holder: null,
-      version: NEXT_VERSION,
-    })
-    .where('status', 'in', ['awaiting_approval', 'queued', 'running']),
-)
-
-/** Ends every execution that is not finished, as `status`; for a database that no process serves. */
-export async function interruptUnfinished(
-  tx: Tx,
-  status: 'interrupted' | 'incomplete',
-  now: number,
-): Promise<void> {
-  await tx.change(interrupt, { status, now })
-}
-
-/** The leases of all runs. */
-export function listLeases(queries: Queries): Promise<RunLease[]> {
-  return queries.run(leases, {})
-}
-
-/** Compare-and-set: the worker may have renewed its lease meanwhile. */
-export async function markIncomplete(tx: Tx, lease: RunLease, now: number): Promise<boolean> {
-  return (await tx.change(abandon, { ...lease, now })) === 1
-}
 
 export interface RunChange {
   readonly id: string
@@ -330,44 +300,32 @@ export interface RunChange {
   readonly finishedAt: number
 }
 
-const finish = statement<RunChange>((on, value) =>
+/** Compare-and-set: `false`, and nothing changes, when the lease was lost. */
+export const finishRun = changeRow((on, change: RunChange) =>
   on
     .updateTable('command_executions')
     .set({
-      ...executions.set(value, 'status', 'exitCode', 'signal', 'finishedAt'),
+      ...executions.set(change, 'status', 'exitCode', 'signal', 'finishedAt'),
       due_at: null,
       lease_holder: null,
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
+    .where('id', '=', change.id)
     .where('status', '=', 'running')
-    .where('lease_holder', '=', value('holder'))
-    .where('attempts', '=', value('attempts')),
+    .where('lease_holder', '=', change.holder)
+    .where('attempts', '=', change.attempts),
 )
 
-/** Compare-and-set: `false`, and nothing changes, when the lease was lost. */
-export async function finishRun(tx: Tx, change: RunChange): Promise<boolean> {
-  return (await tx.change(finish, change)) === 1
-}
-
-const updateOutput = statement<OutputSnapshot & { id: string }>((on, value) =>
+const updateOutput = changeRows((on, change: OutputSnapshot & { id: string }) =>
   on
     .updateTable('command_outputs')
-    .set(outputs.set(value, 'text', 'total'))
-    .where('execution_id', '=', value('id')),
+    .set(outputs.set(change, 'text', 'total'))
+    .where('execution_id', '=', change.id),
 )
 
 export async function saveOutput(tx: Tx, id: string, output: OutputSnapshot): Promise<void> {
-  await tx.change(updateOutput, { id, ...output })
+  await updateOutput(tx, { id, ...output })
 }
-
-const findProgress = statement<{ id: string }, Progress>((on, value) =>
-  on
-    .selectFrom('command_executions')
-    .leftJoin('command_outputs', 'execution_id', 'id')
-    .select(['status', 'cancelled_by as cancelledBy', 'total'])
-    .where('id', '=', value('id')),
-)
 
 /** How far an execution is, without its output. */
 export interface Progress {
@@ -378,40 +336,32 @@ export interface Progress {
 }
 
 /** Cheap: may be called several times a second. */
-export function readProgress(queries: Queries, id: string): Promise<Progress | undefined> {
-  return first(queries, findProgress, { id })
-}
+export const readProgress = readRow((on, id: string) =>
+  on
+    .selectFrom('command_executions')
+    .leftJoin('command_outputs', 'execution_id', 'id')
+    .select(['status', 'cancelled_by as cancelledBy', 'total'])
+    .where('id', '=', id),
+)
 
-const findPolicy = statement<object, { revision: number; rules: string }>((on) =>
+const findPolicy = readRow((on) =>
   on.selectFrom('command_policies').select(['revision', 'rules']).orderBy('seq', 'desc').limit(1),
 )
 
-const insertPolicy = statement<PolicyChange>((on, value) =>
-  on.insertInto('command_policies').values(policies.values(value)),
-)
-
-const lock = statement<{ name: string }, { name: string }>((on, value, capabilities) =>
-  on
-    .selectFrom('command_locks')
-    .select('name')
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
-)
-
 /** Lets one transaction at a time continue here. */
-export async function lockFor(tx: Tx, name: 'claim' | 'policy'): Promise<void> {
-  await tx.run(lock, { name })
-}
+export const lockFor = readRow((on, name: 'claim' | 'policy') =>
+  on.selectFrom('command_locks').select('name').where('name', '=', name).forUpdate(),
+)
 
 /** The policy in force. */
 export async function readPolicy(queries: Queries): Promise<Policy> {
-  const row = await first(queries, findPolicy, {})
+  const row = await findPolicy(queries)
   return row ? policies.decode(row) : FIRST_POLICY
 }
 
-export async function addPolicy(tx: Tx, change: PolicyChange): Promise<void> {
-  await tx.change(insertPolicy, change)
-}
+export const addPolicy = changeRows((on, change: PolicyChange) =>
+  on.insertInto('command_policies').values(policies.values(change)),
+)
 
 const pageOfPolicies = pages(
   { table: 'command_policies', createdAt: 'at', size: sizeOf('rules') },

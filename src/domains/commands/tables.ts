@@ -47,7 +47,7 @@ export const policies = defineColumns({
 /** Rows that a transaction locks, because its decision depends on several rows. */
 const locks = defineColumns({ name: text() })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   command_executions: executions,
   command_outputs: outputs,
   command_policies: policies,

@@ -4,7 +4,7 @@ import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { FileContent } from '../../wire/file-content.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import {
   IdParams,
   Fields,
@@ -18,6 +18,8 @@ import {
 } from '../../wire/schemas.ts'
 import { BACKUP_STATUSES } from './model.ts'
 import { missingFile, type DataBackups } from './service.ts'
+
+const route = routeOf('Data')
 
 export const BACKUP_OPERATORS = ['admin', 'devops'] as const
 // A backup contains everything that is in the database.
@@ -51,7 +53,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'POST',
       path: '/data/backups',
       operation: 'createDataBackup',
-      tag: 'Data',
       summary: 'Request a backup of the database',
       description: 'The worker makes it, one at a time; the state of the backup shows its end.',
       access: BACKUP_OPERATORS,
@@ -70,7 +71,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'GET',
       path: '/data/backups',
       operation: 'listDataBackups',
-      tag: 'Data',
       summary: 'List backups, newest first',
       access: BACKUP_OPERATORS,
       query: BackupQuery,
@@ -81,7 +81,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'GET',
       path: '/data/backups/:id',
       operation: 'getDataBackup',
-      tag: 'Data',
       summary: 'Read one backup',
       access: BACKUP_OPERATORS,
       params: IdParams,
@@ -93,7 +92,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'GET',
       path: '/data/backups/:id/file',
       operation: 'getDataBackupFile',
-      tag: 'Data',
       summary: 'Download the file of a completed backup',
       description:
         'A SQLite file, or an archive for `pg_restore`. `ETag` is its SHA-256. With `Range` a part of it is sent, so an ' +
@@ -114,7 +112,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'DELETE',
       path: '/data/backups/:id',
       operation: 'deleteDataBackup',
-      tag: 'Data',
       summary: 'Delete a backup and its file',
       access: ADMIN,
       params: IdParams,
@@ -134,7 +131,6 @@ export function dataBackupRoutes(backups: DataBackups): Route[] {
       method: 'POST',
       path: '/data/backups/prune',
       operation: 'pruneDataBackups',
-      tag: 'Data',
       summary: 'Delete all but the newest completed backups',
       description: 'The newest verified backup always stays.',
       access: BACKUP_OPERATORS,

@@ -29,4 +29,6 @@ export const dataBackups = defineColumns({
   ...WORK_COLUMNS,
 })
 
-export const { lockable, names, pages, statement } = schemaOf({ data_backups: dataBackups })
+export const { changeRow, changeRows, lockable, names, pages, readRow, readRows } = schemaOf({
+  data_backups: dataBackups,
+})

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { SHARED_ERRORS } from '../../wire/error-codes.ts'
 import { EVENT_STREAM } from '../../wire/event-stream.ts'
-import { route, type Route } from '../../wire/route.ts'
+import { type Route, routeOf } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
 import type { LiveEvents } from './service.ts'
+
+const route = routeOf('Events')
 
 const { too_many_streams } = SHARED_ERRORS
 
@@ -14,7 +16,6 @@ export function eventRoutes(events: Pick<LiveEvents, 'open'>): Route[] {
       method: 'GET',
       path: '/events',
       operation: 'streamEvents',
-      tag: 'Events',
       summary: 'Follow events as they are committed',
       description:
         'Each event comes once it is committed, whether the bus is connected or not. The stream begins now, or behind ' +

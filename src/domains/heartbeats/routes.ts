@@ -4,7 +4,7 @@ import { JsonText } from '../../kernel/text.ts'
 import type { Tx } from '../../store/store.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Answer, type Route, type RouteRequest } from '../../wire/route.ts'
+import { created, ok, type Answer, type Route, type RouteRequest, routeOf } from '../../wire/route.ts'
 import {
   AnyNameParams,
   encodeHeartbeat,
@@ -23,6 +23,8 @@ import {
   SignalParams,
 } from './schemas.ts'
 import type { Heartbeats } from './service.ts'
+
+const route = routeOf('Alerts')
 
 /** Who may read the list and the events. */
 export const HEARTBEAT_READERS = ['admin', 'devops', 'auditor', 'service'] as const
@@ -52,7 +54,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'PUT',
       path: '/alerts/heartbeats/:name',
       operation: 'putHeartbeat',
-      tag: 'Alerts',
       summary: 'Create a heartbeat, or change its settings',
       description:
         'A field that is left out gets its default. A change of the settings counts the next beat from then.',
@@ -84,7 +85,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'GET',
       path: '/alerts/heartbeats',
       operation: 'listHeartbeats',
-      tag: 'Alerts',
       summary: 'List heartbeats, newest first',
       access: HEARTBEAT_READERS,
       query: HeartbeatQuery,
@@ -95,7 +95,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'GET',
       path: '/alerts/heartbeats/:name',
       operation: 'getHeartbeat',
-      tag: 'Alerts',
       summary: 'Read a heartbeat',
       access: HEARTBEAT_READERS,
       params: AnyNameParams,
@@ -107,7 +106,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'GET',
       path: '/alerts/heartbeats/:name/pings',
       operation: 'listHeartbeatPings',
-      tag: 'Alerts',
       summary: 'List the last 100 pings of a heartbeat, newest first',
       access: HEARTBEAT_READERS,
       params: AnyNameParams,
@@ -121,7 +119,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'POST',
       path: '/alerts/heartbeats/:name/rotate',
       operation: 'rotateHeartbeat',
-      tag: 'Alerts',
       summary: 'Give a heartbeat another address for its pings',
       description: 'The address before it ends at once. A heartbeat that has none gets its first one.',
       access: OPERATORS,
@@ -141,7 +138,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'DELETE',
       path: '/alerts/heartbeats/:name',
       operation: 'deleteHeartbeat',
-      tag: 'Alerts',
       summary: 'Delete a heartbeat; its alert recovers',
       access: OPERATORS,
       params: AnyNameParams,
@@ -157,7 +153,6 @@ export function heartbeatRoutes(heartbeats: Heartbeats, clock: Clock): Route[] {
       method: 'POST',
       path: '/alerts/heartbeats/:name/beat',
       operation: 'beatHeartbeat',
-      tag: 'Alerts',
       summary: 'Send a beat',
       description: 'The alert of a missed heartbeat recovers.',
       access: SENDERS,
@@ -178,7 +173,6 @@ function pingRoutes(heartbeats: Heartbeats, method: 'GET' | 'POST'): Route[] {
   const suffix = method === 'GET' ? '' : 'WithBody'
   const common = {
     method,
-    tag: 'Alerts',
     access: 'public',
     takesRawBody: true,
     maxBodyBytes: READ_BYTES,

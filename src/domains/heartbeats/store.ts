@@ -1,27 +1,29 @@
 import { sql } from 'kysely'
 import { NEXT_VERSION } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { sizeOf } from '../../store/pages.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { AlertHeartbeat, Ping, StoredHeartbeat } from './model.ts'
-import { db, lockable, heartbeatPings, heartbeats, pages, statement } from './tables.ts'
+import type { Ping, StoredHeartbeat } from './model.ts'
+import {
+  db,
+  heartbeatPings,
+  heartbeats,
+  pages,
+  readRow,
+  readRows,
+  changeRow,
+  changeRows,
+  lockable,
+} from './tables.ts'
 
 const HEARTBEAT = heartbeats.except('seq')
 
-const insert = statement<StoredHeartbeat>((on, value) =>
-  on
-    .insertInto('heartbeats')
-    .values(heartbeats.values(value))
-    .onConflict((conflict) => conflict.column('name').doNothing()),
-)
-
-const update = statement<StoredHeartbeat>((on, value) =>
+const update = changeRows((on, storedHeartbeat: StoredHeartbeat) =>
   on
     .updateTable('heartbeats')
     .set(
       heartbeats.set(
-        value,
+        storedHeartbeat,
         'everySeconds',
         'graceSeconds',
         'severity',
@@ -41,102 +43,80 @@ const update = statement<StoredHeartbeat>((on, value) =>
         'version',
       ),
     )
-    .where('name', '=', value('name')),
+    .where('name', '=', storedHeartbeat.name),
 )
 
-const remove = statement<{ name: string }>((on, value) =>
-  on.deleteFrom('heartbeats').where('name', '=', value('name')),
+const remove = changeRows((on, name: string) => on.deleteFrom('heartbeats').where('name', '=', name))
+
+const findByHash = readRow((on, pingHash: string) =>
+  on.selectFrom('heartbeats').select('name').where('ping_hash', '=', pingHash),
 )
 
-const [find, lock] = lockable<{ name: string }, StoredHeartbeat>((on, value) =>
-  on.selectFrom('heartbeats').select(HEARTBEAT).where('name', '=', value('name')),
+const insertPing = changeRows((on, change: Ping & { heartbeat: string }) =>
+  on.insertInto('heartbeat_pings').values(heartbeatPings.values(change)),
 )
 
-const findByHash = statement<{ pingHash: string }, { name: string }>((on, value) =>
-  on.selectFrom('heartbeats').select('name').where('ping_hash', '=', value('pingHash')),
-)
-
-const insertPing = statement<Ping & { heartbeat: string }>((on, value) =>
-  on.insertInto('heartbeat_pings').values(heartbeatPings.values(value)),
-)
-
-const forgetPings = statement<{ heartbeat: string; kept: number }>((on, value) =>
+const forgetPings = changeRows((on, heartbeat: string, kept: number) =>
   on
     .deleteFrom('heartbeat_pings')
-    .where('heartbeat', '=', value('heartbeat'))
+    .where('heartbeat', '=', heartbeat)
     .where('seq', '<=', (older) =>
       older
         .selectFrom('heartbeat_pings')
         .select('seq')
-        .where('heartbeat', '=', value('heartbeat'))
+        .where('heartbeat', '=', heartbeat)
         .orderBy('seq', 'desc')
         .limit(1)
-        .offset(value('kept')),
+        .offset(kept),
     ),
 )
 
-const missed = statement<object, AlertHeartbeat>((on) =>
-  on.selectFrom('heartbeats').select(HEARTBEAT).where('missed_at', 'is not', null).orderBy('missed_at'),
-)
-
-const due = statement<{ now: number }, { name: string }>((on, value) =>
+const due = readRows((on, now: number) =>
   on
     .selectFrom('heartbeats')
     .select('name')
     .where('missed_at', 'is', null)
-    .where('due_at', '<=', value('now'))
+    .where('due_at', '<=', now)
     .orderBy('due_at'),
 )
 
-const miss = statement<{ name: string; now: number }>((on, value) =>
-  on
-    .updateTable('heartbeats')
-    .set({ missed_at: value('now'), version: NEXT_VERSION })
-    .where('name', '=', value('name'))
-    .where('missed_at', 'is', null)
-    .where('due_at', '<=', value('now')),
-)
-
-const insertCheck = statement<{ name: string }>((on, value) =>
+const insertCheck = changeRows((on, name: string) =>
   on
     .insertInto('heartbeat_checks')
-    .values({ name: value('name'), checked_at: 0 })
+    .values({ name, checked_at: 0 })
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
 
-const lockCheck = statement<{ name: string }, { checkedAt: number }>((on, value, capabilities) =>
-  on
-    .selectFrom('heartbeat_checks')
-    .select('checked_at as checkedAt')
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
+const lockCheck = readRow((on, name: string) =>
+  on.selectFrom('heartbeat_checks').select('checked_at as checkedAt').where('name', '=', name).forUpdate(),
 )
 
-const updateCheck = statement<{ name: string; now: number }>((on, value) =>
-  on
-    .updateTable('heartbeat_checks')
-    .set({ checked_at: value('now') })
-    .where('name', '=', value('name')),
+const updateCheck = changeRows((on, { name, now }: { name: string; now: number }) =>
+  on.updateTable('heartbeat_checks').set({ checked_at: now }).where('name', '=', name),
 )
 
 /** `false` when there is a heartbeat of that name. */
-export async function insertHeartbeat(tx: Tx, heartbeat: StoredHeartbeat): Promise<boolean> {
-  return (await tx.change(insert, heartbeat)) === 1
-}
+export const insertHeartbeat = changeRow((on, heartbeat: StoredHeartbeat) =>
+  on
+    .insertInto('heartbeats')
+    .values(heartbeats.values(heartbeat))
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+)
 
-export function findHeartbeat(queries: Queries, name: string): Promise<StoredHeartbeat | undefined> {
-  return first(queries, find, { name })
-}
+/** Finds a heartbeat and locks it until the end of the transaction. */
+export const [findHeartbeat, lockHeartbeat] = lockable((on, name: string) =>
+  on.selectFrom('heartbeats').select(HEARTBEAT).where('name', '=', name),
+)
 
 /** The name of the heartbeat with this hash of its address for pings. */
 export async function findNameByHash(queries: Queries, pingHash: string): Promise<string | undefined> {
-  return (await first(queries, findByHash, { pingHash }))?.name
+  return (await findByHash(queries, pingHash))?.name
 }
 
 /** Keeps a ping, and the newest `kept` of the heartbeat in all. */
 export async function addPing(tx: Tx, heartbeat: string, ping: Ping, kept: number): Promise<void> {
-  await tx.change(insertPing, { ...ping, heartbeat })
-  await tx.change(forgetPings, { heartbeat, kept })
+  await insertPing(tx, { ...ping, heartbeat })
+  await forgetPings(tx, heartbeat, kept)
 }
 
 const pageOfPings = pages(
@@ -151,25 +131,20 @@ export function listPings(queries: Reads, heartbeat: string, page: PageRequest):
 }
 
 /** The heartbeats that are missed now, the longest missed first. */
-export function listMissed(queries: Queries): Promise<AlertHeartbeat[]> {
-  return queries.run(missed, {})
-}
-
-/** Finds a heartbeat and locks it until the end of the transaction. */
-export function lockHeartbeat(tx: Tx, name: string): Promise<StoredHeartbeat | undefined> {
-  return first(tx, lock, { name })
-}
+export const listMissed = readRows((on) =>
+  on.selectFrom('heartbeats').select(HEARTBEAT).where('missed_at', 'is not', null).orderBy('missed_at'),
+)
 
 /** Writes a changed heartbeat, and returns it with its next version; the transaction must have locked it. */
 export async function updateHeartbeat(tx: Tx, changed: StoredHeartbeat): Promise<StoredHeartbeat> {
   const heartbeat = { ...changed, version: changed.version + 1 }
-  await tx.change(update, heartbeat)
+  await update(tx, heartbeat)
   return heartbeat
 }
 
 export async function deleteHeartbeat(tx: Tx, name: string): Promise<void> {
-  await tx.change(remove, { name })
-  await tx.change(forgetPings, { heartbeat: name, kept: 0 })
+  await remove(tx, name)
+  await forgetPings(tx, name, 0)
 }
 
 /** Newest first. */
@@ -193,21 +168,26 @@ export async function hasHeartbeats(queries: Queries): Promise<boolean> {
 
 /** The names of overdue heartbeats that are not missed yet. */
 export async function listOverdue(queries: Queries, now: number): Promise<string[]> {
-  return (await queries.run(due, { now })).map(({ name }) => name)
+  return (await due(queries, now)).map(({ name }) => name)
 }
 
 /** Compare-and-set: `false`, and nothing changes, when a beat came meanwhile or another worker was first. */
-export async function markMissed(tx: Tx, name: string, now: number): Promise<boolean> {
-  return (await tx.change(miss, { name, now })) === 1
-}
+export const markMissed = changeRow((on, name: string, now: number) =>
+  on
+    .updateTable('heartbeats')
+    .set({ missed_at: now, version: NEXT_VERSION })
+    .where('name', '=', name)
+    .where('missed_at', 'is', null)
+    .where('due_at', '<=', now),
+)
 
 const CHECK = { name: 'worker' }
 
 /** Records a check; returns the time of the one before, 0 if there was none. */
 export async function recordCheck(tx: Tx, now: number): Promise<number> {
-  await tx.change(insertCheck, CHECK)
-  const before = await first(tx, lockCheck, CHECK)
-  await tx.change(updateCheck, { ...CHECK, now })
+  await insertCheck(tx, CHECK.name)
+  const before = await lockCheck(tx, CHECK.name)
+  await updateCheck(tx, { ...CHECK, now })
   return before?.checkedAt ?? 0
 }
 

@@ -6,7 +6,7 @@ import type { Tx } from '../../store/store.ts'
 import { decoderOf, encoderOf } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, versioned, routeOf } from '../../wire/route.ts'
 import { checkedPattern, Fields, Nullable, PathName, Text, Timestamp } from '../../wire/schemas.ts'
 import { placeEdit } from './items.ts'
 import {
@@ -18,6 +18,8 @@ import {
   type MenuEdit,
 } from './model.ts'
 import type { Menus } from './service.ts'
+
+const route = routeOf('Menus')
 
 const WRITERS = ['admin'] as const
 
@@ -47,7 +49,6 @@ export function menuRoutes(menus: Menus): Route[] {
       method: 'GET',
       path: '/menus',
       operation: 'getMenus',
-      tag: 'Menus',
       summary: 'Read the tree of menus',
       description: 'Without disabled nodes and what is below them.',
       access: ROLES,
@@ -72,7 +73,6 @@ export function menuRoutes(menus: Menus): Route[] {
       method: 'PUT',
       path: '/menus',
       operation: 'editMenus',
-      tag: 'Menus',
       summary: 'Create, change, move and delete menus',
       description:
         'A field that is left out keeps its value. The edit is judged by the tree that it leads to, so the order of the ' +
@@ -80,11 +80,10 @@ export function menuRoutes(menus: Menus): Route[] {
       access: WRITERS,
       body: MenuEditBody,
       answers: {
-        200: {
-          description: 'What has changed, as lists of ids; `ETag` is the revision of the tree.',
-          schema: MenuChangeSchema,
-          hasTag: true,
-        },
+        200: versioned(
+          'What has changed, as lists of ids; `ETag` is the revision of the tree.',
+          MenuChangeSchema,
+        ),
       },
       errors: { menu_cycle, precondition_failed },
       prepare: ({ body }) => placeEdit(decodeMenuEdit(body)),
@@ -99,7 +98,6 @@ export function menuRoutes(menus: Menus): Route[] {
       method: 'DELETE',
       path: '/menus/:id',
       operation: 'deleteMenu',
-      tag: 'Menus',
       summary: 'Delete one node of the menus, which has no children',
       description: 'With `If-Match` only if the tree has that revision.',
       access: WRITERS,

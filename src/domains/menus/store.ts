@@ -1,7 +1,6 @@
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { MenuNode, MenuTree } from './model.ts'
-import { db, menus, statement } from './tables.ts'
+import { db, menus, readRow, readRows, changeRows } from './tables.ts'
 
 // The one row of menu_revisions.
 const TREE = { name: 'shop' }
@@ -9,38 +8,34 @@ const TREE = { name: 'shop' }
 const ROWS_PER_STATEMENT = 50
 const ROWS_PER_READ = 1_000
 
-const lock = statement<{ name: string }, { revision: number }>((on, value, capabilities) =>
-  on
-    .selectFrom('menu_revisions')
-    .select('revision')
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
+const lock = readRow((on, name: string) =>
+  on.selectFrom('menu_revisions').select('revision').where('name', '=', name).forUpdate(),
 )
 
-const setRevision = statement<RevisionChange & { name: string }>((on, value) =>
+const setRevision = changeRows((on, change: RevisionChange & { name: string }) =>
   on
     .updateTable('menu_revisions')
-    .set({ revision: value('revision'), changed_by: value('changedBy'), changed_at: value('changedAt') })
-    .where('name', '=', value('name')),
+    .set({ revision: change.revision, changed_by: change.changedBy, changed_at: change.changedAt })
+    .where('name', '=', change.name),
 )
 
 /** One statement reads revision and nodes, so that they belong together. An empty tree is one row without a node. */
-const tree = statement<{ name: string }, StoredNode>((on, value) =>
+const tree = readRows((on, name: string) =>
   on
     .selectFrom('menu_revisions')
     .leftJoin('menus', (join) => join.onTrue())
     .select(['revision', ...menus.all])
-    .where('menu_revisions.name', '=', value('name'))
+    .where('menu_revisions.name', '=', name)
     .$castTo<StoredNode>(),
 )
 
-const nodesBehind = statement<{ id: string; limit: number }, StoredRow>((on, value) =>
+const nodesBehind = readRows((on, id: string, limit: number) =>
   on
     .selectFrom('menus')
     .select(menus.all)
-    .where('id', '>', value('id'))
+    .where('id', '>', id)
     .orderBy('id')
-    .limit(value('limit'))
+    .limit(limit)
     .$castTo<StoredRow>(),
 )
 
@@ -49,12 +44,10 @@ type StoredNode = { revision: number; id: string | null } & Omit<MenuNode, 'id' 
     enabled: number
   }
 
-const find = statement<{ id: string }, { id: string }>((on, value) =>
-  on.selectFrom('menus').select('id').where('id', '=', value('id')),
-)
+const find = readRow((on, id: string) => on.selectFrom('menus').select('id').where('id', '=', id))
 
-const findChild = statement<{ id: string }, { id: string }>((on, value) =>
-  on.selectFrom('menus').select('id').where('parent_id', '=', value('id')).limit(1),
+const findChild = readRow((on, id: string) =>
+  on.selectFrom('menus').select('id').where('parent_id', '=', id).limit(1),
 )
 
 interface RevisionChange {
@@ -69,16 +62,16 @@ interface RevisionChange {
  * each are right alone could make a cycle together.
  */
 export async function lockRevision(tx: Tx): Promise<number> {
-  return (await first(tx, lock, TREE))?.revision ?? 0
+  return (await lock(tx, TREE.name))?.revision ?? 0
 }
 
 /** Records a change of the tree; the transaction must have locked it. */
 export async function updateRevision(tx: Tx, change: RevisionChange): Promise<void> {
-  await tx.change(setRevision, { ...TREE, ...change })
+  await setRevision(tx, { ...TREE, ...change })
 }
 
 export async function readTree(queries: Queries): Promise<MenuTree> {
-  const rows = await queries.run(tree, TREE)
+  const rows = await tree(queries, TREE.name)
   const nodes = rows.flatMap(({ revision: _, id, ...row }) =>
     id === null ? [] : [{ id, ...menus.decode(row) }],
   )
@@ -92,18 +85,18 @@ export async function readTree(queries: Queries): Promise<MenuTree> {
 export async function readNodes(tx: Tx): Promise<MenuNode[]> {
   const nodes: MenuNode[] = []
   for (;;) {
-    const rows = await tx.run(nodesBehind, { id: nodes.at(-1)?.id ?? '', limit: ROWS_PER_READ })
+    const rows = await nodesBehind(tx, nodes.at(-1)?.id ?? '', ROWS_PER_READ)
     nodes.push(...rows.map(menus.decode))
     if (rows.length < ROWS_PER_READ) return nodes
   }
 }
 
 export async function hasNode(queries: Queries, id: string): Promise<boolean> {
-  return (await first(queries, find, { id })) !== undefined
+  return (await find(queries, id)) !== undefined
 }
 
 export async function hasChildren(queries: Queries, id: string): Promise<boolean> {
-  return (await first(queries, findChild, { id })) !== undefined
+  return (await findChild(queries, id)) !== undefined
 }
 
 /** Inserts new nodes and overwrites known ones. A parent must not come after its children. */
@@ -111,7 +104,7 @@ export async function writeNodes(tx: Tx, nodes: readonly MenuNode[]): Promise<vo
   for (const batch of batches(nodes)) {
     await db(tx)
       .insertInto('menus')
-      .values(batch.map((node) => menus.values((name) => node[name])))
+      .values(batch.map((node) => menus.values(node)))
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet(({ ref }) => ({
           title: ref('excluded.title'),

@@ -20,4 +20,4 @@ const menuRevisions = defineColumns({
   changedAt: integer(),
 })
 
-export const { db, names, statement } = schemaOf({ menus, menu_revisions: menuRevisions })
+export const { changeRows, db, names, readRow, readRows } = schemaOf({ menus, menu_revisions: menuRevisions })

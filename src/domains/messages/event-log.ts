@@ -4,9 +4,9 @@ import type { EventLog, EventPage, LoggedEvent, LoggedMessage, MessageLogReader 
 import { CreatedRanges } from '../../store/created-range.ts'
 import { BATCH_BYTES, countWithin, sizeOf, type RowSize } from '../../store/pages.ts'
 import { SettledNumbers } from '../../store/numbers.ts'
-import { first, type Queries } from '../../store/store.ts'
+import type { Queries } from '../../store/store.ts'
 import { eventBegin, isEventPayload } from './model.ts'
-import { db, EVENT_HEADERS_TEXT, eventLogs, messages, statement } from './tables.ts'
+import { db, EVENT_HEADERS_TEXT, eventLogs, messages, readRow, readRows } from './tables.ts'
 
 type Row = LoggedEvent & { readonly id: string }
 type Part = Range & { readonly headers: string; readonly limit: number }
@@ -30,22 +30,15 @@ function rowsOf(
 const EVENT = ['seq as place', ...messages.pick('id', 'subject', 'payload')] as const
 const SIZE = sizeOf('payload').as('bytes')
 
-const partOf = (value: <K extends keyof Part>(name: K) => Part[K]): Part => ({
-  after: value('after'),
-  through: value('through'),
-  headers: value('headers'),
-  limit: value('limit'),
-})
+const readEvents = readRows((on, part: Part) => rowsOf(on, part).select(EVENT))
 
-const readEvents = statement<Part, Row>((on, value) => rowsOf(on, partOf(value)).select(EVENT))
+const readSizes = readRows((on, part: Part) => rowsOf(on, part).select(SIZE))
 
-const readSizes = statement<Part, RowSize>((on, value) => rowsOf(on, partOf(value)).select(SIZE))
-
-const readNext = statement<{ after: number }, { seq: number }>((on, value) =>
-  on.selectFrom('messages').select('seq').where('seq', '>', value('after')).orderBy('seq').limit(1),
+const readNext = readRow((on, after: number) =>
+  on.selectFrom('messages').select('seq').where('seq', '>', after).orderBy('seq').limit(1),
 )
 
-const readRemoved = statement<object, { removedUpTo: number }>((on) =>
+const readRemoved = readRow((on) =>
   on.selectFrom('event_logs').select(eventLogs.pick('removedUpTo')).where('name', '=', 'messages'),
 )
 
@@ -77,7 +70,7 @@ export class MessageLog implements EventLog, MessageLogReader {
   }
 
   async removedUpTo(): Promise<number> {
-    return (await first(this.#queries, readRemoved, {}))?.removedUpTo ?? 0
+    return (await readRemoved(this.#queries))?.removedUpTo ?? 0
   }
 
   /**
@@ -162,18 +155,18 @@ export class MessageLog implements EventLog, MessageLogReader {
   }
 
   #readSizes(part: Part, subjects: readonly string[] | undefined): Promise<RowSize[]> {
-    if (!subjects) return this.#queries.run(readSizes, part)
+    if (!subjects) return readSizes(this.#queries, part)
     return rowsOf(db(this.#queries), part, subjects).select(SIZE).execute()
   }
 
   #readEvents(part: Part, subjects: readonly string[] | undefined): Promise<Row[]> {
-    if (!subjects) return this.#queries.run(readEvents, part)
+    if (!subjects) return readEvents(this.#queries, part)
     return rowsOf(db(this.#queries), part, subjects).select(EVENT).execute()
   }
 
   /** The number before the next message: a restored database continues far above the numbers of its backup. */
   async #beforeNext(after: number): Promise<number> {
-    const next = await first(this.#queries, readNext, { after })
+    const next = await readNext(this.#queries, after)
     return next ? next.seq - 1 : after
   }
 

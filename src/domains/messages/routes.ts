@@ -5,7 +5,7 @@ import { JsonText } from '../../kernel/text.ts'
 import { bodyWriter, encoderOf } from '../../wire/codec.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { bodyOf, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { bodyOf, ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import {
   IdParams,
   CauseOf,
@@ -19,6 +19,8 @@ import {
 } from '../../wire/schemas.ts'
 import { MESSAGE_STATUSES, type Message, type NewMessage } from './model.ts'
 import type { Messages } from './service.ts'
+
+const route = routeOf('Messages')
 
 // Tokens of visible characters separated by dots, without the wildcards of subscriptions; `$` is reserved by the server.
 const TOKEN = '[^\\s.*>\\u0000-\\u0020\\u007f\\uD800-\\uDFFF]+'
@@ -111,7 +113,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       method: 'GET',
       path: '/messages',
       operation: 'listMessages',
-      tag: 'Messages',
       summary: 'List messages, newest first',
       description: VISIBLE,
       access: READERS,
@@ -127,7 +128,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       method: 'GET',
       path: '/messages/:id',
       operation: 'getMessage',
-      tag: 'Messages',
       summary: 'Read one message',
       description: VISIBLE,
       access: READERS,
@@ -144,7 +144,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       method: 'POST',
       path: '/messages/publish',
       operation: 'publishMessage',
-      tag: 'Messages',
       summary: 'Publish a message on the bus',
       description:
         'The message is stored first. `delivered` means that the bus has confirmed it; `pending` means that it will ' +
@@ -167,7 +166,6 @@ export function messageRoutes(messages: Messages, subjects: EventSubjects): Rout
       method: 'POST',
       path: '/messages/:id/redrive',
       operation: 'redriveMessage',
-      tag: 'Messages',
       summary: 'Make a dead message pending again',
       access: ['admin', 'devops'],
       params: IdParams,

@@ -5,54 +5,21 @@ import { newId } from '../../kernel/ids.ts'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { storedTraceHeaders } from '../../kernel/trace.ts'
 import type { OutboxMessage } from '../../ports/outbox.ts'
-import { lockRows } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbers.ts'
-import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { BATCH_BYTES, countWithin, sizeOf } from '../../store/pages.ts'
 import { isEventPayload, newMessage, type Message, type MessageStatus } from './model.ts'
-import { db, messages, pages, statement } from './tables.ts'
+import { db, messages, pages, readRow, changeRow, changeRows } from './tables.ts'
 
 const SIZE = sizeOf('payload', 'headers')
 
-const insert = statement<Message>((on, value) => on.insertInto('messages').values(messages.values(value)))
-
 /** Inserts no cause and no trace, because a restored database of an older schema does not have these columns. */
-const insertNumbered = statement<Message & { seq: number }>((on, value) => {
-  const { cause: _cause, trace: _trace, ...values } = messages.values(value)
-  return on.insertInto('messages').values({ ...values, seq: value('seq') })
+const insertNumbered = changeRows((on, change: Message & { seq: number }) => {
+  const { cause: _cause, trace: _trace, ...values } = messages.values(change)
+  return on.insertInto('messages').values({ ...values, seq: change.seq })
 })
 
-const find = statement<{ id: string }, StoredMessage>((on, value) =>
-  on.selectFrom('messages').select(messages.except('seq')).where('id', '=', value('id')),
-)
-
-const redrive = statement<{ id: string }, StoredMessage>((on, value) =>
-  on
-    .updateTable('messages')
-    .set({ status: 'pending', last_error: null, cause: null })
-    .where('id', '=', value('id'))
-    .where('status', '=', 'dead')
-    .returning(messages.except('seq')),
-)
-
-/** A message whose headers and cause are not decoded yet. */
-type StoredMessage = Omit<Message, 'headers' | 'cause'> & { headers: string; cause: string | null }
-
-const fail = statement<Pick<Message, 'lastError' | 'cause' | 'status'> & { seq: number }>((on, value) =>
-  on
-    .updateTable('messages')
-    .set((row) => ({
-      status: value('status'),
-      attempts: row('attempts', '+', 1),
-      ...messages.set(value, 'lastError', 'cause'),
-    }))
-    .where('seq', '=', value('seq'))
-    .where('status', '=', 'pending'),
-)
-
-const newest = statement<object, { seq: number }>((on) =>
-  on.selectFrom('messages').select('seq').orderBy('seq', 'desc').limit(1),
-)
+const newest = readRow((on) => on.selectFrom('messages').select('seq').orderBy('seq', 'desc').limit(1))
 
 // After an outage there may be millions of messages; counting all of them at each scrape would take too long.
 const COUNT_LIMIT = 100_000
@@ -78,12 +45,12 @@ interface DeadSize {
 }
 
 const countOf = (status: 'pending' | 'dead') =>
-  statement<{ limit: number }, MessageCount>((on, value) => {
+  readRow((on, limit: number) => {
     const selected = on.selectFrom('messages').where('status', '=', sql.lit(status)).orderBy('seq')
     return (
       on
         // The inner query reads only the index: a row may be a megabyte.
-        .selectFrom(selected.select('seq').limit(value('limit')).as('counted'))
+        .selectFrom(selected.select('seq').limit(limit).as('counted'))
         .select((row) => [
           row.fn.countAll<number>().as('messages'),
           selected.select('created_at').limit(1).as('oldest'),
@@ -91,7 +58,7 @@ const countOf = (status: 'pending' | 'dead') =>
     )
   })
 
-const sizeOfDead = statement<{ limit: number }, DeadSize>((on, value) =>
+const sizeOfDead = readRow((on, limit: number) =>
   on
     .selectFrom(
       on
@@ -99,7 +66,7 @@ const sizeOfDead = statement<{ limit: number }, DeadSize>((on, value) =>
         .select(sql<number>`octet_length(payload)`.as('bytes'))
         .where('status', '=', sql.lit('dead'))
         .orderBy('seq')
-        .limit(value('limit'))
+        .limit(limit)
         .as('counted'),
     )
     .select((row) => [
@@ -109,30 +76,22 @@ const sizeOfDead = statement<{ limit: number }, DeadSize>((on, value) =>
 )
 
 const backlog = countOf('pending')
-const oldestPending = statement<object, OldestPending>((on) =>
-  on
-    .selectFrom('messages')
-    .select(['subject', 'created_at as createdAt', 'last_error as lastError'])
-    .where('status', '=', sql.lit('pending'))
-    .orderBy('seq')
-    .limit(1),
-)
 const deadLetters = countOf('dead')
 
-export async function insertMessage(tx: Tx, message: Message): Promise<void> {
-  await tx.change(insert, message)
-}
+export const insertMessage = changeRows((on, message: Message) =>
+  on.insertInto('messages').values(messages.values(message)),
+)
 
-export async function findMessage(queries: Queries, id: string): Promise<Message | undefined> {
-  const row = await first(queries, find, { id })
-  return row && messages.decode(row)
-}
+export const findMessage = readRow(
+  (on, id: string) => on.selectFrom('messages').select(messages.except('seq')).where('id', '=', id),
+  messages.decode,
+)
 
 /** The number of the newest message; 0 before the first one. */
 export const NEWEST_NUMBER = sql<number>`coalesce((select max(seq) from messages), 0)`
 
 async function findNewest(queries: Queries): Promise<number> {
-  return (await first(queries, newest, {}))?.seq ?? 0
+  return (await newest(queries))?.seq ?? 0
 }
 
 // An installation writes far fewer messages in a millisecond.
@@ -148,16 +107,22 @@ export async function continueNumbers(tx: Tx, now: number): Promise<number> {
   const content = { id: newId(), subject: 'platform.data.restored', payload: '{}', headers: {} }
   const message: Message = { ...newMessage(content, now), status: 'delivered' }
   await continueAfter(tx, 'messages', seq, async () => {
-    await tx.change(insertNumbered, { ...message, seq })
+    await insertNumbered(tx, { ...message, seq })
   })
   return seq
 }
 
 /** Compare-and-set from `dead` to `pending`; undefined when the message is not dead. */
-export async function redriveMessage(tx: Tx, id: string): Promise<Message | undefined> {
-  const row = await first(tx, redrive, { id })
-  return row && messages.decode(row)
-}
+export const redriveMessage = readRow(
+  (on, id: string) =>
+    on
+      .updateTable('messages')
+      .set({ status: 'pending', last_error: null, cause: null })
+      .where('id', '=', id)
+      .where('status', '=', 'dead')
+      .returning(messages.except('seq')),
+  messages.decode,
+)
 
 export interface MessageFilter {
   readonly status?: MessageStatus
@@ -248,7 +213,8 @@ export async function lockPending(tx: Tx, seqs: readonly number[]): Promise<Set<
     .where('seq', 'in', seqs)
     .where('status', '=', 'pending')
     .orderBy('seq')
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
   return new Set(rows.map(({ seq }) => seq))
 }
@@ -270,12 +236,18 @@ export async function markDelivered(tx: Tx, seqs: readonly number[], at: number)
 }
 
 /** Records a failed attempt. Returns `false`, and changes nothing, when the message is not pending. */
-export async function markAttempt(
-  tx: Tx,
-  attempt: Pick<Message, 'lastError' | 'cause' | 'status'> & { readonly seq: number },
-): Promise<boolean> {
-  return (await tx.change(fail, attempt)) === 1
-}
+export const markAttempt = changeRow(
+  (on, attempt: Pick<Message, 'lastError' | 'cause' | 'status'> & { readonly seq: number }) =>
+    on
+      .updateTable('messages')
+      .set((row) => ({
+        status: attempt.status,
+        attempts: row('attempts', '+', 1),
+        ...messages.set(attempt, 'lastError', 'cause'),
+      }))
+      .where('seq', '=', attempt.seq)
+      .where('status', '=', 'pending'),
+)
 
 /** When the bus confirmed a message: from `since` on and before `until`, in epoch milliseconds. */
 export interface DeliverySpan {
@@ -335,9 +307,14 @@ export async function readBacklog(queries: Queries): Promise<{ pending: number; 
   return { pending, oldest }
 }
 
-export function readOldestPending(queries: Queries): Promise<OldestPending | undefined> {
-  return first(queries, oldestPending, {})
-}
+export const readOldestPending = readRow((on) =>
+  on
+    .selectFrom('messages')
+    .select(['subject', 'created_at as createdAt', 'last_error as lastError'])
+    .where('status', '=', sql.lit('pending'))
+    .orderBy('seq')
+    .limit(1),
+)
 
 /** The number of dead messages (counted up to 100,000), and when the oldest was written. */
 export function readDeadLetters(queries: Queries): Promise<MessageCount> {
@@ -346,11 +323,11 @@ export function readDeadLetters(queries: Queries): Promise<MessageCount> {
 
 /** How many messages are dead, counted up to `limit`, and the length of their payloads. */
 export async function readDeadSize(queries: Queries, limit: number): Promise<DeadSize> {
-  return (await first(queries, sizeOfDead, { limit })) ?? { messages: 0, bytes: 0 }
+  return (await sizeOfDead(queries, limit)) ?? { messages: 0, bytes: 0 }
 }
 
 async function countUpToLimit(queries: Queries, count: typeof backlog): Promise<MessageCount> {
-  return (await first(queries, count, { limit: COUNT_LIMIT })) ?? { messages: 0, oldest: null }
+  return (await count(queries, COUNT_LIMIT)) ?? { messages: 0, oldest: null }
 }
 
 /**
@@ -371,16 +348,16 @@ export async function deleteDelivered(tx: Tx, before: number, limit: number): Pr
   const seqs = seqsWithin(old)
   if (seqs.length === 0) return 0
   await db(tx).deleteFrom('messages').where('seq', 'in', seqs).execute()
-  await tx.change(recordRemoval, { upTo: Math.max(...seqs) })
+  await recordRemoval(tx, Math.max(...seqs))
   return seqs.length
 }
 
-const recordRemoval = statement<{ upTo: number }>((on, value) =>
+const recordRemoval = changeRows((on, upTo: number) =>
   on
     .updateTable('event_logs')
-    .set({ removed_up_to: value('upTo') })
+    .set({ removed_up_to: upTo })
     .where('name', '=', 'messages')
-    .where('removed_up_to', '<', value('upTo')),
+    .where('removed_up_to', '<', upTo),
 )
 
 function withoutPrefix(prefix: string | RawBuilder<string>, length: number) {

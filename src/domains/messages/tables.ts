@@ -40,4 +40,7 @@ export const eventLogs = defineColumns({
   removedUpTo: integer(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ messages, event_logs: eventLogs })
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
+  messages,
+  event_logs: eventLogs,
+})

@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
-import type { Order } from './model.ts'
-import { archivedOrders, db, HAS_ENDED, orderHistory, orders, statement } from './tables.ts'
+import type { Queries, Tx } from '../../store/store.ts'
+import { archivedOrders, db, HAS_ENDED, orderHistory, orders, readRow, readRows } from './tables.ts'
 
-const archivable = statement<{ until: number; limit: number }, { orderId: string }>((on, value) =>
+const archivable = readRows((on, until: number, limit: number) =>
   on
     .selectFrom('orders')
     .select('order_id as orderId')
     // A condition on the status would make SQLite use the index of the status.
     .where(HAS_ENDED)
-    .where('updated_at', '<=', value('until'))
+    .where('updated_at', '<=', until)
     // The newest order stays, because SQLite would give its number to the next order. The plus sign keeps SQLite from a search
     // by the number, which would read every order.
     .where(sql<boolean>`+seq < (select max(seq) from orders)`)
@@ -25,23 +23,16 @@ const archivable = statement<{ until: number; limit: number }, { orderId: string
       ),
     )
     .orderBy('updated_at')
-    .limit(value('limit')),
+    .limit(limit),
 )
 
-const find = statement<{ orderId: string }, Order>((on, value) =>
-  on
-    .selectFrom('archived_orders')
-    .select(archivedOrders.except('seq'))
-    .where('order_id', '=', value('orderId')),
+export const findArchivedOrder = readRow((on, orderId: string) =>
+  on.selectFrom('archived_orders').select(archivedOrders.except('seq')).where('order_id', '=', orderId),
 )
-
-export function findArchivedOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
-  return first(queries, find, { orderId })
-}
 
 /** Orders that ended at `until` or earlier, the oldest first. */
 export async function listArchivable(queries: Queries, until: number, limit: number): Promise<string[]> {
-  return (await queries.run(archivable, { until, limit })).map(({ orderId }) => orderId)
+  return (await archivable(queries, until, limit)).map(({ orderId }) => orderId)
 }
 
 /**
@@ -56,7 +47,8 @@ export async function archiveOrders(tx: Tx, candidates: readonly string[]): Prom
     .where('order_id', 'in', candidates)
     .where(HAS_ENDED)
     .orderBy('order_id')
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
   const ids = rows.map((row) => row.order_id)
   if (ids.length === 0) return 0

@@ -5,7 +5,7 @@ import { bodyWriter, decoderOf, encoderOf, parseTime } from '../../wire/codec.ts
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { created, ok, type Answer, type Route, versioned, routeOf } from '../../wire/route.ts'
 import {
   Fields,
   GivenTime,
@@ -22,6 +22,8 @@ import { sortOf, type OrderFilter } from './list.ts'
 import { ORDER_STATUSES, type Order, type NewOrder, type OrderStatus } from './model.ts'
 import type { Orders } from './service.ts'
 import { orderRow } from './store.ts'
+
+const route = routeOf('Orders')
 
 /** Who may read the list and the events. */
 export const ORDER_READERS = ['admin', 'service', 'devops'] as const
@@ -42,14 +44,13 @@ export function orderRoutes(orders: Orders): Route[] {
       method: 'POST',
       path: '/orders',
       operation: 'createOrder',
-      tag: 'Orders',
       summary: 'Create an order',
       description: 'Creating the same order again returns the existing one, unchanged.',
       access: WRITERS,
       body: NewOrderBody,
       answers: {
-        201: { description: 'The new order, pending.', schema: CreatedOrderSchema, hasTag: true },
-        200: { description: 'The same order exists already.', schema: OrderSchema, hasTag: true },
+        201: versioned('The new order, pending.', CreatedOrderSchema),
+        200: versioned('The same order exists already.', OrderSchema),
       },
       errors: { order_exists },
       touches: ({ body }) => [orderRow(body.order_id)],
@@ -68,7 +69,6 @@ export function orderRoutes(orders: Orders): Route[] {
       method: 'GET',
       path: '/orders',
       operation: 'listOrders',
-      tag: 'Orders',
       summary: 'List orders, newest first',
       description:
         'A list by the beginning of the id, by the expiry, by the last change or by the time of the end is sorted by it instead.',
@@ -84,12 +84,11 @@ export function orderRoutes(orders: Orders): Route[] {
       method: 'GET',
       path: '/orders/:order_id',
       operation: 'getOrder',
-      tag: 'Orders',
       summary: 'Read one order',
       access: ORDER_READERS,
       params: OrderParams,
       answers: {
-        200: { description: 'The order; `ETag` names its version.', schema: OrderSchema, hasTag: true },
+        200: versioned('The order; `ETag` names its version.', OrderSchema),
       },
       errors: { order_not_found },
       read: async ({ params }) => orderAnswer(await orders.get(params.order_id)),
@@ -98,7 +97,6 @@ export function orderRoutes(orders: Orders): Route[] {
       method: 'GET',
       path: '/orders/:order_id/history',
       operation: 'getOrderHistory',
-      tag: 'Orders',
       summary: 'Every change of one order, oldest first',
       access: ORDER_READERS,
       params: OrderParams,
@@ -111,7 +109,6 @@ export function orderRoutes(orders: Orders): Route[] {
       method: 'PUT',
       path: '/orders/:order_id',
       operation: 'moveOrder',
-      tag: 'Orders',
       summary: 'Move an order to another status',
       description:
         'pending → paid or expired, paid → shipped or completed, shipped → completed. Setting the status that the ' +
@@ -119,7 +116,7 @@ export function orderRoutes(orders: Orders): Route[] {
       access: WRITERS,
       params: OrderParams,
       body: MoveBody,
-      answers: { 200: { description: 'The order as it is now.', schema: OrderSchema, hasTag: true } },
+      answers: { 200: versioned('The order as it is now.', OrderSchema) },
       errors: { order_not_found, invalid_transition, precondition_failed },
       touches: ({ params }) => [orderRow(params.order_id)],
       change: async (tx, { params, body, identity, headers }) =>

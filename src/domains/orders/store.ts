@@ -1,21 +1,42 @@
 import { sql, type AliasableExpression } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows, touchedRow } from '../../store/locking.ts'
-import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
+import { touchedRow } from '../../store/locking.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import type { Order, OrderChange, OrderStatus } from './model.ts'
 import { findArchivedOrder } from './archive.ts'
-import { db, orderHistory, orders, statement } from './tables.ts'
+import { db, orderHistory, orders, readRow, readRows, changeRow, changeRows } from './tables.ts'
 
 /** A query of numbers, which may be of another domain. */
 export type NumberQuery = AliasableExpression<{ number: number }>
 
+const find = readRow((on, orderId: string) =>
+  on.selectFrom('orders').select(orders.except('seq')).where('order_id', '=', orderId),
+)
+
+const move = changeRow((on, change: Order & { from: OrderStatus }) =>
+  on
+    .updateTable('orders')
+    .set(
+      orders.set(change, 'status', 'updatedAt', 'paidAt', 'shippedAt', 'completedAt', 'expiredAt', 'version'),
+    )
+    .where('order_id', '=', change.orderId)
+    .where('status', '=', change.from),
+)
+
+const insertChange = changeRows((on, row: NewRowOf<typeof orderHistory>) =>
+  on.insertInto('order_history').values(orderHistory.values(row)),
+)
+
+/** The row that a creation or a move touches, so that the events of an order have the order of its changes. */
+export function orderRow(orderId: string): TouchedRow {
+  return touchedRow('orders', orderId)
+}
+
 // An archived order keeps its id from a new one.
-const insert = statement<Order>((on, value) => {
-  const columns = Object.entries(orders.values(value))
-  const archived = on
-    .selectFrom('archived_orders')
-    .select('order_id')
-    .where('order_id', '=', value('orderId'))
+/** `false` when the id is taken. */
+export const insertOrder = changeRow((on, order: Order) => {
+  const columns = Object.entries(orders.values(order))
+  const archived = on.selectFrom('archived_orders').select('order_id').where('order_id', '=', order.orderId)
   const row = on
     .selectNoFrom(columns.map(([name, placeholder]) => sql`${placeholder}`.as(name)))
     .where(({ not, exists }) => not(exists(archived)))
@@ -26,62 +47,30 @@ const insert = statement<Order>((on, value) => {
     .onConflict((conflict) => conflict.column('order_id').doNothing())
 })
 
-const find = statement<{ orderId: string }, Order>((on, value) =>
-  on.selectFrom('orders').select(orders.except('seq')).where('order_id', '=', value('orderId')),
-)
-
-const move = statement<Order & { from: OrderStatus }>((on, value) =>
-  on
-    .updateTable('orders')
-    .set(
-      orders.set(value, 'status', 'updatedAt', 'paidAt', 'shippedAt', 'completedAt', 'expiredAt', 'version'),
-    )
-    .where('order_id', '=', value('orderId'))
-    .where('status', '=', value('from')),
-)
-
-const insertChange = statement<NewRowOf<typeof orderHistory>>((on, value) =>
-  on.insertInto('order_history').values(orderHistory.values(value)),
-)
-
-// The status is a literal: the partial index on due orders covers only queries that repeat its condition.
-const due = statement<{ now: number; limit: number }, Order>((on, value) =>
-  on
-    .selectFrom('orders')
-    .select(orders.except('seq'))
-    .where('status', '=', sql.lit('pending'))
-    .where('expires_at', '<=', value('now'))
-    .orderBy('expires_at')
-    .limit(value('limit')),
-)
-
-/** The row that a creation or a move touches, so that the events of an order have the order of its changes. */
-export function orderRow(orderId: string): TouchedRow {
-  return touchedRow('orders', orderId)
-}
-
-/** `false` when the id is taken. */
-export async function insertOrder(tx: Tx, order: Order): Promise<boolean> {
-  return (await tx.change(insert, order)) === 1
-}
-
 /** The order with this id, also if it is archived. */
 export async function findOrder(queries: Queries, orderId: string): Promise<Order | undefined> {
-  return (await first(queries, find, { orderId })) ?? findArchivedOrder(queries, orderId)
+  return (await find(queries, orderId)) ?? findArchivedOrder(queries, orderId)
 }
 
 /** Compare-and-set: `false`, and nothing changes, when the order has left the status `from`. */
 export async function moveOrder(tx: Tx, from: OrderStatus, order: Order, actor: string): Promise<boolean> {
-  if ((await tx.change(move, { ...order, from })) === 0) return false
+  if (!(await move(tx, { ...order, from }))) return false
   const { orderId, version, updatedAt: at, status: toStatus } = order
-  await tx.change(insertChange, { orderId, version, at, fromStatus: from, toStatus, actor })
+  await insertChange(tx, { orderId, version, at, fromStatus: from, toStatus, actor })
   return true
 }
 
+// The status is a literal: the partial index on due orders covers only queries that repeat its condition.
 /** Overdue pending orders, the longest overdue first. */
-export function listDue(queries: Queries, now: number, limit: number): Promise<Order[]> {
-  return queries.run(due, { now, limit })
-}
+export const listDue = readRows((on, now: number, limit: number) =>
+  on
+    .selectFrom('orders')
+    .select(orders.except('seq'))
+    .where('status', '=', sql.lit('pending'))
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit),
+)
 
 /**
  * Locks the candidates that are still pending, and returns them in the given order. Orders that another transaction has
@@ -99,7 +88,8 @@ export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<rea
     )
     .where('status', '=', sql.lit('pending'))
     .orderBy('order_id')
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
   const locked = new Set(rows.map((row) => row.order_id))
   return candidates.filter(({ orderId }) => locked.has(orderId))

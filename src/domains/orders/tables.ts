@@ -34,7 +34,7 @@ export const orderHistory = defineColumns({
   actor: text(),
 })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   orders,
   order_history: orderHistory,
   archived_orders: archivedOrders,

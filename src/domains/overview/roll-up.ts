@@ -157,7 +157,10 @@ export class RollUp {
     // Checked after the reading: events may have been removed meanwhile. The next run counts again.
     if ((await log.removedUpTo()) > begin) return false
     const countsAtBegin = countsBefore(counts, changes)
-    await this.#update(place, (tx) => updateOrderCounts(tx, { ...countsAtBegin, place: begin }))
+    await this.#update(
+      place,
+      async (tx) => void (await updateOrderCounts(tx, { ...countsAtBegin, place: begin })),
+    )
     return true
   }
 

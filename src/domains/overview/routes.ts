@@ -3,13 +3,13 @@ import { ROLES } from '../../kernel/identity.ts'
 import { JsonText } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { Fields, Id, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../wire/schemas.ts'
 import { DEFAULT_HOURS, MAX_HOURS, STEP_MS } from './model.ts'
 import { NIGHT_STATUSES } from './parts.ts'
 import type { Overview } from './service.ts'
 
-const TAG = 'Overview'
+const route = routeOf('Overview')
 
 /** docs/specification.md, Overview */
 export function overviewRoutes(overview: Overview): Route[] {
@@ -18,7 +18,6 @@ export function overviewRoutes(overview: Overview): Route[] {
       method: 'GET',
       path: '/overview',
       operation: 'getOverview',
-      tag: TAG,
       summary: 'The state of the whole platform',
       description: 'Each part needs a role of the list of its objects, and is null without.',
       access: ROLES,
@@ -29,7 +28,6 @@ export function overviewRoutes(overview: Overview): Route[] {
       method: 'GET',
       path: '/overview/series',
       operation: 'getOverviewSeries',
-      tag: TAG,
       summary: 'Orders, alerts and sessions of the last hours, in steps of five minutes',
       description:
         'A value that no worker has recorded is null, and so is a value whose list the caller may not read.',

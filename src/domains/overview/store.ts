@@ -1,7 +1,7 @@
 import type { NewRowOf } from '../../store/columns.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { NO_CHANGES, type ChangeCounts, type OrderCounts, type Step } from './model.ts'
-import { db, lockable, orderCounts, statement, steps } from './tables.ts'
+import { db, orderCounts, steps, readRow, readRows, changeRow, changeRows, lockable } from './tables.ts'
 
 /** The counts of the orders, up to one event. */
 export interface StoredCounts extends OrderCounts {
@@ -9,20 +9,14 @@ export interface StoredCounts extends OrderCounts {
   readonly place: number
 }
 
-const [readCounts, lockCounts] = lockable<object, StoredCounts>((on) =>
+const [readCounts, lockCounts] = lockable((on) =>
   on.selectFrom('overview_orders').select(orderCounts.all).limit(1),
 )
 
-const updateCounts = statement<StoredCounts>((on, value) =>
-  on
-    .updateTable('overview_orders')
-    .set(orderCounts.set(value, 'place', 'pending', 'paid', 'shipped', 'completed', 'expired')),
-)
-
-const addChanges = statement<NewRowOf<typeof steps>>((on, value) =>
+const addChanges = changeRows((on, row: NewRowOf<typeof steps>) =>
   on
     .insertInto('overview_steps')
-    .values(steps.values(value))
+    .values(steps.values(row))
     .onConflict((conflict) =>
       conflict.column('at').doUpdateSet((row) => ({
         created: row('overview_steps.created', '+', row.ref('excluded.created')),
@@ -34,10 +28,10 @@ const addChanges = statement<NewRowOf<typeof steps>>((on, value) =>
     ),
 )
 
-const insertSample = statement<NewRowOf<typeof steps>>((on, value) =>
+const insertSample = changeRow((on, row: NewRowOf<typeof steps>) =>
   on
     .insertInto('overview_steps')
-    .values(steps.values(value))
+    .values(steps.values(row))
     .onConflict((conflict) =>
       conflict
         .column('at')
@@ -53,29 +47,25 @@ const insertSample = statement<NewRowOf<typeof steps>>((on, value) =>
 type CountedStep = { readonly place: number } & (Step | { readonly at: null })
 
 // In one statement: a worker moves the place together with the changes that it adds to the steps.
-const range = statement<{ from: number; to: number }, CountedStep>((on, value) =>
+const range = readRows((on, from: number, to: number) =>
   on
     .selectFrom((of) => of.selectFrom('overview_orders').select('place').as('counted'))
-    .leftJoin('overview_steps', (join) => join.on('at', '>=', value('from')).on('at', '<=', value('to')))
+    .leftJoin('overview_steps', (join) => join.on('at', '>=', from).on('at', '<=', to))
     .select(['place', ...steps.all])
     .$castTo<CountedStep>(),
 )
 
-const behindNewest = statement<{ steps: number }, { at: number }>((on, value) =>
-  on.selectFrom('overview_steps').select('at').orderBy('at', 'desc').limit(1).offset(value('steps')),
-)
-
-const removeLater = statement<{ at: number }>((on, value) =>
-  on.deleteFrom('overview_steps').where('at', '>', value('at')),
+const behindNewest = readRow((on, steps: number) =>
+  on.selectFrom('overview_steps').select('at').orderBy('at', 'desc').limit(1).offset(steps),
 )
 
 export async function readOrderCounts(queries: Queries): Promise<StoredCounts> {
-  return requireCounts(await first(queries, readCounts, {}))
+  return requireCounts(await readCounts(queries))
 }
 
 /** Reads the counts and locks them until the end of the transaction. */
 export async function lockOrderCounts(tx: Tx): Promise<StoredCounts> {
-  return requireCounts(await first(tx, lockCounts, {}))
+  return requireCounts(await lockCounts(tx))
 }
 
 function requireCounts<T>(counts: T | undefined): T {
@@ -84,13 +74,15 @@ function requireCounts<T>(counts: T | undefined): T {
 }
 
 /** Writes the counts; the transaction must have locked them. */
-export async function updateOrderCounts(tx: Tx, counts: StoredCounts): Promise<void> {
-  await tx.change(updateCounts, counts)
-}
+export const updateOrderCounts = changeRows((on, counts: StoredCounts) =>
+  on
+    .updateTable('overview_orders')
+    .set(orderCounts.set(counts, 'place', 'pending', 'paid', 'shipped', 'completed', 'expired')),
+)
 
 /** Adds changes of orders to a step. */
 export async function addToStep(tx: Tx, at: number, changes: ChangeCounts): Promise<void> {
-  await tx.change(addChanges, { at, ...changes, firingAlerts: null, openSessions: null })
+  await addChanges(tx, { at, ...changes, firingAlerts: null, openSessions: null })
 }
 
 /** What is counted at one moment. */
@@ -101,7 +93,7 @@ export interface Sample {
 
 /** Records the sample of a step; `false`, and nothing changes, when it has one. */
 export async function recordSample(tx: Tx, at: number, sample: Sample): Promise<boolean> {
-  return (await tx.change(insertSample, { at, ...NO_CHANGES, ...sample })) === 1
+  return await insertSample(tx, { at, ...NO_CHANGES, ...sample })
 }
 
 /** The stored steps that begin in a range, in any order, and the place of the last event that is counted in them. */
@@ -110,20 +102,20 @@ export async function readSteps(
   from: number,
   to: number,
 ): Promise<{ place: number; stored: Step[] }> {
-  const rows = await queries.run(range, { from, to })
+  const rows = await range(queries, from, to)
   const stored = rows.flatMap(({ place: _place, ...step }) => (step.at === null ? [] : step))
   return { place: requireCounts(rows[0]).place, stored }
 }
 
 /** When the step begins that has `count` newer ones; undefined if there are not so many. */
 export async function stepBehindNewest(queries: Queries, count: number): Promise<number | undefined> {
-  return (await first(queries, behindNewest, { steps: count }))?.at
+  return (await behindNewest(queries, count))?.at
 }
 
 /** Removes the steps that begin later than `at`. */
-export async function removeStepsAfter(tx: Tx, at: number): Promise<void> {
-  await tx.change(removeLater, { at })
-}
+export const removeStepsAfter = changeRows((on, at: number) =>
+  on.deleteFrom('overview_steps').where('at', '>', at),
+)
 
 /** Removes one batch of the steps that begin before `before`; returns how many. */
 export async function removeStepsBefore(tx: Tx, before: number, limit: number): Promise<number> {

@@ -3,7 +3,7 @@ import { JsonText } from '../../kernel/text.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { htmlPage } from '../../wire/html-page.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { bodyOf, created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { bodyOf, created, ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import { Fields, IdParams, Text } from '../../wire/schemas.ts'
 import {
   Channel,
@@ -26,6 +26,8 @@ import {
 } from './schemas.ts'
 import type { Payments } from './service.ts'
 import type { PaymentRow } from './store.ts'
+
+const route = routeOf('Payments')
 
 /** Who may read payments and their events: those who may read orders. */
 export const PAYMENT_READERS = ['admin', 'service', 'devops'] as const
@@ -82,7 +84,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'POST',
       path: '/orders/:order_id/payments',
       operation: 'createPayment',
-      tag: 'Payments',
       summary: 'Take a payment for an order',
       description:
         'The answer says what the payer does. While a payment of the order on the channel is open, the answer is that one.',
@@ -106,7 +107,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/orders/:order_id/payments',
       operation: 'listPaymentsOfOrder',
-      tag: 'Payments',
       summary: 'List the payments of an order, newest first',
       access: PAYMENT_READERS,
       params: OrderParams,
@@ -120,7 +120,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/payments',
       operation: 'listPayments',
-      tag: 'Payments',
       summary: 'List payments, newest first',
       access: PAYMENT_READERS,
       query: PaymentQuery,
@@ -132,7 +131,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/payments/:id',
       operation: 'getPayment',
-      tag: 'Payments',
       summary: 'Read one payment',
       access: PAYMENT_READERS,
       params: IdParams,
@@ -144,7 +142,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/payments/:id/history',
       operation: 'getPaymentHistory',
-      tag: 'Payments',
       summary: 'Everything that has happened to one payment, oldest first',
       access: PAYMENT_READERS,
       params: IdParams,
@@ -157,7 +154,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'POST',
       path: '/payments/:id/close',
       operation: 'closePayment',
-      tag: 'Payments',
       summary: 'Close an open payment, at the provider too',
       description:
         'If the payer was faster, the answer is the paid payment; if the provider does not answer, the open one.',
@@ -175,7 +171,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'POST',
       path: '/payments/:id/refunds',
       operation: 'createRefund',
-      tag: 'Payments',
       summary: 'Refund a payment, in part or all that is left',
       description: 'Send an `Idempotency-Key`: without one, a repeated request is another refund.',
       access: ADMIN,
@@ -194,7 +189,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/payments/:id/refunds',
       operation: 'listRefunds',
-      tag: 'Payments',
       summary: 'List the refunds of a payment, newest first',
       access: PAYMENT_READERS,
       params: IdParams,
@@ -208,7 +202,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'POST',
       path: '/payments/:id/resolve',
       operation: 'resolvePayment',
-      tag: 'Payments',
       summary: 'End what needs a person of a payment',
       access: ADMIN,
       params: IdParams,
@@ -226,7 +219,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'GET',
       path: '/payments/done',
       operation: 'showPaymentDone',
-      tag: 'Payments',
       summary: 'The page to which a provider leads a payer back',
       description: 'Where `return_url` is left out. It says nothing about the payment.',
       access: 'public',
@@ -239,7 +231,6 @@ export function paymentRoutes(payments: Payments): Route[] {
       method: 'POST',
       path: '/payments/callbacks/:channel',
       operation: 'receivePaymentCallback',
-      tag: 'Payments',
       summary: 'Take a callback of a payment provider',
       description: 'The body and the answer have the form of the provider. It is verified on its raw bytes.',
       access: 'public',

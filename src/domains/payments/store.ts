@@ -1,12 +1,22 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
 import { eachStatus, type AnyQuery } from '../../store/pages.ts'
-import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work/work-queue.ts'
-import type { Attention, Payment, PaymentChange, PaymentStatus, Refund, RefundStatus } from './model.ts'
-import { db, pages, paymentCallbacks, paymentHistory, paymentRefunds, payments, statement } from './tables.ts'
+import type { Attention, Payment, PaymentStatus, Refund, RefundStatus } from './model.ts'
+import {
+  db,
+  pages,
+  paymentCallbacks,
+  paymentHistory,
+  paymentRefunds,
+  payments,
+  readRow,
+  readRows,
+  changeRow,
+  changeRows,
+} from './tables.ts'
 
 export type PaymentRow = RowOf<typeof payments>
 export type RefundRow = RowOf<typeof paymentRefunds>
@@ -14,55 +24,33 @@ export type RefundRow = RowOf<typeof paymentRefunds>
 export const paymentQueue = new WorkQueue('payments', payments)
 export const refundQueue = new WorkQueue('payment_refunds', paymentRefunds)
 
-const insert = statement<NewRowOf<typeof payments>>((on, value) =>
-  on
-    .insertInto('payments')
-    .values(payments.values(value))
-    .onConflict((conflict) => conflict.doNothing()),
+const find = readRow((on, id: string) => on.selectFrom('payments').select(payments.all).where('id', '=', id))
+
+const findByNumber = readRow((on, number: string) =>
+  on.selectFrom('payments').select(payments.all).where('number', '=', number),
 )
 
-const find = statement<{ id: string }, StoredPayment>((on, value) =>
-  on.selectFrom('payments').select(payments.all).where('id', '=', value('id')),
+const lockById = readRow((on, id: string) =>
+  on.selectFrom('payments').select(payments.all).where('id', '=', id).forUpdate(),
 )
 
-const findByNumber = statement<{ number: string }, StoredPayment>((on, value) =>
-  on.selectFrom('payments').select(payments.all).where('number', '=', value('number')),
-)
-
-const lockById = statement<{ id: string }, StoredPayment>((on, value, capabilities) =>
-  on.selectFrom('payments').select(payments.all).where('id', '=', value('id')).$call(lockRows(capabilities)),
-)
-
-const unfinishedOf = statement<{ orderId: string; channel: string }, StoredPayment>((on, value) =>
+const unfinishedOf = readRow((on, orderId: string, channel: string) =>
   on
     .selectFrom('payments')
     .select(payments.all)
-    .where('order_id', '=', value('orderId'))
-    .where('channel', '=', value('channel'))
+    .where('order_id', '=', orderId)
+    .where('channel', '=', channel)
     .where(sql<boolean>`status in ('creating', 'open')`),
 )
 
-const latestOf = statement<
-  { channel: string; since: number; limit: number },
-  Pick<PaymentRow, 'status' | 'failedReason' | 'createdAt' | 'actionType'>
->((on, value) =>
-  on
-    .selectFrom('payments')
-    .select(payments.pick('status', 'failedReason', 'createdAt', 'actionType'))
-    .where('channel', '=', value('channel'))
-    .where('created_at', '>', value('since'))
-    .orderBy('seq', 'desc')
-    .limit(value('limit')),
-)
-
-const otherPaid = statement<{ orderId: string; id: string }, { id: string }>((on, value) =>
+const otherPaid = readRow((on, orderId: string, id: string) =>
   on
     .selectFrom('payments')
     .select('id')
-    .where('order_id', '=', value('orderId'))
+    .where('order_id', '=', orderId)
     .where('status', '=', sql.lit('paid'))
     .where('attention', 'is', null)
-    .where('id', '<>', value('id'))
+    .where('id', '<>', id)
     .limit(1),
 )
 
@@ -70,12 +58,12 @@ const otherPaid = statement<{ orderId: string; id: string }, { id: string }>((on
 const dueUnlessLeased = (dueAt: number | null) =>
   sql<number | null>`case when lease_holder is null then cast(${dueAt} as bigint) else due_at end`
 
-const move = statement<PaymentRow & { from: PaymentStatus }>((on, value) =>
+const move = changeRow((on, change: PaymentRow & { from: PaymentStatus }) =>
   on
     .updateTable('payments')
     .set({
       ...payments.set(
-        value,
+        change,
         'status',
         'providerId',
         'paidCents',
@@ -88,90 +76,22 @@ const move = statement<PaymentRow & { from: PaymentStatus }>((on, value) =>
         'actionExpiresAt',
         'version',
       ),
-      due_at: dueUnlessLeased(value('dueAt')),
+      due_at: dueUnlessLeased(change.dueAt),
     })
-    .where('id', '=', value('id'))
-    .where('status', '=', value('from')),
-)
-
-const setDue = statement<{ id: string; dueAt: number | null }>((on, value) =>
-  on
-    .updateTable('payments')
-    .set({ due_at: value('dueAt') })
-    .where('id', '=', value('id'))
-    .where('lease_holder', 'is', null),
-)
-
-const requestClose = statement<{ id: string }>((on, value) =>
-  on
-    .updateTable('payments')
-    .set({ is_closing: 1 })
-    .where('id', '=', value('id'))
-    .where(sql<boolean>`status in ('creating', 'open')`),
-)
-
-const requestCloseOfOrder = statement<{ orderId: string; now: number }>((on, value) =>
-  on
-    .updateTable('payments')
-    .set({
-      is_closing: 1,
-      due_at: dueUnlessLeased(value('now')),
-    })
-    .where('order_id', '=', value('orderId'))
-    .where(sql<boolean>`status in ('creating', 'open')`),
-)
-
-const reserve = statement<{ id: string; cents: number }>((on, value) =>
-  on
-    .updateTable('payments')
-    .set({ reserved_cents: sql`reserved_cents + ${value('cents')}` })
-    .where('id', '=', value('id')),
+    .where('id', '=', change.id)
+    .where('status', '=', change.from),
 )
 
 type SettledColumn = 'id' | 'reservedCents' | 'refundedCents' | 'attention' | 'hasFailedRefund' | 'version'
 
-const settleRefunded = statement<Pick<PaymentRow, SettledColumn>>((on, value) =>
-  on
-    .updateTable('payments')
-    .set(payments.set(value, 'reservedCents', 'refundedCents', 'attention', 'hasFailedRefund', 'version'))
-    .where('id', '=', value('id')),
-)
-
-const resolve = statement<{ id: string }>((on, value) =>
-  on
-    .updateTable('payments')
-    .set({ attention: null, has_failed_refund: 0, version: NEXT_VERSION })
-    .where('id', '=', value('id')),
-)
-
-const insertChange = statement<NewRowOf<typeof paymentHistory>>((on, value) =>
-  on.insertInto('payment_history').values(paymentHistory.values(value)),
-)
-
-const changesOf = statement<{ paymentId: string }, PaymentChange>((on, value) =>
-  on
-    .selectFrom('payment_history')
-    .select(paymentHistory.pick('at', 'change', 'actor', 'note'))
-    .where('payment_id', '=', value('paymentId'))
-    .orderBy('seq')
-    .limit(1_000),
-)
-
-const recordEvent = statement<NewRowOf<typeof paymentCallbacks>>((on, value) =>
+const recordEvent = changeRow((on, row: NewRowOf<typeof paymentCallbacks>) =>
   on
     .insertInto('payment_callbacks')
-    .values(paymentCallbacks.values(value))
+    .values(paymentCallbacks.values(row))
     .onConflict((conflict) => conflict.columns(['channel', 'event_id']).doNothing()),
 )
 
-const forgetEvents = statement<{ before: number; limit: number }>((on, value) =>
-  on.deleteFrom('payment_callbacks').where(
-    sql<boolean>`(channel, event_id) in (select channel, event_id from payment_callbacks
-        where received_at < ${value('before')} order by received_at limit ${value('limit')})`,
-  ),
-)
-
-const oldestCreating = statement<object, { createdAt: number }>((on) =>
+const oldestCreating = readRow((on) =>
   on
     .selectFrom('payments')
     .select('created_at as createdAt')
@@ -186,7 +106,7 @@ const NEEDS_PERSON = sql<boolean>`(attention is not null or has_failed_refund = 
 // The count stops at this number.
 const MOST_COUNTED = 1_000
 
-const attentionSummary = statement<object, { attention: number; oldestAt: number | null }>((on) =>
+const attentionSummary = readRow((on) =>
   on
     .selectFrom((query) =>
       query
@@ -203,45 +123,26 @@ const attentionSummary = statement<object, { attention: number; oldestAt: number
     ]),
 )
 
-const failedRefundSince = statement<{ paymentId: string; since: number }, { id: string }>((on, value) =>
+const failedRefundSince = readRow((on, paymentId: string, since: number) =>
   on
     .selectFrom('payment_refunds')
     .select('id')
-    .where('payment_id', '=', value('paymentId'))
+    .where('payment_id', '=', paymentId)
     .where('status', '=', 'failed')
-    .where('finished_at', '>=', value('since'))
+    .where('finished_at', '>=', since)
     .limit(1),
 )
 
-const insertRefundRow = statement<NewRowOf<typeof paymentRefunds>>((on, value) =>
-  on.insertInto('payment_refunds').values(paymentRefunds.values(value)),
+const findRefundByNumber = readRow((on, number: string) =>
+  on.selectFrom('payment_refunds').select(paymentRefunds.all).where('number', '=', number),
 )
 
-const findRefundByNumber = statement<{ number: string }, StoredRefund>((on, value) =>
-  on.selectFrom('payment_refunds').select(paymentRefunds.all).where('number', '=', value('number')),
-)
-
-const moveRefundRow = statement<RefundRow & { from: RefundStatus }>((on, value) =>
+const moveRefundRow = changeRow((on, change: RefundRow & { from: RefundStatus }) =>
   on
     .updateTable('payment_refunds')
-    .set(paymentRefunds.set(value, 'status', 'providerId', 'failedReason', 'finishedAt', 'isSent'))
-    .where('id', '=', value('id'))
-    .where('status', '=', value('from')),
-)
-
-const markSent = statement<{ id: string; providerId: string | null }>((on, value) =>
-  on
-    .updateTable('payment_refunds')
-    .set({ is_sent: 1, provider_id: value('providerId') })
-    .where('id', '=', value('id')),
-)
-
-const setRefundDue = statement<{ id: string; dueAt: number | null }>((on, value) =>
-  on
-    .updateTable('payment_refunds')
-    .set({ due_at: value('dueAt') })
-    .where('id', '=', value('id'))
-    .where('lease_holder', 'is', null),
+    .set(paymentRefunds.set(change, 'status', 'providerId', 'failedReason', 'finishedAt', 'isSent'))
+    .where('id', '=', change.id)
+    .where('status', '=', change.from),
 )
 
 type StoredPayment = Omit<PaymentRow, 'isClosing' | 'hasFailedRefund'> & {
@@ -254,20 +155,23 @@ const toPayment = (row: StoredPayment | undefined): PaymentRow | undefined => ro
 const toRefund = (row: StoredRefund | undefined): RefundRow | undefined => row && paymentRefunds.decode(row)
 
 /** `false` when an unfinished payment of the order on that channel, or its number, exists already. */
-export async function insertPayment(tx: Tx, payment: NewRowOf<typeof payments>): Promise<boolean> {
-  return (await tx.change(insert, payment)) === 1
-}
+export const insertPayment = changeRow((on, payment: NewRowOf<typeof payments>) =>
+  on
+    .insertInto('payments')
+    .values(payments.values(payment))
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 export async function findPayment(queries: Reads, id: string): Promise<PaymentRow | undefined> {
-  return toPayment(await first(queries, find, { id }))
+  return toPayment(await find(queries, id))
 }
 
 export async function findPaymentByNumber(queries: Reads, number: string): Promise<PaymentRow | undefined> {
-  return toPayment(await first(queries, findByNumber, { number }))
+  return toPayment(await findByNumber(queries, number))
 }
 
 export async function lockPayment(tx: Tx, id: string): Promise<PaymentRow | undefined> {
-  return toPayment(await first(tx, lockById, { id }))
+  return toPayment(await lockById(tx, id))
 }
 
 /** The payment of an order on a channel that is creating or open. */
@@ -276,7 +180,7 @@ export async function findUnfinished(
   orderId: string,
   channel: string,
 ): Promise<PaymentRow | undefined> {
-  return toPayment(await first(queries, unfinishedOf, { orderId, channel }))
+  return toPayment(await unfinishedOf(queries, orderId, channel))
 }
 
 /**
@@ -293,48 +197,73 @@ export async function listOfOrders(queries: Queries, orderIds: readonly string[]
 }
 
 export async function isPaidByAnother(queries: Reads, orderId: string, id: string): Promise<boolean> {
-  return (await first(queries, otherPaid, { orderId, id })) !== undefined
+  return (await otherPaid(queries, orderId, id)) !== undefined
 }
 
 /** Compare-and-set: `false`, and nothing changes, when the payment has left the status `from`. */
 export async function movePayment(tx: Tx, from: PaymentStatus, payment: PaymentRow): Promise<boolean> {
-  return (await tx.change(move, { ...payment, from })) === 1
+  return await move(tx, { ...payment, from })
 }
 
-export async function setPaymentDue(tx: Tx, id: string, dueAt: number | null): Promise<void> {
-  await tx.change(setDue, { id, dueAt })
-}
+export const setPaymentDue = changeRows((on, id: string, dueAt: number | null) =>
+  on.updateTable('payments').set({ due_at: dueAt }).where('id', '=', id).where('lease_holder', 'is', null),
+)
 
-export async function markClosing(tx: Tx, id: string): Promise<void> {
-  await tx.change(requestClose, { id })
-}
+export const markClosing = changeRows((on, id: string) =>
+  on
+    .updateTable('payments')
+    .set({ is_closing: 1 })
+    .where('id', '=', id)
+    .where(sql<boolean>`status in ('creating', 'open')`),
+)
 
 /** The unfinished payments of an order are to be closed now; returns how many. */
-export function markOrderClosing(tx: Tx, orderId: string, now: number): Promise<number> {
-  return tx.change(requestCloseOfOrder, { orderId, now })
-}
+export const markOrderClosing = changeRows((on, orderId: string, now: number) =>
+  on
+    .updateTable('payments')
+    .set({
+      is_closing: 1,
+      due_at: dueUnlessLeased(now),
+    })
+    .where('order_id', '=', orderId)
+    .where(sql<boolean>`status in ('creating', 'open')`),
+)
 
-export async function reserveCents(tx: Tx, id: string, cents: number): Promise<void> {
-  await tx.change(reserve, { id, cents })
-}
+export const reserveCents = changeRows((on, id: string, cents: number) =>
+  on
+    .updateTable('payments')
+    .set({ reserved_cents: sql`reserved_cents + ${cents}` })
+    .where('id', '=', id),
+)
 
-export async function updateRefunded(tx: Tx, payment: Pick<PaymentRow, SettledColumn>): Promise<void> {
-  await tx.change(settleRefunded, payment)
-}
+export const updateRefunded = changeRows((on, payment: Pick<PaymentRow, SettledColumn>) =>
+  on
+    .updateTable('payments')
+    .set(payments.set(payment, 'reservedCents', 'refundedCents', 'attention', 'hasFailedRefund', 'version'))
+    .where('id', '=', payment.id),
+)
 
 /** Nobody needs to look at the payment any more. */
-export async function markResolved(tx: Tx, id: string): Promise<void> {
-  await tx.change(resolve, { id })
-}
+export const markResolved = changeRows((on, id: string) =>
+  on
+    .updateTable('payments')
+    .set({ attention: null, has_failed_refund: 0, version: NEXT_VERSION })
+    .where('id', '=', id),
+)
 
-export async function appendChange(tx: Tx, change: NewRowOf<typeof paymentHistory>): Promise<void> {
-  await tx.change(insertChange, change)
-}
+export const appendChange = changeRows((on, change: NewRowOf<typeof paymentHistory>) =>
+  on.insertInto('payment_history').values(paymentHistory.values(change)),
+)
 
 /** Oldest first. */
-export function listPaymentChanges(reads: Reads, paymentId: string): Promise<PaymentChange[]> {
-  return reads.run(changesOf, { paymentId })
-}
+export const listPaymentChanges = readRows((on, paymentId: string) =>
+  on
+    .selectFrom('payment_history')
+    .select(paymentHistory.pick('at', 'change', 'actor', 'note'))
+    .where('payment_id', '=', paymentId)
+    .orderBy('seq')
+    .limit(1_000),
+)
 
 /** `false` when the event is recorded already. */
 export async function recordCallback(
@@ -343,59 +272,70 @@ export async function recordCallback(
   eventId: string,
   receivedAt: number,
 ): Promise<boolean> {
-  return (await tx.change(recordEvent, { channel, eventId, receivedAt })) === 1
+  return await recordEvent(tx, { channel, eventId, receivedAt })
 }
 
 /** Forgets some of the events that were received before a time; returns how many. */
-export function forgetCallbacks(tx: Tx, before: number, limit: number): Promise<number> {
-  return tx.change(forgetEvents, { before, limit })
-}
+export const forgetCallbacks = changeRows((on, before: number, limit: number) =>
+  on.deleteFrom('payment_callbacks').where(
+    sql<boolean>`(channel, event_id) in (select channel, event_id from payment_callbacks
+        where received_at < ${before} order by received_at limit ${limit})`,
+  ),
+)
 
 /** When the oldest payment whose creation is not clear was requested. */
 export async function oldestCreatingAt(reads: Reads): Promise<number | undefined> {
-  return (await first(reads, oldestCreating, {}))?.createdAt
+  return (await oldestCreating(reads))?.createdAt
 }
 
 /** The newest payments of a channel since that time, newest first. */
-export async function listLatest(
-  reads: Reads,
-  given: { readonly channel: string; readonly since: number; readonly limit: number },
-): Promise<Pick<PaymentRow, 'status' | 'failedReason' | 'createdAt' | 'actionType'>[]> {
-  return reads.run(latestOf, given)
-}
+export const listLatest = readRows(
+  (on, given: { readonly channel: string; readonly since: number; readonly limit: number }) =>
+    on
+      .selectFrom('payments')
+      .select(payments.pick('status', 'failedReason', 'createdAt', 'actionType'))
+      .where('channel', '=', given.channel)
+      .where('created_at', '>', given.since)
+      .orderBy('seq', 'desc')
+      .limit(given.limit),
+)
 
 /** How many payments need a person, and when the oldest of them was created. */
 export async function countAttention(
   reads: Reads,
 ): Promise<{ readonly attention: number; readonly oldestAt: number | null }> {
-  return (await first(reads, attentionSummary, {})) ?? { attention: 0, oldestAt: null }
+  return (await attentionSummary(reads)) ?? { attention: 0, oldestAt: null }
 }
 
-export async function insertRefund(tx: Tx, refund: NewRowOf<typeof paymentRefunds>): Promise<void> {
-  await tx.change(insertRefundRow, refund)
-}
+export const insertRefund = changeRows((on, refund: NewRowOf<typeof paymentRefunds>) =>
+  on.insertInto('payment_refunds').values(paymentRefunds.values(refund)),
+)
 
 export async function findRefund(reads: Reads, number: string): Promise<RefundRow | undefined> {
-  return toRefund(await first(reads, findRefundByNumber, { number }))
+  return toRefund(await findRefundByNumber(reads, number))
 }
 
 /** Whether a refund of the payment has failed at this time or later. */
 export async function hasFailedRefundSince(reads: Reads, paymentId: string, since: number): Promise<boolean> {
-  return (await first(reads, failedRefundSince, { paymentId, since })) !== undefined
+  return (await failedRefundSince(reads, paymentId, since)) !== undefined
 }
 
 /** Compare-and-set, as {@link movePayment}. */
 export async function moveRefund(tx: Tx, from: RefundStatus, refund: RefundRow): Promise<boolean> {
-  return (await tx.change(moveRefundRow, { ...refund, from })) === 1
+  return await moveRefundRow(tx, { ...refund, from })
 }
 
-export async function markRefundSent(tx: Tx, id: string, providerId: string | null): Promise<void> {
-  await tx.change(markSent, { id, providerId })
-}
+export const markRefundSent = changeRows((on, id: string, providerId: string | null) =>
+  on.updateTable('payment_refunds').set({ is_sent: 1, provider_id: providerId }).where('id', '=', id),
+)
 
-export async function setRefundDueAt(tx: Tx, id: string, dueAt: number | null): Promise<void> {
-  await tx.change(setRefundDue, { id, dueAt })
-}
+export const setRefundDueAt = changeRows((on, id: string, dueAt: number | null) =>
+  on
+    .updateTable('payment_refunds')
+    .set({ due_at: dueAt })
+    .where('id', '=', id)
+    .where('lease_holder', 'is', null),
+)
 
 /**
  * Stops what a restored database would do at the providers: the database that was backed up has done it, or does it still. What

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { lockRows, touchedRow } from '../../store/locking.ts'
-import { first, type TouchedRow, type Tx } from '../../store/store.ts'
+import { touchedRow } from '../../store/locking.ts'
+import type { TouchedRow, Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
 import type { LeaseHolder } from './model.ts'
 import { advanceNext, readNext } from './store.ts'
-import { db, leases, statement } from './tables.ts'
+import { db, leases, readRow, changeRows } from './tables.ts'
 
 /** How long a released address is reserved for its last holder. */
 export interface CoolDown {
@@ -12,27 +12,19 @@ export interface CoolDown {
   readonly ms: number
 }
 
-interface FreeLease {
-  readonly address: number
-  readonly releasedAt: number
-}
-
 // Waits for a transaction that holds the lease: it may be releasing the address that the device had.
-const lastOfDevice = statement<
-  { userId: string; device: string; lowest: number; highest: number },
-  FreeLease
->((on, value, capabilities) =>
+const lastOfDevice = readRow((on, userId: string, device: string, lowest: number, highest: number) =>
   on
     .selectFrom('vpn_leases')
     .select(leases.pick('address', 'releasedAt'))
-    .where('user_id', '=', value('userId'))
-    .where('device', '=', value('device'))
+    .where('user_id', '=', userId)
+    .where('device', '=', device)
     .where('session_id', 'is', null)
-    .where('address', '>=', value('lowest'))
-    .where('address', '<=', value('highest'))
+    .where('address', '>=', lowest)
+    .where('address', '<=', highest)
     .orderBy('released_at', 'desc')
     .limit(1)
-    .$call(lockRows(capabilities)),
+    .forUpdate(),
 )
 
 interface NewHolder {
@@ -47,47 +39,38 @@ interface FreeSince {
   readonly until: number
 }
 
-const take = statement<NewHolder & { address: number }>((on, value) =>
+const take = changeRows((on, change: NewHolder & { address: number }) =>
   on
     .updateTable('vpn_leases')
-    .set(leases.set(value, 'sessionId', 'userId', 'device'))
-    .where('address', '=', value('address')),
+    .set(leases.set(change, 'sessionId', 'userId', 'device'))
+    .where('address', '=', change.address),
 )
 
-type Build = Parameters<typeof statement<FreeSince, FreeLease>>[0]
-
-const searchLongestFree = (...[on, value, capabilities]: Parameters<Build>) =>
+const searchLongestFree = (on: ReturnType<typeof db>, { pool, from, until }: FreeSince) =>
   on
     .selectFrom('vpn_leases')
-    .where('pool', '=', value('pool'))
+    .where('pool', '=', pool)
     .where('session_id', 'is', null)
-    .where('released_at', '>=', value('from'))
-    .where('released_at', '<=', value('until'))
+    .where('released_at', '>=', from)
+    .where('released_at', '<=', until)
     .orderBy('released_at')
     .orderBy('address')
     .limit(1)
-    .$call(lockRows(capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
 
-const longestFree = statement<FreeSince, FreeLease>((...build) =>
-  searchLongestFree(...build).select(leases.pick('address', 'releasedAt')),
+const longestFree = readRow((on, freeSince: FreeSince) =>
+  searchLongestFree(on, freeSince).select(leases.pick('address', 'releasedAt')),
 )
 
 // One statement finds and takes the address: writes that share a transaction do not skip rows that another one has only
 // locked.
-const takeLongestFree = statement<NewHolder & FreeSince, { address: number }>((on, value, capabilities) =>
+const takeLongestFree = readRow((on, lease: NewHolder & FreeSince) =>
   on
     .updateTable('vpn_leases')
-    .set(leases.set(value, 'sessionId', 'userId', 'device'))
-    .where('address', '=', searchLongestFree(on, value, capabilities).select('address'))
+    .set(leases.set(lease, 'sessionId', 'userId', 'device'))
+    .where('address', '=', searchLongestFree(on, lease).select('address'))
     .returning('address'),
-)
-
-const release = statement<{ address: number; sessionId: string; at: number }>((on, value) =>
-  on
-    .updateTable('vpn_leases')
-    .set({ session_id: null, released_at: value('at') })
-    .where('address', '=', value('address'))
-    .where('session_id', '=', value('sessionId')),
 )
 
 const NEVER = 0
@@ -112,14 +95,18 @@ export async function leaseAddress(
   const holder = { sessionId, userId: device === null ? null : userId, device }
   const last = device === null ? undefined : await findLastOfDevice(tx, range, userId, device)
   if (last === undefined) return takeFree(tx, range, holder, coolDown)
-  await tx.change(take, { address: last, ...holder })
+  await take(tx, { address: last, ...holder })
   return last
 }
 
 /** Releases the address if that session holds it. */
-export async function releaseAddress(tx: Tx, address: number, sessionId: string, at: number): Promise<void> {
-  await tx.change(release, { address, sessionId, at })
-}
+export const releaseAddress = changeRows((on, address: number, sessionId: string, at: number) =>
+  on
+    .updateTable('vpn_leases')
+    .set({ session_id: null, released_at: at })
+    .where('address', '=', address)
+    .where('session_id', '=', sessionId),
+)
 
 /** A release later than one cool-down from now was written before the clock was set back. */
 export function coolDownLimits({ clock, ms }: CoolDown) {
@@ -133,7 +120,7 @@ async function findLastOfDevice(
   userId: string,
   device: string,
 ): Promise<number | undefined> {
-  return (await first(tx, lastOfDevice, { userId, device, lowest, highest }))?.address
+  return (await lastOfDevice(tx, userId, device, lowest, highest))?.address
 }
 
 async function takeFree(
@@ -144,11 +131,11 @@ async function takeFree(
 ): Promise<number | undefined> {
   const pool = range.cidr
   do {
-    const free = await first(tx, takeLongestFree, { ...holder, pool, from: NEVER, until: NEVER })
+    const free = await takeLongestFree(tx, { ...holder, pool, from: NEVER, until: NEVER })
     if (free) return free.address
   } while (await addLeases(tx, range))
   const { cooledSince } = coolDownLimits(coolDown)
-  const free = await first(tx, takeLongestFree, { ...holder, pool, from: NEVER, until: cooledSince })
+  const free = await takeLongestFree(tx, { ...holder, pool, from: NEVER, until: cooledSince })
   return free ? free.address : takeImplausible(tx, range, holder, coolDown)
 }
 
@@ -160,11 +147,11 @@ async function takeImplausible(
   coolDown: CoolDown,
 ): Promise<number | undefined> {
   const from = coolDownLimits(coolDown).plausibleUntil + 1
-  const free = await first(tx, longestFree, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
+  const free = await longestFree(tx, { pool: cidr, from, until: Number.MAX_SAFE_INTEGER })
   // A process may have stopped for longer than the cool-down since it read the clock: another session could have
   // released the lease meanwhile. The row is locked now, so a second look at the clock is certain.
   if (!free || free.releasedAt <= coolDownLimits(coolDown).plausibleUntil) return undefined
-  await tx.change(take, { address: free.address, ...holder })
+  await take(tx, { address: free.address, ...holder })
   return free.address
 }
 

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { JsonText } from '../../kernel/text.ts'
 import { encoderOf } from '../../wire/codec.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
 import type { AddressPool } from './service.ts'
+
+const route = routeOf('VPN')
 
 /** docs/specification.md, HTTP API */
 export function poolRoutes(pool: AddressPool): Route[] {
@@ -12,7 +14,6 @@ export function poolRoutes(pool: AddressPool): Route[] {
       method: 'GET',
       path: '/vpn/pool',
       operation: 'getVpnPool',
-      tag: 'VPN',
       summary: 'How full the address pool is',
       access: ['admin', 'devops', 'auditor'],
       answers: { 200: { description: 'The pool, counted now.', schema: PoolSchema } },

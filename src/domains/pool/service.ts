@@ -70,8 +70,8 @@ export class AddressPool {
   }
 
   /** The last holder can lease the address at once, others after the cool-down. */
-  release(tx: Tx, address: number, sessionId: string, at: number): Promise<void> {
-    return releaseAddress(tx, address, sessionId, at)
+  async release(tx: Tx, address: number, sessionId: string, at: number): Promise<void> {
+    await releaseAddress(tx, address, sessionId, at)
   }
 
   async usage(): Promise<PoolUsage> {

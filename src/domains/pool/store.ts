@@ -1,26 +1,25 @@
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { AddressRange } from './addresses.ts'
 import type { AlertPercent } from './model.ts'
-import { db, statement } from './tables.ts'
+import { db, readRow } from './tables.ts'
 
-const countHeld = statement<{ lowest: number; highest: number }, { leases: number }>((on, value) =>
+const countHeld = readRow((on, lowest: number, highest: number) =>
   on
     .selectFrom('vpn_leases')
     .select((row) => row.fn.countAll<number>().as('leases'))
     .where('session_id', 'is not', null)
-    .where('address', '>=', value('lowest'))
-    .where('address', '<=', value('highest')),
+    .where('address', '>=', lowest)
+    .where('address', '<=', highest),
 )
 
-const countReleased = statement<{ cidr: string; since: number; until: number }, { leases: number }>(
-  (on, value) =>
-    on
-      .selectFrom('vpn_leases')
-      .select((row) => row.fn.countAll<number>().as('leases'))
-      .where('pool', '=', value('cidr'))
-      .where('session_id', 'is', null)
-      .where('released_at', '>', value('since'))
-      .where('released_at', '<=', value('until')),
+const countReleased = readRow((on, cidr: string, since: number, until: number) =>
+  on
+    .selectFrom('vpn_leases')
+    .select((row) => row.fn.countAll<number>().as('leases'))
+    .where('pool', '=', cidr)
+    .where('session_id', 'is', null)
+    .where('released_at', '>', since)
+    .where('released_at', '<=', until),
 )
 
 /** Adds the pool if it is new, and takes over its addresses from other pools. */
@@ -47,7 +46,7 @@ export async function countUsed(
   queries: Queries,
   { first: lowest, last: highest }: AddressRange,
 ): Promise<number> {
-  return (await first(queries, countHeld, { lowest, highest }))?.leases ?? 0
+  return (await countHeld(queries, lowest, highest))?.leases ?? 0
 }
 
 /** How many free addresses were released after `since` and not after `until`. */
@@ -57,7 +56,7 @@ export async function countCooling(
   since: number,
   until: number,
 ): Promise<number> {
-  return (await first(queries, countReleased, { cidr, since, until }))?.leases ?? 0
+  return (await countReleased(queries, cidr, since, until))?.leases ?? 0
 }
 
 /** The lowest address that never had a lease. */

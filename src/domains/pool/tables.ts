@@ -25,4 +25,7 @@ export const leases = defineColumns({
   releasedAt: integer(),
 })
 
-export const { db, names, statement } = schemaOf({ vpn_leases: leases, vpn_pools: pools })
+export const { changeRows, db, names, readRow } = schemaOf({
+  vpn_leases: leases,
+  vpn_pools: pools,
+})

@@ -6,9 +6,11 @@ import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { EventSink } from '../../ports/events.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { auditCodeOf, SESSION_EVENTS, type AuditCode, type AuditEntry, type AuditEventName } from './model.ts'
-import { audit, db, pages, statement } from './tables.ts'
+import { audit, db, pages, changeRows } from './tables.ts'
 
-const insert = statement<AuditEntry>((on, value) => on.insertInto('vpn_audit').values(audit.values(value)))
+const insert = changeRows((on, auditEntry: AuditEntry) =>
+  on.insertInto('vpn_audit').values(audit.values(auditEntry)),
+)
 
 /** Writes an entry and its event, in the same transaction. */
 export async function appendAudit(
@@ -17,7 +19,7 @@ export async function appendAudit(
   fields: Omit<AuditEntry, 'id'>,
 ): Promise<void> {
   const entry: AuditEntry = { id: newId(), ...fields }
-  await tx.change(insert, entry)
+  await insert(tx, entry)
   const subject = entry.sessionId ?? entry.remoteAddress ?? entry.gateway
   await events.append(tx, { type: SESSION_EVENTS[entry.event], subject, data: entry })
 }

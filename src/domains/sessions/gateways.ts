@@ -1,11 +1,10 @@
 // The queries on gateways; the queries on their sessions are in store.ts.
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows } from '../../store/locking.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { GatewayRecord } from './model.ts'
 import type { WatchedRun } from './silence.ts'
-import { db, gateways, statement } from './tables.ts'
+import { db, gateways, readRows, changeRows } from './tables.ts'
 
 type Tables = ReturnType<typeof db> extends Kysely<infer DB> ? DB : never
 
@@ -24,22 +23,14 @@ export interface RunningGateway {
   readonly startedAt: number
 }
 
-const upsert = statement<NewRowOf<typeof gateways>>((on, value) =>
+const upsert = changeRows((on, row: NewRowOf<typeof gateways>) =>
   on
     .insertInto('vpn_gateways')
-    .values(gateways.values(value))
+    .values(gateways.values(row))
     // Another process may have considered this run dead, and the port is known only after the start.
     .onConflict((conflict) =>
-      conflict.column('run_id').doUpdateSet(gateways.set(value, 'address', 'lastSeenAt', 'leftAt')),
+      conflict.column('run_id').doUpdateSet(gateways.set(row, 'address', 'lastSeenAt', 'leftAt')),
     ),
-)
-
-const watched = statement<object, WatchedRun>((on) =>
-  on
-    .selectFrom('vpn_gateways')
-    .select(gateways.pick('runId', 'name', 'heartbeatMs', 'lastSeenAt'))
-    // A run that was considered dead may have opened sessions since, if it was only frozen.
-    .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
 )
 
 function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
@@ -52,7 +43,7 @@ function liveSessions(row: ExpressionBuilder<Tables, 'vpn_gateways'>) {
 
 /** Records a heartbeat of the gateway. */
 export async function markSeen(tx: Tx, run: GatewayRun, at: number): Promise<void> {
-  await tx.change(upsert, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
+  await upsert(tx, { ...run, address: run.address(), startedAt: at, lastSeenAt: at, leftAt: null })
 }
 
 export async function markLeft(tx: Tx, runId: string, at: number): Promise<void> {
@@ -84,9 +75,13 @@ export function findRunning(queries: Queries, name: string): Promise<RunningGate
 }
 
 /** The runs that have not left, or that have live sessions. */
-export function listWatched(queries: Queries): Promise<WatchedRun[]> {
-  return queries.run(watched, {})
-}
+export const listWatched = readRows((on) =>
+  on
+    .selectFrom('vpn_gateways')
+    .select(gateways.pick('runId', 'name', 'heartbeatMs', 'lastSeenAt'))
+    // A run that was considered dead may have opened sessions since, if it was only frozen.
+    .where((row) => row.or([row('left_at', 'is', null), row.exists(liveSessions(row))])),
+)
 
 /** Locks a run, and returns whether it has sent no newer heartbeat. It cannot send one until the transaction has ended. */
 export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Promise<boolean> {
@@ -94,7 +89,7 @@ export async function lockSilent(tx: Tx, { runId, lastSeenAt }: WatchedRun): Pro
     .selectFrom('vpn_gateways')
     .select('last_seen_at')
     .where('run_id', '=', runId)
-    .$call(lockRows(tx.capabilities))
+    .forUpdate()
     .executeTakeFirst()
   return row?.last_seen_at === lastSeenAt
 }

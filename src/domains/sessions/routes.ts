@@ -5,7 +5,7 @@ import { SECOND } from '../../kernel/time.ts'
 import { encoderOf } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../wire/page.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import {
   IdParams,
   CauseOf,
@@ -19,6 +19,8 @@ import {
 } from '../../wire/schemas.ts'
 import { AUDIT_CODES, AUDIT_EVENTS, SESSION_STATES, type Session, type Tunnels } from './model.ts'
 import type { Sessions } from './service.ts'
+
+const route = routeOf('VPN')
 
 /** Who may read the list and the events. */
 export const SESSION_READERS = ['admin', 'devops', 'auditor'] as const
@@ -37,7 +39,6 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       method: 'GET',
       path: '/vpn/sessions',
       operation: 'listVpnSessions',
-      tag: 'VPN',
       summary: 'List sessions, newest first',
       description: 'The live sessions of all gateways; with `state=closed` the closed ones.',
       access: SESSION_READERS,
@@ -49,7 +50,6 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       method: 'GET',
       path: '/vpn/tunnels',
       operation: 'listVpnTunnels',
-      tag: 'VPN',
       summary: 'Read gateways and live sessions at once',
       description:
         'The gateways of the last day, the newest 2,000 live sessions, and the number of all. A standby adds them to its ' +
@@ -62,7 +62,6 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       method: 'DELETE',
       path: '/vpn/sessions/:id',
       operation: 'disconnectVpnSession',
-      tag: 'VPN',
       summary: 'Disconnect a session',
       description:
         'The connection is closed with code 4403 within a second. The client may connect again; disable its user to ' +
@@ -81,7 +80,6 @@ export function sessionRoutes(sessions: Sessions): Route[] {
       method: 'GET',
       path: '/vpn/audit',
       operation: 'listVpnAudit',
-      tag: 'VPN',
       summary: 'Read the audit trail of the gateways, newest first',
       description:
         'An entry for each session that was registered or closed, and for each connection that was refused; ' +

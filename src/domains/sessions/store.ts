@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { SessionEnd, SessionNews } from '../../ports/session-registry.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { Session, SessionState } from './model.ts'
-import { db, pages, sessions, statement } from './tables.ts'
+import { db, pages, sessions, readRow, readRows, changeRow, changeRows } from './tables.ts'
 
 const SESSION = sessions.except('seq', 'closeReason', 'untold', 'tokenId')
 
@@ -11,12 +11,64 @@ export type NewSession = Omit<Session, 'rttUs' | 'closedAt' | 'closeCode'> & {
   readonly tokenId: string | null
 }
 
-const insert = statement<NewSession>((on, value) =>
+const countOfUser = readRow((on, userId: string) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select((row) => row.fn.countAll<number>().as('sessions'))
+    .where('user_id', '=', userId)
+    .where('closed_at', 'is', null),
+)
+
+const close = changeRow(
+  (
+    on,
+    change: {
+      id: string
+      closedAt: number
+      closeCode: number
+      closeReason: string
+      untold: number | null
+    },
+  ) =>
+    on
+      .updateTable('vpn_sessions')
+      .set(sessions.set(change, 'closedAt', 'closeCode', 'closeReason', 'untold'))
+      .where('id', '=', change.id)
+      .where('closed_at', 'is', null),
+)
+
+const setToken = changeRows((on, change: { id: string; tokenId: string | null }) =>
+  on
+    .updateTable('vpn_sessions')
+    .set(sessions.set(change, 'tokenId'))
+    .where('id', '=', change.id)
+    .where('closed_at', 'is', null),
+)
+
+const pendingEnds = readRows((on, runId: string, limit: number) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select(['id', 'close_code as code', 'close_reason as reason'])
+    .where('run_id', '=', runId)
+    .where('untold', '=', sql.lit(1))
+    .orderBy('seq')
+    .limit(limit),
+)
+
+const countLive = readRow((on) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select((row) => row.fn.countAll<number>().as('sessions'))
+    .where('closed_at', 'is', null),
+)
+
+/** `false` when a concurrent transaction has opened a session of that device or on that address. */
+export const insertSession = changeRow((on, session: NewSession) =>
   on
     .insertInto('vpn_sessions')
     .values(
       sessions.set(
-        value,
+        session,
         'tokenId',
         'id',
         'userId',
@@ -33,146 +85,59 @@ const insert = statement<NewSession>((on, value) =>
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const find = statement<{ id: string }, Session>((on, value) =>
-  on.selectFrom('vpn_sessions').select(SESSION).where('id', '=', value('id')),
+/** The token that a live session goes by. */
+export async function setSessionToken(tx: Tx, id: string, tokenId: string | null): Promise<void> {
+  await setToken(tx, { id, tokenId })
+}
+
+/** A session, live or closed. */
+export const findSession = readRow((on, id: string) =>
+  on.selectFrom('vpn_sessions').select(SESSION).where('id', '=', id),
 )
 
 // In this and the following queries `is null` and the 1 are literal: a partial index is used only for a query that repeats
 // its condition.
-const liveOfDevice = statement<{ userId: string; device: string }, Session>((on, value) =>
+export const findLiveOfDevice = readRow((on, userId: string, device: string) =>
   on
     .selectFrom('vpn_sessions')
     .select(SESSION)
-    .where('user_id', '=', value('userId'))
-    .where('device', '=', value('device'))
+    .where('user_id', '=', userId)
+    .where('device', '=', device)
     .where('closed_at', 'is', null),
 )
 
-const liveOfUser = statement<{ userId: string }, Session>((on, value) =>
+export const listLiveOfUser = readRows((on, userId: string) =>
   on
     .selectFrom('vpn_sessions')
     .select(SESSION)
-    .where('user_id', '=', value('userId'))
+    .where('user_id', '=', userId)
     .where('closed_at', 'is', null)
     .orderBy('seq'),
 )
 
-const liveOfToken = statement<{ tokenId: string }, Session>((on, value) =>
+export const listLiveOfToken = readRows((on, tokenId: string) =>
   on
     .selectFrom('vpn_sessions')
     .select(SESSION)
-    .where('token_id', '=', value('tokenId'))
+    .where('token_id', '=', tokenId)
     .where('closed_at', 'is', null)
     .orderBy('seq'),
 )
-
-const countOfUser = statement<{ userId: string }, { sessions: number }>((on, value) =>
-  on
-    .selectFrom('vpn_sessions')
-    .select((row) => row.fn.countAll<number>().as('sessions'))
-    .where('user_id', '=', value('userId'))
-    .where('closed_at', 'is', null),
-)
-
-const liveOfRun = statement<{ runId: string; limit: number }, Session>((on, value) =>
-  on
-    .selectFrom('vpn_sessions')
-    .select(SESSION)
-    .where('run_id', '=', value('runId'))
-    .where('closed_at', 'is', null)
-    .orderBy('seq')
-    .limit(value('limit')),
-)
-
-const close = statement<{
-  id: string
-  closedAt: number
-  closeCode: number
-  closeReason: string
-  untold: number | null
-}>((on, value) =>
-  on
-    .updateTable('vpn_sessions')
-    .set(sessions.set(value, 'closedAt', 'closeCode', 'closeReason', 'untold'))
-    .where('id', '=', value('id'))
-    .where('closed_at', 'is', null),
-)
-
-const setToken = statement<{ id: string; tokenId: string | null }>((on, value) =>
-  on
-    .updateTable('vpn_sessions')
-    .set(sessions.set(value, 'tokenId'))
-    .where('id', '=', value('id'))
-    .where('closed_at', 'is', null),
-)
-
-const pendingEnds = statement<
-  { runId: string; limit: number },
-  { id: string; code: number | null; reason: string | null }
->((on, value) =>
-  on
-    .selectFrom('vpn_sessions')
-    .select(['id', 'close_code as code', 'close_reason as reason'])
-    .where('run_id', '=', value('runId'))
-    .where('untold', '=', sql.lit(1))
-    .orderBy('seq')
-    .limit(value('limit')),
-)
-
-const acknowledge = statement<{ id: string; runId: string }>((on, value) =>
-  on
-    .updateTable('vpn_sessions')
-    .set({ untold: null })
-    .where('id', '=', value('id'))
-    .where('run_id', '=', value('runId')),
-)
-
-const countLive = statement<object, { sessions: number }>((on) =>
-  on
-    .selectFrom('vpn_sessions')
-    .select((row) => row.fn.countAll<number>().as('sessions'))
-    .where('closed_at', 'is', null),
-)
-
-/** `false` when a concurrent transaction has opened a session of that device or on that address. */
-export async function insertSession(tx: Tx, session: NewSession): Promise<boolean> {
-  return (await tx.change(insert, session)) === 1
-}
-
-/** The token that a live session goes by. */
-export async function setSessionToken(tx: Tx, id: string, tokenId: string | null): Promise<void> {
-  await tx.change(setToken, { id, tokenId })
-}
-
-/** A session, live or closed. */
-export function findSession(queries: Queries, id: string): Promise<Session | undefined> {
-  return first(queries, find, { id })
-}
-
-export function findLiveOfDevice(
-  queries: Queries,
-  userId: string,
-  device: string,
-): Promise<Session | undefined> {
-  return first(queries, liveOfDevice, { userId, device })
-}
-
-export function listLiveOfUser(queries: Queries, userId: string): Promise<Session[]> {
-  return queries.run(liveOfUser, { userId })
-}
-
-export function listLiveOfToken(queries: Queries, tokenId: string): Promise<Session[]> {
-  return queries.run(liveOfToken, { tokenId })
-}
 
 export async function countLiveOfUser(queries: Queries, userId: string): Promise<number> {
-  return (await first(queries, countOfUser, { userId }))?.sessions ?? 0
+  return (await countOfUser(queries, userId))?.sessions ?? 0
 }
 
 /** The live sessions of a run, longest connected first. */
-export function listLiveOfRun(queries: Queries, runId: string, limit: number): Promise<Session[]> {
-  return queries.run(liveOfRun, { runId, limit })
-}
+export const listLiveOfRun = readRows((on, runId: string, limit: number) =>
+  on
+    .selectFrom('vpn_sessions')
+    .select(SESSION)
+    .where('run_id', '=', runId)
+    .where('closed_at', 'is', null)
+    .orderBy('seq')
+    .limit(limit),
+)
 
 /**
  * Compare-and-set: `false`, and nothing changes, when the session is closed already. With `isPending` its gateway has
@@ -185,7 +150,7 @@ export async function closeSession(
   isPending: boolean,
 ): Promise<boolean> {
   const untold = isPending ? 1 : null
-  return (await tx.change(close, { id, closedAt, closeCode, closeReason, untold })) === 1
+  return await close(tx, { id, closedAt, closeCode, closeReason, untold })
 }
 
 /** Records signs of life in one statement; sessions that are closed stay as they are. */
@@ -204,13 +169,13 @@ export async function recordNews(tx: Tx, runId: string, news: readonly SessionNe
 
 /** The ends of a run's sessions that were decided elsewhere and that its gateway has not acknowledged. */
 export async function listPendingEnds(queries: Queries, runId: string, limit: number): Promise<SessionEnd[]> {
-  const rows = await queries.run(pendingEnds, { runId, limit })
+  const rows = await pendingEnds(queries, runId, limit)
   return rows.map(({ id, code, reason }) => ({ id, code: code ?? 0, reason: reason ?? '' }))
 }
 
-export async function acknowledgeEnd(tx: Tx, runId: string, id: string): Promise<void> {
-  await tx.change(acknowledge, { id, runId })
-}
+export const acknowledgeEnd = changeRows((on, runId: string, id: string) =>
+  on.updateTable('vpn_sessions').set({ untold: null }).where('id', '=', id).where('run_id', '=', runId),
+)
 
 export interface SessionFilter {
   readonly state?: SessionState
@@ -241,7 +206,7 @@ export function listSessions(
 }
 
 export async function countSessions(queries: Queries): Promise<number> {
-  return (await first(queries, countLive, {}))?.sessions ?? 0
+  return (await countLive(queries))?.sessions ?? 0
 }
 
 /**

@@ -55,7 +55,7 @@ export const audit = defineColumns({
   cause: json<SentenceCause<AuditCode>>().nullable(),
 })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   vpn_audit: audit,
   vpn_gateways: gateways,
   vpn_sessions: sessions,

@@ -2,12 +2,21 @@ import { Type, type TSchema, type Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { JsonText } from '../../kernel/text.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
-import { ok, route, type Answer, type AnswerSchema, type Route, type RouteRequest } from '../../wire/route.ts'
+import {
+  ok,
+  type Answer,
+  type AnswerSchema,
+  type Route,
+  type RouteRequest,
+  routeOf,
+} from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
 import type { IssuedToken } from '../users/index.ts'
 import { failurePage } from './failure-page.ts'
 import { SignInError } from './failures.ts'
 import type { BrowserRequest, SignIn } from './service.ts'
+
+const route = routeOf('Auth')
 
 export const SIGN_IN_ERRORS = {
   sign_in_not_configured: { status: 404, meaning: 'No OpenID provider is configured.' },
@@ -42,7 +51,6 @@ function beginRoute(signIn: SignIn): Route {
     method: 'GET',
     path: '/auth/oauth/login',
     operation: 'beginSignIn',
-    tag: 'Auth',
     summary: 'Begin a sign-in with the OpenID provider',
     description: 'For a browser. Sets the cookie that binds the sign-in to the browser for 10 minutes.',
     access: 'public',
@@ -62,7 +70,6 @@ function callbackRoute(signIn: SignIn): Route {
     method: 'GET',
     path: '/auth/oauth/callback',
     operation: 'finishSignIn',
-    tag: 'Auth',
     summary: 'Finish a sign-in with the answer of the OpenID provider',
     description:
       'The provider sends the browser here. The browser goes on to `return_to` with a ticket in the fragment of the ' +
@@ -96,7 +103,6 @@ function redeemRoute(signIn: SignIn, { schema, encode }: LoginAnswer): Route {
     method: 'POST',
     path: '/auth/oauth/redeem',
     operation: 'redeemTicket',
-    tag: 'Auth',
     summary: 'Get a token for the ticket of a sign-in',
     description: 'A ticket is valid once and for 60 seconds. The response is that of a login.',
     access: 'public',
@@ -113,7 +119,6 @@ function endRoute(signIn: SignIn): Route {
     method: 'GET',
     path: '/auth/oauth/logout',
     operation: 'endProviderSession',
-    tag: 'Auth',
     summary: 'End the session with the OpenID provider',
     description:
       'For a browser whose token has ended (`POST /auth/logout`). Without an `end_session_endpoint` of the provider it leads to the ' +

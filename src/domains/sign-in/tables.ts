@@ -12,7 +12,7 @@ export const signInTickets = defineColumns({
 /** The answers of the provider that were used, until the sign-in would have expired anyway. */
 export const signInAnswers = defineColumns({ stateHash: text(), expiresAt: integer() })
 
-export const { db, names, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, readRow } = schemaOf({
   sign_in_tickets: signInTickets,
   sign_in_answers: signInAnswers,
 })

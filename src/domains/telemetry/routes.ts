@@ -4,11 +4,13 @@ import { JsonText } from '../../kernel/text.ts'
 import { encoderOf, parseTime } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf } from '../../wire/page.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import { Fields, Text, Timestamp } from '../../wire/schemas.ts'
 import { MAX_ITEMS, MAX_EVENT_BYTES, type Item, type Upload } from './model.ts'
 import type { Telemetry } from './service.ts'
 import { agentRow } from './store.ts'
+
+const route = routeOf('Telemetry')
 
 /** Who may read agents, their last items and the events. */
 export const TELEMETRY_READERS = ['admin', 'devops', 'auditor', 'service'] as const
@@ -26,7 +28,6 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       method: 'POST',
       path: '/api/v1/telemetry',
       operation: 'sendTelemetry',
-      tag: 'Telemetry',
       summary: 'Send one item of an agent, or a batch',
       description:
         `Either \`data\`, or up to ${MAX_ITEMS} \`items\`. Each item is one event on \`telemetry.agent.<agent_id>\`, ` +
@@ -48,7 +49,6 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       method: 'GET',
       path: '/api/v1/telemetry/agents',
       operation: 'listTelemetryAgents',
-      tag: 'Telemetry',
       summary: 'List agents, newest first by their first item',
       access: TELEMETRY_READERS,
       query: Fields(TimedPageQuery),
@@ -59,7 +59,6 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       method: 'GET',
       path: '/api/v1/telemetry/agents/:agent_id',
       operation: 'getTelemetryAgent',
-      tag: 'Telemetry',
       summary: 'Read one agent, with its last item',
       access: TELEMETRY_READERS,
       params: AgentParams,

@@ -85,7 +85,7 @@ export class Telemetry {
     const agents = await this.#addToTotals(tx, upload, isNew)
     // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits, and
     // each one reads a message that is not older than that of the one before.
-    await tx.change(this.#insertUpload, rowOf(upload, actor, at))
+    await this.#insertUpload(tx, rowOf(upload, actor, at))
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }

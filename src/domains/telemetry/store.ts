@@ -2,57 +2,31 @@ import { sql, type RawBuilder } from 'kysely'
 import { newId } from '../../kernel/ids.ts'
 import type { JsonText } from '../../kernel/text.ts'
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
-import { lockRows, touchedRow } from '../../store/locking.ts'
+import { touchedRow } from '../../store/locking.ts'
 import { continueAfter, numberAfterRestore } from '../../store/numbers.ts'
 import { BATCH_BYTES, countWithin } from '../../store/pages.ts'
-import type { Statement } from '../../store/statement.ts'
-import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import type { Agent } from './model.ts'
-import { agents, db, pages, statement, totals, uploads } from './tables.ts'
+import { agents, db, pages, totals, uploads, readRow, readRows, changeRow, changeRows } from './tables.ts'
 
 type Totals = RowOf<typeof totals>
-type StoredAgent = RowOf<typeof agents>
-
-const anyRefused = statement<{ after: number; until: number }, { seq: number }>((on, value) =>
+const anyRefused = readRow((on, { after, until }: { after: number; until: number }) =>
   on
     .selectFrom('telemetry_agents')
     .select('seq')
-    .where('refused_at', '>', value('after'))
-    .where('refused_at', '<=', value('until'))
+    .where('refused_at', '>', after)
+    .where('refused_at', '<=', until)
     .limit(1),
 )
 
-// Transactions of one agent run one after the other, so its uploads are numbered in the order of their commits.
-const lockAgent = statement<{ agentId: string }, Omit<StoredAgent, 'lastItem'>>((on, value, capabilities) =>
-  on
-    .selectFrom('telemetry_agents')
-    .select(agents.except('lastItem'))
-    .where('agent_id', '=', value('agentId'))
-    .$call(lockRows(capabilities)),
-)
-
-const insertAgent = statement<NewRowOf<typeof agents>>((on, value) =>
-  on
-    .insertInto('telemetry_agents')
-    .values(agents.values(value))
-    .onConflict((conflict) => conflict.column('agent_id').doNothing()),
-)
-
-const updateAgent = statement<NewRowOf<typeof agents>>((on, value) =>
-  on
-    .updateTable('telemetry_agents')
-    .set(agents.set(value, 'lastAt', 'items', 'bucketFullAt', 'lastItem'))
-    .where('agent_id', '=', value('agentId')),
-)
-
-const findAgent = statement<{ agentId: string }, Agent & { lastItem: string }>((on, value) =>
+const findAgent = readRow((on, agentId: string) =>
   on
     .selectFrom('telemetry_agents')
     .select(agents.pick('agentId', 'firstAt', 'lastAt', 'items', 'lastItem'))
-    .where('agent_id', '=', value('agentId')),
+    .where('agent_id', '=', agentId),
 )
 
-const readTotalsRow = statement<object, Totals>((on) => on.selectFrom('telemetry_totals').select(totals.all))
+const readTotalsRow = readRow((on) => on.selectFrom('telemetry_totals').select(totals.all))
 
 interface Addition {
   readonly items: number
@@ -62,32 +36,29 @@ interface Addition {
   readonly maxBytes: number
 }
 
-const addTotals = statement<Addition, { agents: number }>((on, value) =>
+const addTotals = readRow((on, addition: Addition) =>
   on
     .updateTable('telemetry_totals')
     .set((row) => ({
-      pending_items: row('pending_items', '+', value('items')),
-      pending_bytes: row('pending_bytes', '+', value('bytes')),
-      agents: row('agents', '+', value('agents')),
+      pending_items: row('pending_items', '+', addition.items),
+      pending_bytes: row('pending_bytes', '+', addition.bytes),
+      agents: row('agents', '+', addition.agents),
     }))
-    .where((row) => row(row('pending_items', '+', value('items')), '<=', value('maxItems')))
-    .where((row) => row(row('pending_bytes', '+', value('bytes')), '<=', value('maxBytes')))
+    .where((row) => row(row('pending_items', '+', addition.items), '<=', addition.maxItems))
+    .where((row) => row(row('pending_bytes', '+', addition.bytes), '<=', addition.maxBytes))
     .returning('agents'),
 )
 
-const subtractTotals = statement<{ items: number; bytes: number; agents: number }>((on, value) =>
+const subtractTotals = changeRows((on, items: number, bytes: number, agents: number) =>
   on.updateTable('telemetry_totals').set((row) => ({
-    pending_items: row('pending_items', '-', value('items')),
-    pending_bytes: row('pending_bytes', '-', value('bytes')),
-    agents: row('agents', '-', value('agents')),
+    pending_items: row('pending_items', '-', items),
+    pending_bytes: row('pending_bytes', '-', bytes),
+    agents: row('agents', '-', agents),
   })),
 )
 
-const raiseRemoved = statement<{ seq: number }>((on, value) =>
-  on
-    .updateTable('telemetry_totals')
-    .set({ removed_up_to: value('seq') })
-    .where('removed_up_to', '<', value('seq')),
+const raiseRemoved = changeRows((on, seq: number) =>
+  on.updateTable('telemetry_totals').set({ removed_up_to: seq }).where('removed_up_to', '<', seq),
 )
 
 type NewUpload = Omit<NewRowOf<typeof uploads>, 'afterMessage'>
@@ -96,11 +67,11 @@ type NewUpload = Omit<NewRowOf<typeof uploads>, 'afterMessage'>
  * The insertion of an upload behind the newest message. One statement, because other writes of the same transaction may
  * run between two: an upload with a higher number must not have an older message.
  */
-export function insertionAfter(newestMessage: RawBuilder<number>): Statement<NewUpload, never> {
-  return statement<NewUpload>((on, value) =>
+export function insertionAfter(newestMessage: RawBuilder<number>) {
+  return changeRows((on, upload: NewUpload) =>
     on.insertInto('telemetry_uploads').values({
       ...uploads.set(
-        value,
+        upload,
         'id',
         'agentId',
         'items',
@@ -117,36 +88,8 @@ export function insertionAfter(newestMessage: RawBuilder<number>): Statement<New
   )
 }
 
-const setSent = statement<{ seq: number; sent: number }>((on, value) =>
-  on
-    .updateTable('telemetry_uploads')
-    .set({ sent: value('sent') })
-    .where('seq', '=', value('seq')),
-)
-
-const newest = statement<object, { seq: number }>((on) =>
+const newest = readRow((on) =>
   on.selectFrom('telemetry_uploads').select('seq').orderBy('seq', 'desc').limit(1),
-)
-
-// Few uploads are newer than the newest message, so few rows are read.
-const newestBefore = statement<{ message: number }, { seq: number; items: number }>((on, value) =>
-  on
-    .selectFrom('telemetry_uploads')
-    .select(['seq', 'items'])
-    .where('after_message', '<=', value('message'))
-    .orderBy('seq', 'desc')
-    .limit(1),
-)
-
-const listFrom = statement<{ seq: number; limit: number }, UploadSize>((on, value) =>
-  on
-    .selectFrom('telemetry_uploads')
-    .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
-    .where('seq', '>=', value('seq'))
-    // Only a restored database has an upload without items.
-    .where('items', '>', 0)
-    .orderBy('seq')
-    .limit(value('limit')),
 )
 
 /** An upload without its content. */
@@ -165,25 +108,36 @@ export function agentRow(agentId: string): TouchedRow {
   return touchedRow('telemetry_agents', agentId)
 }
 
+// Transactions of one agent run one after the other, so its uploads are numbered in the order of their commits.
 /** The agent, locked until the end of the transaction; undefined for a new one. */
-export function lockStoredAgent(tx: Tx, agentId: string): Promise<Omit<StoredAgent, 'lastItem'> | undefined> {
-  return first(tx, lockAgent, { agentId })
-}
+export const lockStoredAgent = readRow((on, agentId: string) =>
+  on
+    .selectFrom('telemetry_agents')
+    .select(agents.except('lastItem'))
+    .where('agent_id', '=', agentId)
+    .forUpdate(),
+)
 
 /** `false` when another transaction has added it. */
-export async function insertStoredAgent(tx: Tx, agent: NewRowOf<typeof agents>): Promise<boolean> {
-  return (await tx.change(insertAgent, agent)) === 1
-}
+export const insertStoredAgent = changeRow((on, agent: NewRowOf<typeof agents>) =>
+  on
+    .insertInto('telemetry_agents')
+    .values(agents.values(agent))
+    .onConflict((conflict) => conflict.column('agent_id').doNothing()),
+)
 
-export async function updateStoredAgent(tx: Tx, agent: NewRowOf<typeof agents>): Promise<void> {
-  await tx.change(updateAgent, agent)
-}
+export const updateStoredAgent = changeRows((on, agent: NewRowOf<typeof agents>) =>
+  on
+    .updateTable('telemetry_agents')
+    .set(agents.set(agent, 'lastAt', 'items', 'bucketFullAt', 'lastItem'))
+    .where('agent_id', '=', agent.agentId),
+)
 
 export function findStoredAgent(
   queries: Queries,
   agentId: string,
 ): Promise<(Agent & { lastItem: JsonText }) | undefined> {
-  return first(queries, findAgent, { agentId }).then((row) => row && agents.decode(row))
+  return findAgent(queries, agentId).then((row) => row && agents.decode(row))
 }
 
 /** Newest first, by their first item. */
@@ -199,7 +153,7 @@ export async function hasRefusedAgents(
   queries: Queries,
   time: { readonly after: number; readonly until: number },
 ): Promise<boolean> {
-  return (await first(queries, anyRefused, time)) !== undefined
+  return (await anyRefused(queries, time)) !== undefined
 }
 
 /** Records when the bus has refused telemetry of these agents; null for a bus that takes it. */
@@ -229,7 +183,8 @@ export async function deleteSilentAgents(tx: Tx, count: number, sender: string):
     .orderBy('last_at')
     .orderBy('seq')
     .limit(count)
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
   const seqs = rows.map(({ seq }) => seq)
   if (seqs.length === 0) return 0
@@ -241,21 +196,21 @@ export async function deleteSilentAgents(tx: Tx, count: number, sender: string):
 }
 
 export async function readTotals(queries: Queries): Promise<Totals> {
-  const row = await first(queries, readTotalsRow, {})
+  const row = await readTotalsRow(queries)
   if (!row) throw new Error('the table telemetry_totals is empty; restore its row from a backup')
   return row
 }
 
 /** Adds to the totals unless a maximum is exceeded; returns the number of agents, or undefined. */
 export async function addToTotals(tx: Tx, addition: Addition): Promise<number | undefined> {
-  return (await first(tx, addTotals, addition))?.agents
+  return (await addTotals(tx, addition))?.agents
 }
 
 export async function subtractFromTotals(
   tx: Tx,
   { items = 0, bytes = 0, agents: count = 0 }: { items?: number; bytes?: number; agents?: number },
 ): Promise<void> {
-  await tx.change(subtractTotals, { items, bytes, agents: count })
+  await subtractTotals(tx, items, bytes, count)
 }
 
 // An installation accepts far fewer uploads in a millisecond. The places of the items, 512 for each upload, stay below 2^53
@@ -267,7 +222,7 @@ const NUMBERS_PER_MS = 4
  * the live stream. Without a sequence, a delivered upload without items has the number.
  */
 export async function continueUploadNumbers(tx: Tx, now: number): Promise<void> {
-  const last = (await first(tx, newest, {}))?.seq ?? 0
+  const last = (await newest(tx))?.seq ?? 0
   const seq = numberAfterRestore(last, NUMBERS_PER_MS, now)
   await continueAfter(tx, 'telemetry_uploads', seq, async () => {
     // A backup of an older release has no `after_message`; without it the upload comes before all messages.
@@ -293,9 +248,16 @@ export function listPendingTelemetry(
 }
 
 /** The uploads whose number is `seq` or higher, in the order of their numbers. */
-export function listUploadsFrom(queries: Queries, seq: number, limit: number): Promise<UploadSize[]> {
-  return queries.run(listFrom, { seq, limit })
-}
+export const listUploadsFrom = readRows((on, seq: number, limit: number) =>
+  on
+    .selectFrom('telemetry_uploads')
+    .select(uploads.pick('seq', 'items', 'bytes', 'sent'))
+    .where('seq', '>=', seq)
+    // Only a restored database has an upload without items.
+    .where('items', '>', 0)
+    .orderBy('seq')
+    .limit(limit),
+)
 
 /** The uploads with these numbers, in the order of the numbers. */
 export async function readUploads(queries: Queries, seqs: readonly number[]): Promise<StoredUpload[]> {
@@ -320,7 +282,8 @@ export async function lockPendingTelemetry(tx: Tx, seqs: readonly number[]): Pro
     .where('seq', 'in', seqs)
     .where('delivered_at', 'is', null)
     .orderBy('seq')
-    .$call(lockRows(tx.capabilities, { skipLocked: true }))
+    .forUpdate()
+    .skipLocked()
     .execute()
 }
 
@@ -334,24 +297,27 @@ export async function markTelemetryDelivered(tx: Tx, seqs: readonly number[], at
 }
 
 /** Records how many items of an upload are delivered or dead. */
-export async function markTelemetrySent(tx: Tx, seq: number, sent: number): Promise<void> {
-  await tx.change(setSent, { seq, sent })
-}
+export const markTelemetrySent = changeRows((on, seq: number, sent: number) =>
+  on.updateTable('telemetry_uploads').set({ sent }).where('seq', '=', seq),
+)
 
+// Few uploads are newer than the newest message, so few rows are read.
 /** The newest upload that comes before the message after `message`; undefined if there is none. */
-export function findNewestBefore(
-  queries: Queries,
-  message: number,
-): Promise<{ seq: number; items: number } | undefined> {
-  return first(queries, newestBefore, { message })
-}
+export const findNewestBefore = readRow((on, message: number) =>
+  on
+    .selectFrom('telemetry_uploads')
+    .select(['seq', 'items'])
+    .where('after_message', '<=', message)
+    .orderBy('seq', 'desc')
+    .limit(1),
+)
 
 /**
  * Removes one batch of uploads that were delivered before `before`; returns how many. The newest one is kept, because the
  * number of the next one is derived from it.
  */
 export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: number): Promise<number> {
-  const last = await first(tx, newest, {})
+  const last = await newest(tx)
   if (!last) return 0
   const rows = await db(tx)
     .selectFrom('telemetry_uploads')
@@ -364,6 +330,6 @@ export async function deleteDeliveredTelemetry(tx: Tx, before: number, limit: nu
   const seqs = rows.slice(0, countWithin(rows, BATCH_BYTES)).map(({ seq }) => seq)
   if (seqs.length === 0) return 0
   await db(tx).deleteFrom('telemetry_uploads').where('seq', 'in', seqs).execute()
-  await tx.change(raiseRemoved, { seq: Math.max(...seqs) })
+  await raiseRemoved(tx, Math.max(...seqs))
   return seqs.length
 }

@@ -54,7 +54,7 @@ export const totals = defineColumns({
   removedUpTo: integer(),
 })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
   telemetry_agents: agents,
   telemetry_uploads: uploads,
   telemetry_totals: totals,

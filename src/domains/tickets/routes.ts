@@ -4,7 +4,7 @@ import { bodyWriter } from '../../wire/codec.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { created, ok, type Answer, type Route, versioned, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import type { TicketDetails } from './model.ts'
 import {
@@ -25,6 +25,8 @@ import {
 } from './schemas.ts'
 import type { Tickets } from './service.ts'
 
+const route = routeOf('Tickets')
+
 const WRITERS = ['admin', 'service', 'devops'] as const
 
 export const TICKET_ERRORS = {
@@ -42,19 +44,14 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'POST',
       path: '/tickets',
       operation: 'createTicket',
-      tag: 'Tickets',
       summary: 'Create a ticket',
       description:
         'If a ticket that is not closed has this `dedup_key`, the response is that ticket, unchanged.',
       access: WRITERS,
       body: NewTicketBody,
       answers: {
-        201: { description: 'The new ticket, open.', schema: TicketDetailsSchema, hasTag: true },
-        200: {
-          description: 'The unclosed ticket with this `dedup_key`.',
-          schema: TicketDetailsSchema,
-          hasTag: true,
-        },
+        201: versioned('The new ticket, open.', TicketDetailsSchema),
+        200: versioned('The unclosed ticket with this `dedup_key`.', TicketDetailsSchema),
       },
       audit: { kind: 'ticket', changesWith: [201] },
       change: async (tx, { body, identity }) => {
@@ -68,7 +65,6 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'GET',
       path: '/tickets',
       operation: 'listTickets',
-      tag: 'Tickets',
       summary: 'List tickets, newest first',
       description: 'Without descriptions and comments.',
       access: ROLES,
@@ -80,16 +76,11 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'GET',
       path: '/tickets/:id',
       operation: 'getTicket',
-      tag: 'Tickets',
       summary: 'Read one ticket with its description and its newest comments',
       access: ROLES,
       params: IdParams,
       answers: {
-        200: {
-          description: 'The ticket; `ETag` names its version.',
-          schema: TicketDetailsSchema,
-          hasTag: true,
-        },
+        200: versioned('The ticket; `ETag` names its version.', TicketDetailsSchema),
       },
       errors: { ticket_not_found },
       read: async ({ params }) => ticketAnswer(await tickets.get(params.id)),
@@ -98,7 +89,6 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'GET',
       path: '/tickets/:id/comments',
       operation: 'listTicketComments',
-      tag: 'Tickets',
       summary: 'Every comment of one ticket, newest first',
       access: ROLES,
       params: IdParams,
@@ -112,7 +102,6 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'GET',
       path: '/tickets/:id/history',
       operation: 'getTicketHistory',
-      tag: 'Tickets',
       summary: 'Every change of one ticket, oldest first',
       access: ROLES,
       params: IdParams,
@@ -128,7 +117,6 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       method: 'PUT',
       path: '/tickets/:id',
       operation: 'editTicket',
-      tag: 'Tickets',
       summary: 'Change a ticket, or comment on it',
       description:
         'At least one field. open → in_progress, resolved or closed; in_progress → open, resolved or closed; ' +
@@ -140,7 +128,7 @@ export function ticketRoutes(tickets: Tickets): Route[] {
       // A repeated request would add its comment again.
       isRepeatable: false,
       answers: {
-        200: { description: 'The ticket after the change.', schema: TicketDetailsSchema, hasTag: true },
+        200: versioned('The ticket after the change.', TicketDetailsSchema),
       },
       errors: { ticket_not_found, invalid_transition, precondition_failed },
       audit: {

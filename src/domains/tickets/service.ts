@@ -111,14 +111,14 @@ export class Tickets {
   async history(id: string, page: PageRequest): Promise<Page<TicketChange>> {
     const { read } = this.#deps.store
     requireFound(await findTicket(read, id), 'ticket', id)
-    return listTicketChanges(read, id, page)
+    return listTicketChanges(read, { ticketId: id }, page)
   }
 
   /** Every comment, newest first. Rejects with `ticket_not_found`. */
   async comments(id: string, page: PageRequest): Promise<Page<Comment>> {
     const { read } = this.#deps.store
     requireFound(await findTicket(read, id), 'ticket', id)
-    return listComments(read, id, page)
+    return listComments(read, { ticketId: id }, page)
   }
 
   /**
@@ -205,7 +205,7 @@ async function withComments(
   ticket: Omit<TicketDetails, 'comments'>,
 ): Promise<TicketDetails> {
   if (ticket.commentCount === 0) return { ...ticket, comments: [] }
-  const { items } = await listComments(queries, ticket.id, { limit: SHOWN_COMMENTS })
+  const { items } = await listComments(queries, { ticketId: ticket.id }, { limit: SHOWN_COMMENTS })
   return { ...ticket, comments: items.toReversed() }
 }
 

@@ -1,26 +1,47 @@
 import { sql } from 'kysely'
-import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
 import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
-import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
-import type { Comment, Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
-import { db, lockable, pages, statement, ticketChanges, tickets } from './tables.ts'
+import type { Queries, Reads, Tx } from '../../store/store.ts'
+import type { Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
+import { db, pages, ticketChanges, tickets, readRow, changeRow, changeRows, lockable } from './tables.ts'
 
 /** A ticket with its description, without its comments, which are separate rows. */
 type TicketRow = Omit<TicketDetails, 'comments'>
 
-const insert = statement<TicketRow>((on, value) => on.insertInto('tickets').values(tickets.values(value)))
-
-const [find, lock] = lockable<{ id: string }, TicketRow>((on, value) =>
-  on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', value('id')),
+const insertChange = changeRows((on, row: NewRowOf<typeof ticketChanges>) =>
+  on.insertInto('ticket_changes').values(ticketChanges.values(row)),
 )
 
-const update = statement<Ticket>((on, value) =>
+const insertMention = changeRows((on, userId: string, ticketId: string) =>
+  on
+    .insertInto('ticket_mentions')
+    .columns(['user_id', 'ticket_seq'])
+    .expression((from) =>
+      from
+        .selectFrom('tickets')
+        .select([sql<string>`${userId}`.as('user_id'), 'seq as ticket_seq'])
+        .where('id', '=', ticketId),
+    )
+    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
+)
+
+export const insertTicket = changeRows((on, ticket: TicketRow) =>
+  on.insertInto('tickets').values(tickets.values(ticket)),
+)
+
+/** Finds a ticket and locks it until the end of the transaction. */
+export const [findTicket, lockTicket] = lockable((on, id: string) =>
+  on.selectFrom('tickets').select(tickets.except('seq')).where('id', '=', id),
+)
+
+/** Writes a changed ticket; the transaction must have locked it. */
+export const updateTicket = changeRows((on, ticket: Ticket) =>
   on
     .updateTable('tickets')
     .set(
       tickets.set(
-        value,
+        ticket,
         'title',
         'level',
         'status',
@@ -32,66 +53,8 @@ const update = statement<Ticket>((on, value) =>
         'version',
       ),
     )
-    .where('id', '=', value('id')),
+    .where('id', '=', ticket.id),
 )
-
-const insertChange = statement<NewRowOf<typeof ticketChanges>>((on, value) =>
-  on.insertInto('ticket_changes').values(ticketChanges.values(value)),
-)
-
-const takeKey = statement<{ key: string; ticketId: string }>((on, value) =>
-  on
-    .insertInto('ticket_dedup_keys')
-    .values({ dedup_key: value('key'), ticket_id: value('ticketId') })
-    .onConflict((conflict) => conflict.column('dedup_key').doNothing()),
-)
-
-const findByKey = statement<{ key: string }, TicketRow>((on, value) =>
-  on
-    .selectFrom('tickets')
-    .select(tickets.except('seq'))
-    .where('id', '=', (keys) =>
-      keys.selectFrom('ticket_dedup_keys').select('ticket_id').where('dedup_key', '=', value('key')),
-    ),
-)
-
-const releaseKey = statement<{ key: string; ticketId: string }>((on, value) =>
-  on
-    .deleteFrom('ticket_dedup_keys')
-    .where('dedup_key', '=', value('key'))
-    .where('ticket_id', '=', value('ticketId')),
-)
-
-const insertMention = statement<{ userId: string; ticketId: string }>((on, value) =>
-  on
-    .insertInto('ticket_mentions')
-    .columns(['user_id', 'ticket_seq'])
-    .expression((from) =>
-      from
-        .selectFrom('tickets')
-        .select([sql<string>`${value('userId')}`.as('user_id'), 'seq as ticket_seq'])
-        .where('id', '=', value('ticketId')),
-    )
-    .onConflict((conflict) => conflict.columns(['user_id', 'ticket_seq']).doNothing()),
-)
-
-export async function insertTicket(tx: Tx, ticket: TicketRow): Promise<void> {
-  await tx.change(insert, ticket)
-}
-
-export function findTicket(queries: Queries, id: string): Promise<TicketRow | undefined> {
-  return first(queries, find, { id })
-}
-
-/** Finds a ticket and locks it until the end of the transaction. */
-export function lockTicket(tx: Tx, id: string): Promise<TicketRow | undefined> {
-  return first(tx, lock, { id })
-}
-
-/** Writes a changed ticket; the transaction must have locked it. */
-export async function updateTicket(tx: Tx, ticket: Ticket): Promise<void> {
-  await tx.change(update, ticket)
-}
 
 export interface ChangeRecord extends TicketChange {
   readonly id: string
@@ -100,15 +63,16 @@ export interface ChangeRecord extends TicketChange {
 
 export async function insertTicketChange(tx: Tx, { changes, ...record }: ChangeRecord): Promise<void> {
   const { comment, ...others } = changes
-  await tx.change(insertChange, { ...record, changes: others, comment: comment?.[1] ?? null })
+  await insertChange(tx, { ...record, changes: others, comment: comment?.[1] ?? null })
 }
 
 /** Keeps that a comment of the ticket mentions these users; repeatable. */
 export async function insertMentions(tx: Tx, ticketId: string, userIds: readonly string[]): Promise<void> {
-  for (const userId of userIds) await tx.change(insertMention, { userId, ticketId })
+  for (const userId of userIds) await insertMention(tx, userId, ticketId)
 }
 
-const pageOfComments = pages(
+/** The comments of a ticket. */
+export const listComments = pages(
   { table: 'ticket_changes', createdAt: 'at', size: sizeOf('comment') },
   (on) =>
     on
@@ -118,59 +82,41 @@ const pageOfComments = pages(
       .$narrowType<{ text: string }>()
       .where('comment', 'is not', null),
   { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
-)
-
-/** The comments of a ticket, newest first. */
-export async function listComments(
-  queries: Queries,
-  ticketId: string,
-  page: PageRequest,
-): Promise<Page<Comment>> {
-  return mapPage(await pageOfComments(queries, { ticketId }, page), ({ seq: _seq, ...comment }) => comment)
-}
-
-const pageOfChanges = pages(
-  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('changes', 'comment') },
-  (on) => on.selectFrom('ticket_changes').select(['seq', 'at', 'actor', 'changes', 'comment']),
-  { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
+  ({ seq: _seq, ...comment }) => comment,
 )
 
 /** The changes of a ticket. */
-export async function listTicketChanges(
-  queries: Queries,
-  ticketId: string,
-  page: PageRequest,
-): Promise<Page<TicketChange>> {
-  return mapPage(await pageOfChanges(queries, { ticketId }, page), toChange)
-}
-
-function toChange({ seq: _seq, ...row }: HistoryRow): TicketChange {
-  const { comment, ...change } = ticketChanges.decode(row)
-  if (comment === null) return change
-  return { ...change, changes: { ...change.changes, comment: [null, comment] } }
-}
-
-interface HistoryRow {
-  seq: number
-  at: number
-  actor: string
-  changes: string
-  comment: string | null
-}
+export const listTicketChanges = pages(
+  { table: 'ticket_changes', createdAt: 'at', size: sizeOf('changes', 'comment') },
+  (on) => on.selectFrom('ticket_changes').select(['seq', 'at', 'actor', 'changes', 'comment']),
+  { ticketId: (query, ticketId: string) => query.where('ticket_id', '=', ticketId) },
+  (row): TicketChange => {
+    const { comment, changes, at, actor } = ticketChanges.decode(row)
+    return { at, actor, changes: comment === null ? changes : { ...changes, comment: [null, comment] } }
+  },
+)
 
 /** `false` when another unclosed ticket holds the key. Waits for a concurrent transaction that takes the same key. */
-export async function takeDedupKey(tx: Tx, key: string, ticketId: string): Promise<boolean> {
-  return (await tx.change(takeKey, { key, ticketId })) === 1
-}
+export const takeDedupKey = changeRow((on, key: string, ticketId: string) =>
+  on
+    .insertInto('ticket_dedup_keys')
+    .values({ dedup_key: key, ticket_id: ticketId })
+    .onConflict((conflict) => conflict.column('dedup_key').doNothing()),
+)
 
-export async function releaseDedupKey(tx: Tx, key: string, ticketId: string): Promise<void> {
-  await tx.change(releaseKey, { key, ticketId })
-}
+export const releaseDedupKey = changeRows((on, key: string, ticketId: string) =>
+  on.deleteFrom('ticket_dedup_keys').where('dedup_key', '=', key).where('ticket_id', '=', ticketId),
+)
 
 /** The unclosed ticket that holds a key. */
-export function findKeyHolder(queries: Queries, key: string): Promise<TicketRow | undefined> {
-  return first(queries, findByKey, { key })
-}
+export const findKeyHolder = readRow((on, key: string) =>
+  on
+    .selectFrom('tickets')
+    .select(tickets.except('seq'))
+    .where('id', '=', (keys) =>
+      keys.selectFrom('ticket_dedup_keys').select('ticket_id').where('dedup_key', '=', key),
+    ),
+)
 
 type TicketFilterStatus = TicketStatus | 'unclosed'
 

@@ -39,7 +39,7 @@ const ticketDedupKeys = defineColumns({ dedupKey: text(), ticketId: text() })
 /** In which tickets a comment mentions a user; by their numbers, which are the order of the list. */
 const ticketMentions = defineColumns({ userId: text(), ticketSeq: integer() })
 
-export const { db, lockable, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow } = schemaOf({
   tickets,
   ticket_changes: ticketChanges,
   ticket_dedup_keys: ticketDedupKeys,

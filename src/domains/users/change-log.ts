@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { MirroredUser } from '../../ports/user-source.ts'
-import { lockRows } from '../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import type { User } from './model.ts'
-import { statement, userChanges, users } from './tables.ts'
+import { userChanges, users, readRow, readRows, changeRows } from './tables.ts'
 
 /** Users that have changed, in the order of their last changes. */
 export interface ChangedUsers {
@@ -32,42 +31,35 @@ const USERS = { name: 'users' }
 // the same once in a million.
 const LARGEST_STEP = 2 ** 20
 
-const lockRevision = statement<{ name: string }, { revision: number }>((on, value, capabilities) =>
-  on
-    .selectFrom('user_revisions')
-    .select('revision')
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
+const lockRevision = readRow((on, name: string) =>
+  on.selectFrom('user_revisions').select('revision').where('name', '=', name).forUpdate(),
 )
 
-const readRevision = statement<{ name: string }, { revision: number }>((on, value) =>
-  on.selectFrom('user_revisions').select('revision').where('name', '=', value('name')),
+const readRevision = readRow((on, name: string) =>
+  on.selectFrom('user_revisions').select('revision').where('name', '=', name),
 )
 
-const setRevision = statement<{ name: string; revision: number }>((on, value) =>
-  on
-    .updateTable('user_revisions')
-    .set({ revision: value('revision') })
-    .where('name', '=', value('name')),
+const setRevision = changeRows((on, { name, revision }: { name: string; revision: number }) =>
+  on.updateTable('user_revisions').set({ revision }).where('name', '=', name),
 )
 
-const insert = statement<{ revision: number; userId: string; name: string }>((on, value) =>
-  on.insertInto('user_changes').values(userChanges.values(value)),
+const insert = changeRows((on, change: { revision: number; userId: string; name: string }) =>
+  on.insertInto('user_changes').values(userChanges.values(change)),
 )
 
-const find = statement<{ revision: number }, { revision: number }>((on, value) =>
-  on.selectFrom('user_changes').select('revision').where('revision', '=', value('revision')),
+const find = readRow((on, revision: number) =>
+  on.selectFrom('user_changes').select('revision').where('revision', '=', revision),
 )
 
 /** The last change of each user after a revision, with the user as it is now. */
-const changesAfter = statement<{ after: number; limit: number }, StoredChange>((on, value) =>
+const changesAfter = readRows((on, after: number, limit: number) =>
   on
     .selectFrom('user_changes as change')
     .leftJoin('users', 'users.id', 'change.user_id')
     .select(['change.revision', 'change.user_id as userId', 'change.name as changedName'])
     .select(['users.id', 'users.name', 'users.roles', 'users.enabled'])
     .select('users.token_generation as tokenGeneration')
-    .where('change.revision', '>', value('after'))
+    .where('change.revision', '>', after)
     .where((row) =>
       row.not(
         row.exists(
@@ -80,7 +72,7 @@ const changesAfter = statement<{ after: number; limit: number }, StoredChange>((
       ),
     )
     .orderBy('change.revision')
-    .limit(value('limit'))
+    .limit(limit)
     .$castTo<StoredChange>(),
 )
 
@@ -89,10 +81,10 @@ const changesAfter = statement<{ after: number; limit: number }, StoredChange>((
  * commit: a reader that sees a revision sees all lower ones. Must be the last statement that locks anything.
  */
 export async function recordChange(tx: Tx, { id: userId, name }: Pick<User, 'id' | 'name'>): Promise<void> {
-  const last = (await first(tx, lockRevision, USERS))?.revision ?? 0
+  const last = (await lockRevision(tx, USERS.name))?.revision ?? 0
   const revision = last + randomInt(1, LARGEST_STEP)
-  await tx.change(setRevision, { ...USERS, revision })
-  await tx.change(insert, { revision, userId, name })
+  await setRevision(tx, { ...USERS, revision })
+  await insert(tx, { revision, userId, name })
 }
 
 /** The users that have changed after a revision; all users without one, and after one that was never assigned here. */
@@ -101,12 +93,12 @@ export async function readChanges(
   since: number | undefined,
   limit: number,
 ): Promise<ChangedUsers> {
-  const known = since === undefined ? undefined : await first(queries, find, { revision: since })
-  const rows = await queries.run(changesAfter, { after: known?.revision ?? 0, limit: limit + 1 })
+  const known = since === undefined ? undefined : await find(queries, since)
+  const rows = await changesAfter(queries, known?.revision ?? 0, limit + 1)
   const page = rows.slice(0, limit)
   const full = known === undefined
   const revision =
-    page.at(-1)?.revision ?? known?.revision ?? (await first(queries, readRevision, USERS))?.revision
+    page.at(-1)?.revision ?? known?.revision ?? (await readRevision(queries, USERS.name))?.revision
   const items = page.map(toMirroredUser).filter(({ deleted }) => !full || !deleted)
   return { revision: revision ?? 0, full, more: rows.length > limit, items }
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { IdentityToken } from '../../kernel/identity.ts'
 import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
-import { first, type Queries, type Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { shareToken } from './api-tokens/store.ts'
-import { endedTokens, statement } from './tables.ts'
+import { endedTokens, readRow, readRows, changeRows } from './tables.ts'
 
 /** A token of a login that its owner has ended, by its `jti` (RFC 7519, section 4.1.7); times are epoch milliseconds. */
 export interface EndedToken {
@@ -14,33 +14,33 @@ export interface EndedToken {
   readonly expiresAt: number
 }
 
-const insert = statement<EndedToken>((on, value) =>
+const insert = changeRows((on, endedToken: EndedToken) =>
   on
     .insertInto('ended_tokens')
-    .values(endedTokens.values(value))
+    .values(endedTokens.values(endedToken))
     .onConflict((conflict) => conflict.column('token_id').doNothing()),
 )
 
-const find = statement<{ tokenId: string }, { tokenId: string }>((on, value) =>
-  on.selectFrom('ended_tokens').select(endedTokens.pick('tokenId')).where('token_id', '=', value('tokenId')),
+const find = readRow((on, tokenId: string) =>
+  on.selectFrom('ended_tokens').select(endedTokens.pick('tokenId')).where('token_id', '=', tokenId),
 )
 
-const listSince = statement<{ since: number }, EndedToken>((on, value) =>
-  on.selectFrom('ended_tokens').select(endedTokens.all).where('ended_at', '>=', value('since')),
+const listSince = readRows((on, since: number) =>
+  on.selectFrom('ended_tokens').select(endedTokens.all).where('ended_at', '>=', since),
 )
 
-const removeExpired = statement<{ now: number }>((on, value) =>
-  on.deleteFrom('ended_tokens').where('expires_at', '<', value('now')),
+const removeExpired = changeRows((on, now: number) =>
+  on.deleteFrom('ended_tokens').where('expires_at', '<', now),
 )
 
 /** Ends a token; repeated calls change nothing. Forgets those that have expired for long. */
 export async function endToken(tx: Tx, token: EndedToken): Promise<void> {
-  await tx.change(removeExpired, { now: token.endedAt - KEPT_MS })
-  await tx.change(insert, token)
+  await removeExpired(tx, token.endedAt - KEPT_MS)
+  await insert(tx, token)
 }
 
 async function isTokenEnded(queries: Queries, tokenId: string): Promise<boolean> {
-  return (await first(queries, find, { tokenId })) !== undefined
+  return (await find(queries, tokenId)) !== undefined
 }
 
 // docs/specification.md, Identity: a token that was ended stops working within 10 s in every process.
@@ -92,7 +92,7 @@ export class EndedTokens {
     const [began, now] = [this.#clock.monotonic(), this.#clock.now()]
     const isSetBack = now - began < this.#clockOffset - CLOCK_STEP_MS
     const since = isSetBack ? 0 : this.#since
-    for (const token of await this.#read.run(listSince, { since })) this.add(token)
+    for (const token of await listSince(this.#read, since)) this.add(token)
     for (const [tokenId, expiresAt] of this.#ended) if (expiresAt < now - KEPT_MS) this.#ended.delete(tokenId)
     this.#clockOffset = now - began
     this.#readAt = began

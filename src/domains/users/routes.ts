@@ -4,7 +4,7 @@ import { JsonText } from '../../kernel/text.ts'
 import { bodyWriter } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { created, ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import { ErrorBody, IdParams } from '../../wire/schemas.ts'
 import type { Auth } from './auth.ts'
 import {
@@ -26,6 +26,9 @@ import {
 } from './schemas.ts'
 import type { User } from './model.ts'
 import type { Users } from './service.ts'
+
+const authRoute = routeOf('Auth')
+const userRoute = routeOf('Users')
 
 const textOf = bodyWriter(encodeUser)
 
@@ -52,11 +55,10 @@ export function userRoutes(users: Users, auth: Auth): Route[] {
 
 function authRoutes(users: Users, auth: Auth): Route[] {
   return [
-    route({
+    authRoute({
       method: 'POST',
       path: '/auth/login',
       operation: 'login',
-      tag: 'Auth',
       summary: 'Get a token for a name and a password',
       description:
         'The response is the same for an unknown name, a wrong password and a disabled user. It is 429 after 10 ' +
@@ -68,11 +70,10 @@ function authRoutes(users: Users, auth: Auth): Route[] {
       // No change route: a login works while the platform is read-only.
       read: async (request) => ok(new JsonText(encodeLogin(await auth.login(request.body, request)))),
     }),
-    route({
+    authRoute({
       method: 'POST',
       path: '/auth/logout',
       operation: 'logout',
-      tag: 'Auth',
       summary: 'End the token that the request is sent with',
       description: 'It stops working within 10 s in every process; its VPN sessions and live streams end.',
       access: 'authenticated',
@@ -84,11 +85,10 @@ function authRoutes(users: Users, auth: Auth): Route[] {
         return NO_CONTENT
       },
     }),
-    route({
+    authRoute({
       method: 'GET',
       path: '/auth/me',
       operation: 'getMe',
-      tag: 'Auth',
       summary: 'Read the authenticated caller',
       access: 'authenticated',
       answers: { 200: { description: 'The caller.', schema: MeSchema } },
@@ -103,22 +103,20 @@ function authRoutes(users: Users, auth: Auth): Route[] {
 
 function administrationRoutes(users: Users): Route[] {
   return [
-    route({
+    userRoute({
       method: 'GET',
       path: '/users',
       operation: 'listUsers',
-      tag: 'Users',
       summary: 'List users, newest first',
       access: ADMINS,
       query: UserQuery,
       answers: { 200: { description: 'A page of users.', schema: UserPage } },
       read: async ({ query }) => ok(encodePage(await users.list(parsePage(query)), encodeUser)),
     }),
-    route({
+    userRoute({
       method: 'POST',
       path: '/users',
       operation: 'createUser',
-      tag: 'Users',
       summary: 'Create a user',
       access: ADMINS,
       body: NewUserBody,
@@ -131,11 +129,10 @@ function administrationRoutes(users: Users): Route[] {
         return created('/users', user.id, textOf(user))
       },
     }),
-    route({
+    userRoute({
       method: 'GET',
       path: '/users/names',
       operation: 'listUserNames',
-      tag: 'Users',
       summary: 'Read the names of users by their ids',
       description:
         'For every caller, because ids of users stand in most answers. An id of no user, such as that of a user who ' +
@@ -146,11 +143,10 @@ function administrationRoutes(users: Users): Route[] {
       read: async ({ query }) =>
         ok(new JsonText(encodeUserNames({ items: await users.names(query.ids.split(',')) }))),
     }),
-    route({
+    userRoute({
       method: 'GET',
       path: '/users/:id',
       operation: 'getUser',
-      tag: 'Users',
       summary: 'Read one user',
       access: ADMINS,
       params: IdParams,
@@ -158,11 +154,10 @@ function administrationRoutes(users: Users): Route[] {
       errors: { user_not_found },
       read: async ({ params }) => ok(textOf(await users.get(params.id))),
     }),
-    route({
+    userRoute({
       method: 'PATCH',
       path: '/users/:id',
       operation: 'updateUser',
-      tag: 'Users',
       summary: 'Change the roles of a user, or disable or enable one',
       description: 'A change of roles and disabling revoke the user’s tokens.',
       access: ADMINS,
@@ -174,11 +169,10 @@ function administrationRoutes(users: Users): Route[] {
       change: async (tx, { params, body, identity }) =>
         ok(textOf(await users.change(tx, params.id, body, identity.id))),
     }),
-    route({
+    userRoute({
       method: 'DELETE',
       path: '/users/:id',
       operation: 'deleteUser',
-      tag: 'Users',
       summary: 'Delete a user',
       access: ADMINS,
       params: IdParams,
@@ -194,11 +188,10 @@ function administrationRoutes(users: Users): Route[] {
 }
 
 function passwordRoute(users: Users, auth: Auth): Route {
-  return route({
+  return userRoute({
     method: 'PUT',
     path: '/users/:id/password',
     operation: 'setPassword',
-    tag: 'Users',
     summary: 'Set a password',
     description:
       'A change of your own password requires the old one and is throttled like a login; an admin sets the password ' +

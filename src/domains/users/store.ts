@@ -1,10 +1,10 @@
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { lockRows, touchedRow } from '../../store/locking.ts'
-import { first, type Queries, type TouchedRow, type Tx } from '../../store/store.ts'
+import { touchedRow } from '../../store/locking.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import { nameKey, type Account, type User } from './model.ts'
-import { db, lockable, pages, statement, users } from './tables.ts'
+import { db, pages, users, readRow, changeRow, changeRows, lockable } from './tables.ts'
 
 // Without the hash, so that it cannot get into a log or a response.
 const USER = users.pick(
@@ -23,85 +23,69 @@ const USER = users.pick(
 type StoredUser = Omit<User, 'roles' | 'enabled'> & { roles: string; enabled: number }
 type StoredAccount = StoredUser & { passwordHash: string }
 
-const insert = statement<NewRowOf<typeof users>>((on, value) =>
+const insert = changeRow((on, row: NewRowOf<typeof users>) =>
   on
     .insertInto('users')
-    .values(users.values(value))
+    .values(users.values(row))
     .onConflict((conflict) => conflict.column('name_key').doNothing()),
 )
 
-const [find, findLocked] = lockable<{ id: string }, StoredUser>((on, value) =>
-  on.selectFrom('users').select(USER).where('id', '=', value('id')),
-)
-
-const findShared = statement<{ id: string }, StoredUser>((on, value, capabilities) =>
-  on
-    .selectFrom('users')
-    .select(USER)
-    .where('id', '=', value('id'))
-    .$call(lockRows(capabilities, { share: true })),
-)
-
-const findByName = statement<{ nameKey: string }, StoredAccount>((on, value) =>
+const findByName = readRow((on, nameKey: string) =>
   on
     .selectFrom('users')
     .select([...USER, 'password_hash as passwordHash'])
-    .where('name_key', '=', value('nameKey')),
+    .where('name_key', '=', nameKey),
 )
 
-const update = statement<User & { passwordHash: Secret }>((on, value) =>
+const update = changeRows((on, change: User & { passwordHash: Secret }) =>
   on
     .updateTable('users')
     .set(
-      users.set(value, 'passwordHash', 'roles', 'enabled', 'tokenGeneration', 'tokensValidFrom', 'updatedAt'),
+      users.set(
+        change,
+        'passwordHash',
+        'roles',
+        'enabled',
+        'tokenGeneration',
+        'tokensValidFrom',
+        'updatedAt',
+      ),
     )
-    .where('id', '=', value('id')),
+    .where('id', '=', change.id),
 )
 
-const setLoginAndHash = statement<{ id: string; at: number; verified: string; hash: string }>((on, value) =>
+const setLoginAndHash = changeRows((on, id: string, at: number, verified: string, hash: string) =>
   on
     .updateTable('users')
-    .set({ last_login_at: value('at'), password_hash: value('hash') })
-    .where('id', '=', value('id'))
-    .where('password_hash', '=', value('verified')),
-)
-
-const setLogin = statement<{ id: string; at: number }>((on, value) =>
-  on
-    .updateTable('users')
-    .set({ last_login_at: value('at') })
-    .where('id', '=', value('id')),
+    .set({ last_login_at: at, password_hash: hash })
+    .where('id', '=', id)
+    .where('password_hash', '=', verified),
 )
 
 /** `false` when the name is taken. */
 export async function insertUser(tx: Tx, { user, passwordHash }: Account): Promise<boolean> {
-  return (await tx.change(insert, { ...user, nameKey: nameKey(user.name), passwordHash })) === 1
+  return await insert(tx, { ...user, nameKey: nameKey(user.name), passwordHash })
 }
 
-export async function findUser(queries: Queries, id: string): Promise<User | undefined> {
-  const row = await first(queries, find, { id })
-  return row && users.decode(row)
-}
+/** The user, locked until the end of the transaction; no other transaction can share the lock. */
+export const [findUser, lockUser] = lockable(
+  (on, id: string) => on.selectFrom('users').select(USER).where('id', '=', id),
+  users.decode,
+)
 
 /** Finds a user and locks it against changes until the end of the transaction; others can read it and share the lock. */
-export async function shareUser(tx: Tx, id: string): Promise<User | undefined> {
-  const row = await first(tx, findShared, { id })
-  return row && users.decode(row)
-}
+export const shareUser = readRow(
+  (on, id: string) => on.selectFrom('users').select(USER).where('id', '=', id).forShare(),
+  users.decode,
+)
 
 /** The row that {@link shareUser} and {@link lockUser} lock. */
 export function userRow(id: string): TouchedRow {
   return touchedRow('users', id)
 }
 
-/** The user, locked until the end of the transaction; no other transaction can share the lock. */
-export async function lockUser(tx: Tx, id: string): Promise<User | undefined> {
-  const row = await first(tx, findLocked, { id })
-  return row && users.decode(row)
-}
-
 export async function findAccount(queries: Queries, name: string): Promise<Account | undefined> {
-  const row = await first(queries, findByName, { nameKey: nameKey(name) })
+  const row = await findByName(queries, nameKey(name))
   return row && toAccount(row)
 }
 
@@ -146,7 +130,7 @@ export async function hasEnabledAdmin(queries: Queries): Promise<boolean> {
  * lock these first, which prevents deadlocks.
  */
 export async function lockAdmins(tx: Tx): Promise<string[]> {
-  const rows = await enabledAdmins(tx).orderBy('seq').$call(lockRows(tx.capabilities)).execute()
+  const rows = await enabledAdmins(tx).orderBy('seq').forUpdate().execute()
   return rows.map(({ id }) => id)
 }
 
@@ -167,14 +151,14 @@ export async function lockAccount(tx: Tx, id: string): Promise<Account | undefin
     .selectFrom('users')
     .select([...USER, 'password_hash as passwordHash'])
     .where('id', '=', id)
-    .$call(lockRows(tx.capabilities))
+    .forUpdate()
     .executeTakeFirst()
   return row && toAccount(row)
 }
 
 /** Writes an account, except the name and the last login; {@link lockAccount} must have locked it. */
 export async function updateAccount(tx: Tx, { user, passwordHash }: Account): Promise<void> {
-  await tx.change(update, { ...user, passwordHash })
+  await update(tx, { ...user, passwordHash })
 }
 
 /** Records a login, and the new hash of the verified password, unless the password has changed meanwhile. */
@@ -184,13 +168,13 @@ export async function recordLogin(
   hash: Secret,
   at: number,
 ): Promise<void> {
-  await tx.change(setLoginAndHash, { id: user.id, at, verified: passwordHash.reveal(), hash: hash.reveal() })
+  await setLoginAndHash(tx, user.id, at, passwordHash.reveal(), hash.reveal())
 }
 
 /** Records a login without a password. */
-export async function recordSignIn(tx: Tx, id: string, at: number): Promise<void> {
-  await tx.change(setLogin, { id, at })
-}
+export const recordSignIn = changeRows((on, id: string, at: number) =>
+  on.updateTable('users').set({ last_login_at: at }).where('id', '=', id),
+)
 
 export async function deleteUser(tx: Tx, id: string): Promise<void> {
   await db(tx).deleteFrom('users').where('id', '=', id).execute()

@@ -74,7 +74,7 @@ export const apiTokens = defineColumns({
 /** Tokens of logins that their owners have ended, until they expire. */
 export const endedTokens = defineColumns({ tokenId: text(), endedAt: integer(), expiresAt: integer() })
 
-export const { db, lockable, names, pages, statement } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
   users,
   user_changes: userChanges,
   user_revisions: userRevisions,

@@ -4,7 +4,7 @@ import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { entityTag, parseIfMatch } from '../../wire/entity-tag.ts'
 import { SHARED_ERRORS, type ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../wire/page.ts'
-import { created, ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { created, ok, type Answer, type Route, versioned, routeOf } from '../../wire/route.ts'
 import { IdParams } from '../../wire/schemas.ts'
 import type { StoredWebhook, Webhook } from './model.ts'
 import {
@@ -28,6 +28,8 @@ import {
   WebhookWithSecret,
 } from './schemas.ts'
 import type { Webhooks } from './service.ts'
+
+const route = routeOf('Webhooks')
 
 const ADMINS = ['admin'] as const
 
@@ -57,17 +59,12 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'POST',
       path: '/webhooks',
       operation: 'createWebhook',
-      tag: 'Webhooks',
       summary: 'Send events to an endpoint',
       description: 'It gets the events from now on. The response has the secret of the signatures once.',
       access: ADMINS,
       body: WebhookBody,
       answers: {
-        201: {
-          description: 'The new webhook; `ETag` names its version.',
-          schema: WebhookWithSecret,
-          hasTag: true,
-        },
+        201: versioned('The new webhook; `ETag` names its version.', WebhookWithSecret),
       },
       errors: { url_refused, too_many_webhooks },
       prepare: async ({ body }) => {
@@ -83,7 +80,6 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'GET',
       path: '/webhooks',
       operation: 'listWebhooks',
-      tag: 'Webhooks',
       summary: 'List webhooks, newest first',
       access: ADMINS,
       query: WebhookQuery,
@@ -94,7 +90,6 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'GET',
       path: '/webhooks/:id',
       operation: 'getWebhook',
-      tag: 'Webhooks',
       summary: 'Read a webhook',
       access: ADMINS,
       params: IdParams,
@@ -113,7 +108,6 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'PATCH',
       path: '/webhooks/:id',
       operation: 'editWebhook',
-      tag: 'Webhooks',
       summary: 'Change, enable or disable a webhook',
       description:
         'At least one field; one that is left out keeps its value. With `If-Match` only that version is changed.',
@@ -121,7 +115,7 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       params: IdParams,
       body: WebhookEditBody,
       answers: {
-        200: { description: 'The webhook; `ETag` names its version.', schema: WebhookSchema, hasTag: true },
+        200: versioned('The webhook; `ETag` names its version.', WebhookSchema),
       },
       errors: { webhook_not_found, url_refused, precondition_failed },
       prepare: async ({ body }) => {
@@ -139,7 +133,6 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'DELETE',
       path: '/webhooks/:id',
       operation: 'deleteWebhook',
-      tag: 'Webhooks',
       summary: 'Delete a webhook with its deliveries',
       description: 'With `If-Match` only if it has that version.',
       access: ADMINS,
@@ -156,13 +149,12 @@ function settingRoutes(webhooks: Webhooks, caller: WebhookCaller): Route[] {
       method: 'POST',
       path: '/webhooks/:id/rotate',
       operation: 'rotateWebhook',
-      tag: 'Webhooks',
       summary: 'Give a webhook another secret',
       description: 'The secret before it signs beside the new one for 24 hours.',
       access: ADMINS,
       params: IdParams,
       answers: {
-        200: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret, hasTag: true },
+        200: versioned('The webhook, with its new secret.', WebhookWithSecret),
       },
       errors: { webhook_not_found, precondition_failed },
       audit: { kind: 'webhook' },
@@ -178,7 +170,6 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       method: 'POST',
       path: '/webhooks/:id/test',
       operation: 'testWebhook',
-      tag: 'Webhooks',
       summary: 'Send an event that is only a test',
       description: 'The list of the deliveries shows its outcome.',
       access: ADMINS,
@@ -193,7 +184,6 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       method: 'GET',
       path: '/webhooks/:id/deliveries',
       operation: 'listWebhookDeliveries',
-      tag: 'Webhooks',
       summary: 'List what was sent to an endpoint, newest first',
       access: ADMINS,
       params: IdParams,
@@ -207,7 +197,6 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       method: 'POST',
       path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
       operation: 'redeliverWebhook',
-      tag: 'Webhooks',
       summary: 'Send an event again',
       description: 'With the same `webhook-id`; its tries begin anew. One that is not finished is tried now.',
       access: ADMINS,
@@ -224,7 +213,6 @@ function deliveryRoutes(webhooks: Webhooks): Route[] {
       method: 'POST',
       path: '/webhooks/:id/recover',
       operation: 'recoverWebhook',
-      tag: 'Webhooks',
       summary: 'Send what an endpoint has missed',
       description:
         'What has failed since that time, and what has happened since then and was not sent; nothing from before the webhook was ' +

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
-import { lockRows } from '../../store/locking.ts'
 import { sizeOf } from '../../store/pages.ts'
-import { first, type Queries, type Reads, type Tx } from '../../store/store.ts'
+import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { queuedWork, WorkQueue } from '../../store/work/work-queue.ts'
 import type { RowOf } from '../../store/columns.ts'
 import {
@@ -13,7 +12,7 @@ import {
   type StoredWebhook,
   type Webhook,
 } from './model.ts'
-import { db, deliveries, pages, statement, webhooks } from './tables.ts'
+import { db, deliveries, pages, webhooks, readRow, readRows, changeRow, changeRows } from './tables.ts'
 
 export type WebhookRow = RowOf<typeof webhooks>
 
@@ -22,68 +21,22 @@ export const webhookQueue = new WorkQueue('webhooks', webhooks)
 
 const KEPT = webhooks.except('seq', 'dueAt', 'leaseHolder', 'attempts', 'queuedAt', 'trace')
 
-const insert = statement<Omit<WebhookRow, 'seq'>>((on, value) =>
-  on.insertInto('webhooks').values(webhooks.values(value)),
+const insert = changeRows((on, change: Omit<WebhookRow, 'seq'>) =>
+  on.insertInto('webhooks').values(webhooks.values(change)),
 )
 
-const update = statement<StoredWebhook>((on, value) =>
-  on
-    .updateTable('webhooks')
-    .set(
-      webhooks.set(
-        value,
-        'url',
-        'subjects',
-        'description',
-        'ordered',
-        'enabled',
-        'disabledReason',
-        'version',
-        'updatedAt',
-        'updatedBy',
-        'failingSince',
-        'lastSuccessAt',
-        'pending',
-        'secret',
-        'formerSecret',
-        'formerSecretUntil',
-        'place',
-        'pausedUntil',
-        'recoverSince',
-      ),
-    )
-    .where('id', '=', value('id')),
-)
-
-const remove = statement<{ id: string }>((on, value) =>
-  on.deleteFrom('webhooks').where('id', '=', value('id')),
-)
-
-/** A holder that has the lease learns of new work by itself. */
-const setDue = statement<{ id: string; dueAt: number }>((on, value) =>
-  on
-    .updateTable('webhooks')
-    .set({ due_at: value('dueAt') })
-    .where('id', '=', value('id'))
-    .where('lease_holder', 'is', null),
-)
-
-const countPending = statement<object, { pending: number }>((on) =>
+const countPending = readRow((on) =>
   on
     .selectFrom('webhooks')
     .select((row) => row.fn.coalesce(row.fn.sum<number>('pending'), sql.lit(0)).as('pending')),
 )
 
-const insertOne = statement<WebhookDelivery>((on, value) =>
-  on.insertInto('webhook_deliveries').values(deliveries.values(value)),
-)
-
-const setStep = statement<DeliveryStep & { id: string }>((on, value) =>
+const setStep = changeRow((on, change: DeliveryStep & { id: string }) =>
   on
     .updateTable('webhook_deliveries')
     .set(
       deliveries.set(
-        value,
+        change,
         'status',
         'attempts',
         'dueAt',
@@ -96,32 +49,15 @@ const setStep = statement<DeliveryStep & { id: string }>((on, value) =>
         'error',
       ),
     )
-    .where('id', '=', value('id'))
+    .where('id', '=', change.id)
     .where('status', '=', sql.lit('pending')),
 )
 
-const releaseNext = statement<{ webhookId: string; thing: string; now: number }>((on, value) =>
-  on
-    .updateTable('webhook_deliveries')
-    .set({ due_at: value('now') })
-    .where('due_at', 'is', null)
-    .where('seq', '=', (next) =>
-      next
-        .selectFrom('webhook_deliveries')
-        .select('seq')
-        .where('webhook_id', '=', value('webhookId'))
-        .where('thing', '=', value('thing'))
-        .where('status', '=', sql.lit('pending'))
-        .orderBy('seq')
-        .limit(1),
-    ),
-)
-
-const nextDue = statement<{ webhookId: string }, { dueAt: number | null }>((on, value) =>
+const nextDue = readRow((on, webhookId: string) =>
   on
     .selectFrom('webhook_deliveries')
     .select('due_at as dueAt')
-    .where('webhook_id', '=', value('webhookId'))
+    .where('webhook_id', '=', webhookId)
     .where('due_at', 'is not', null)
     .orderBy('due_at')
     .limit(1),
@@ -129,47 +65,21 @@ const nextDue = statement<{ webhookId: string }, { dueAt: number | null }>((on, 
 
 const DUE = deliveries.pick('id', 'place', 'eventId', 'thing', 'payload', 'attempts', 'firstTriedAt')
 
-const due = statement<{ webhookId: string; now: number; limit: number }, Due>((on, value) =>
-  on
-    .selectFrom('webhook_deliveries')
-    .select(DUE)
-    .where('webhook_id', '=', value('webhookId'))
-    .where('due_at', '<=', value('now'))
-    .orderBy('due_at')
-    .orderBy('seq')
-    .limit(value('limit')),
-)
-
 /** A delivery that is to be made now. */
 export type Due = Pick<
   WebhookDelivery,
   'id' | 'place' | 'eventId' | 'thing' | 'payload' | 'attempts' | 'firstTriedAt'
 >
 
-const find = statement<{ webhookId: string; id: string }, StoredDelivery>((on, value) =>
-  on
-    .selectFrom('webhook_deliveries')
-    .select(deliveries.except('seq'))
-    .where('webhook_id', '=', value('webhookId'))
-    .where('id', '=', value('id')),
-)
-type StoredDelivery = Omit<WebhookDelivery, 'responseHeaders'> & { responseHeaders: string | null }
-
-const nextOwner = statement<{ after: string }, { webhookId: string }>((on, value) =>
+const nextOwner = readRow((on, after: string) =>
   on
     .selectFrom('webhook_deliveries')
     .select('webhook_id as webhookId')
-    .where('webhook_id', '>', value('after'))
+    .where('webhook_id', '>', after)
     .orderBy('webhook_id')
     .limit(1),
 )
 
-const requeue = statement<{ id: string; dueAt: number | null }>((on, value) =>
-  on
-    .updateTable('webhook_deliveries')
-    .set({ status: 'pending', attempts: 0, due_at: value('dueAt'), ...EMPTY })
-    .where('id', '=', value('id')),
-)
 const EMPTY = {
   first_tried_at: NOT_TRIED.firstTriedAt,
   tried_at: NOT_TRIED.triedAt,
@@ -181,7 +91,7 @@ const EMPTY = {
 }
 
 export async function insertWebhook(tx: Tx, webhook: StoredWebhook): Promise<void> {
-  await tx.change(insert, { ...webhook, ...queuedWork(webhook.createdAt), dueAt: null })
+  await insert(tx, { ...webhook, ...queuedWork(webhook.createdAt), dueAt: null })
 }
 
 export async function countWebhooks(queries: Queries): Promise<number> {
@@ -203,7 +113,7 @@ export async function lockWebhook(tx: Tx, id: string): Promise<StoredWebhook | u
     .selectFrom('webhooks')
     .select(KEPT)
     .where('id', '=', id)
-    .$call(lockRows(tx.capabilities))
+    .forUpdate()
     .executeTakeFirst()
   return row && webhooks.decode(row)
 }
@@ -217,20 +127,46 @@ export async function lockAtPlace(tx: Tx, ids: readonly string[], place: number)
     .where('place', '=', place)
     .where('enabled', '=', 1)
     .orderBy('id')
-    .$call(lockRows(tx.capabilities))
+    .forUpdate()
     .execute()
   return rows.map(webhooks.decode)
 }
 
 /** Writes a changed endpoint; the transaction must have locked it. */
-export async function updateWebhook(tx: Tx, webhook: StoredWebhook): Promise<void> {
-  await tx.change(update, webhook)
-}
+export const updateWebhook = changeRows((on, webhook: StoredWebhook) =>
+  on
+    .updateTable('webhooks')
+    .set(
+      webhooks.set(
+        webhook,
+        'url',
+        'subjects',
+        'description',
+        'ordered',
+        'enabled',
+        'disabledReason',
+        'version',
+        'updatedAt',
+        'updatedBy',
+        'failingSince',
+        'lastSuccessAt',
+        'pending',
+        'secret',
+        'formerSecret',
+        'formerSecretUntil',
+        'place',
+        'pausedUntil',
+        'recoverSince',
+      ),
+    )
+    .where('id', '=', webhook.id),
+)
 
+/** A holder that has the lease learns of new work by itself. */
 /** Lets the worker look at the endpoint at this time. */
-export async function setWebhookDue(tx: Tx, id: string, dueAt: number): Promise<void> {
-  await tx.change(setDue, { id, dueAt })
-}
+export const setWebhookDue = changeRows((on, id: string, dueAt: number) =>
+  on.updateTable('webhooks').set({ due_at: dueAt }).where('id', '=', id).where('lease_holder', 'is', null),
+)
 
 /** Ends what was pending in a restored database: the database that was backed up sends it. The events follow after `place`. */
 export async function interruptDeliveries(tx: Tx, now: number, place: number): Promise<void> {
@@ -266,9 +202,7 @@ export async function hastenAll(tx: Tx, now: number, far: number): Promise<void>
 }
 
 /** Deletes the endpoint alone; {@link deleteOrphans} removes its deliveries. */
-export async function deleteWebhook(tx: Tx, id: string): Promise<void> {
-  await tx.change(remove, { id })
-}
+export const deleteWebhook = changeRows((on, id: string) => on.deleteFrom('webhooks').where('id', '=', id))
 
 const pageOfWebhooks = pages(
   { table: 'webhooks', createdAt: 'created_at', size: sizeOf('url', 'subjects', 'description') },
@@ -294,7 +228,7 @@ export async function listEnabledWebhooks(queries: Queries): Promise<StoredWebho
 
 /** The number of events that endpoints have not got yet. */
 export async function readPending(queries: Queries): Promise<number> {
-  return (await first(queries, countPending, {}))?.pending ?? 0
+  return (await countPending(queries))?.pending ?? 0
 }
 
 const pageOfDeliveries = pages(
@@ -320,23 +254,24 @@ export async function listDeliveries(
   return mapPage(await pageOfDeliveries(reads, filter, page), deliveries.decode)
 }
 
-export async function findDelivery(
-  queries: Queries,
-  webhookId: string,
-  id: string,
-): Promise<WebhookDelivery | undefined> {
-  const row = await first(queries, find, { webhookId, id })
-  return row && deliveries.decode(row)
-}
+export const findDelivery = readRow(
+  (on, webhookId: string, id: string) =>
+    on
+      .selectFrom('webhook_deliveries')
+      .select(deliveries.except('seq'))
+      .where('webhook_id', '=', webhookId)
+      .where('id', '=', id),
+  deliveries.decode,
+)
 
-export async function insertDelivery(tx: Tx, delivery: WebhookDelivery): Promise<void> {
-  await tx.change(insertOne, delivery)
-}
+export const insertDelivery = changeRows((on, delivery: WebhookDelivery) =>
+  on.insertInto('webhook_deliveries').values(deliveries.values(delivery)),
+)
 
 /** Inserts deliveries in their order. */
 export async function insertDeliveries(tx: Tx, created: readonly WebhookDelivery[]): Promise<void> {
   if (created.length === 0) return
-  const rows = created.map((each) => deliveries.values((name) => each[name] as never))
+  const rows = created.map((delivery) => deliveries.values(delivery))
   await db(tx).insertInto('webhook_deliveries').values(rows).execute()
 }
 
@@ -375,34 +310,52 @@ export async function listPendingThings(
 }
 
 /** The deliveries that are due, the longest due first. */
-export function listDueDeliveries(
-  queries: Reads,
-  webhookId: string,
-  now: number,
-  limit: number,
-): Promise<Due[]> {
-  return queries.run(due, { webhookId, now, limit })
-}
+export const listDueDeliveries = readRows((on, webhookId: string, now: number, limit: number) =>
+  on
+    .selectFrom('webhook_deliveries')
+    .select(DUE)
+    .where('webhook_id', '=', webhookId)
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .orderBy('seq')
+    .limit(limit),
+)
 
 /** When the next delivery of the endpoint is due; null if there is none. */
 export async function readNextDue(queries: Queries, webhookId: string): Promise<number | null> {
-  return (await first(queries, nextDue, { webhookId }))?.dueAt ?? null
+  return (await nextDue(queries, webhookId))?.dueAt ?? null
 }
 
 /** Records a call; `false` when the delivery is finished or removed. */
 export async function recordStep(tx: Tx, id: string, step: DeliveryStep): Promise<boolean> {
-  return (await tx.change(setStep, { id, ...step })) === 1
+  return await setStep(tx, { id, ...step })
 }
 
 /** Makes the next delivery of a thing due now, when the one before it is finished. */
-export async function releaseThing(tx: Tx, webhookId: string, thing: string, now: number): Promise<void> {
-  await tx.change(releaseNext, { webhookId, thing, now })
-}
+export const releaseThing = changeRows((on, webhookId: string, thing: string, now: number) =>
+  on
+    .updateTable('webhook_deliveries')
+    .set({ due_at: now })
+    .where('due_at', 'is', null)
+    .where('seq', '=', (next) =>
+      next
+        .selectFrom('webhook_deliveries')
+        .select('seq')
+        .where('webhook_id', '=', webhookId)
+        .where('thing', '=', thing)
+        .where('status', '=', sql.lit('pending'))
+        .orderBy('seq')
+        .limit(1),
+    ),
+)
 
 /** Makes a delivery pending as if it were new. */
-export async function requeueDelivery(tx: Tx, id: string, dueAt: number | null): Promise<void> {
-  await tx.change(requeue, { id, dueAt })
-}
+export const requeueDelivery = changeRows((on, id: string, dueAt: number | null) =>
+  on
+    .updateTable('webhook_deliveries')
+    .set({ status: 'pending', attempts: 0, due_at: dueAt, ...EMPTY })
+    .where('id', '=', id),
+)
 
 /** The oldest deliveries that have failed since a time. */
 export function listFailed(
@@ -462,7 +415,7 @@ export async function deleteOrphans(tx: Tx, limit: number): Promise<number> {
 async function findDeletedOwner(tx: Tx): Promise<string | undefined> {
   const known = new Set((await db(tx).selectFrom('webhooks').select('id').execute()).map(({ id }) => id))
   for (let after = ''; ;) {
-    const row = await first(tx, nextOwner, { after })
+    const row = await nextOwner(tx, after)
     if (!row || !known.has(row.webhookId)) return row?.webhookId
     after = row.webhookId
   }

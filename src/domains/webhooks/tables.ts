@@ -67,4 +67,7 @@ export const deliveries = defineColumns({
   error: text<DeliveryFault>().nullable(),
 })
 
-export const { db, names, pages, statement } = schemaOf({ webhooks, webhook_deliveries: deliveries })
+export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
+  webhooks,
+  webhook_deliveries: deliveries,
+})

@@ -8,15 +8,15 @@ import { Secret } from '../../kernel/secret.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { DialectName } from '../../store/dialects/capabilities.ts'
 import { DatabaseIdempotencyKeys } from '../../store/idempotency-keys.ts'
-import { statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Answer } from '../../wire/route.ts'
 import { Changes } from './changes.ts'
+import { changeRows } from '../../store/tables.ts'
 
 const REQUEST = { caller: 'anna', key: 'k-1', text: '["POST","/things",{"password":"correct horse"}]' }
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }),
 )
 
 async function world(dialect: DialectName) {
@@ -29,7 +29,7 @@ async function world(dialect: DialectName) {
   })
   const changes = new Changes({ store, keys })
   const rows = async () => (await store.read.db.selectFrom('leases').select('name').execute()).length
-  const insert = (tx: Tx, name: string) => tx.change(put, { name })
+  const insert = (tx: Tx, name: string) => put(tx, name)
   const run = (change: (tx: Tx) => Promise<Answer>, request: typeof REQUEST | undefined = REQUEST) =>
     changes.run({ prepare: () => undefined, change }, request)
   let created = 0

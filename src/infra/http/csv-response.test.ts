@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
 import { csvLine } from '../../wire/csv.ts'
-import { ANONYMOUS, ok, route, type RouteRequest } from '../../wire/route.ts'
+import { ANONYMOUS, ok, type RouteRequest, routeOf } from '../../wire/route.ts'
 import type { StreamEnd, StreamOutput } from '../../wire/stream.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
 import { Fields } from '../../wire/schemas.ts'
 import { csvListOf, wantsCsv } from './csv-response.ts'
+
+const route = routeOf('Things')
 
 const ROWS = 1_234
 
@@ -17,7 +19,6 @@ function numbers(failsAt = Infinity) {
     method: 'GET',
     path: '/things/:id/numbers',
     operation: 'listNumbers',
-    tag: 'Things',
     summary: 'List numbers',
     access: 'public',
     query: Fields({ above: Type.Optional(Type.Integer()), ...PageQuery }),
@@ -102,7 +103,6 @@ test('pages without a cursor are no table: only their reader can follow them', (
     method: 'GET',
     path: '/things/changes',
     operation: 'listChangedThings',
-    tag: 'Things',
     summary: 'List changes',
     access: 'public',
     query: Fields({ since: Type.Optional(Type.Integer()), limit: Type.Optional(Type.Integer()) }),
@@ -122,7 +122,6 @@ test('an operation with a table of its own has its pages as they were asked for'
     method: 'GET',
     path: '/things/differences',
     operation: 'listThingDifferences',
-    tag: 'Things',
     summary: 'List differences',
     access: 'public',
     query: Fields(PageQuery),

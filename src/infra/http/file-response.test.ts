@@ -8,8 +8,10 @@ import { testStore } from '../../../test/support/store.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { FileContent } from '../../wire/file-content.ts'
-import { ok, route } from '../../wire/route.ts'
+import { ok, routeOf } from '../../wire/route.ts'
 import { parseByteRange } from './file-response.ts'
+
+const route = routeOf('Reports')
 
 test('a file that is deleted before it is opened is answered with the error of its operation', async () => {
   using directory = temporaryDirectory()
@@ -20,7 +22,6 @@ test('a file that is deleted before it is opened is answered with the error of i
     method: 'GET',
     path: '/report',
     operation: 'getReport',
-    tag: 'Reports',
     summary: 'A file',
     access: ['admin'],
     answers: { 200: { description: 'The file.', schema: Type.String(), contentType: 'text/plain' } },

@@ -3,11 +3,13 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Bus } from '../../kernel/bus.ts'
 import type { Mirror, MirrorHealth } from '../../ports/user-source.ts'
 import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
-import { ok, route, type Route, type Answer } from '../../wire/route.ts'
+import { ok, type Route, type Answer, routeOf } from '../../wire/route.ts'
 import { sharedWork } from './shared-work.ts'
 import type { Lifecycle } from '../../kernel/process.ts'
 import { describeSettings, type LoadedConfig } from '../../config/config.ts'
 import { SETTING_TABLE } from '../../config/schema.ts'
+
+const route = routeOf('Operations')
 
 export interface OperationsOptions {
   readonly version: string
@@ -81,7 +83,6 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       method: 'GET',
       path: '/health',
       operation: 'getHealth',
-      tag: 'Operations',
       summary: 'Health of the process',
       access: 'public',
       answers: {
@@ -114,7 +115,6 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
       method: 'GET',
       path: '/metrics',
       operation: 'getMetrics',
-      tag: 'Operations',
       summary: 'Metrics in the Prometheus text format',
       access: 'public',
       answers: {
@@ -160,7 +160,7 @@ const ReadySchema = Fields(
   { $id: 'Ready' },
 )
 
-const COMMON = { method: 'GET', tag: 'Operations', access: 'public', isProbe: true } as const
+const COMMON = { method: 'GET', access: 'public', isProbe: true } as const
 
 /** What supervisors and load balancers ask a process (docs/specification.md, Health). */
 export function probeRoutes(options: ProbesOptions): Route[] {
@@ -235,7 +235,6 @@ export function configRoute({ settings, file }: Pick<LoadedConfig, 'settings' | 
     method: 'GET',
     path: '/config',
     operation: 'getConfig',
-    tag: 'Operations',
     summary: 'The settings in effect',
     description: 'Of the process that answers, as `platform config` prints them; secrets are masked.',
     access: ['admin'],

@@ -9,9 +9,11 @@ import { JsonText } from '../../kernel/text.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { PageOf, PageQuery } from '../../wire/page.ts'
-import { ok, route, type Answer, type Route } from '../../wire/route.ts'
+import { ok, type Answer, type Route, routeOf } from '../../wire/route.ts'
 import { Fields } from '../../wire/schemas.ts'
 import { createHttpServer } from './server.ts'
+
+const route = routeOf('Things')
 
 const LONG = 'a long text '.repeat(200)
 const ANSWERS: Readonly<Record<string, Answer>> = {
@@ -27,7 +29,6 @@ function things(method: 'GET' | 'POST'): Route {
     method,
     path: '/things/:name',
     operation: `${method.toLowerCase()}Thing`,
-    tag: 'Things',
     summary: 'A thing',
     access: 'public',
     params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
@@ -40,7 +41,6 @@ const LIST = route({
   method: 'GET',
   path: '/numbers',
   operation: 'listNumbers',
-  tag: 'Things',
   summary: 'Numbers',
   access: 'public',
   query: Fields({ ...PageQuery }),

@@ -8,17 +8,18 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { silentLogger, type LogFields, type Logger } from '../../kernel/logger.ts'
 import { ConstantContent } from '../../wire/constant-content.ts'
-import { ok, route, type AccessPolicy, type Route } from '../../wire/route.ts'
+import { ok, type AccessPolicy, type Route, routeOf } from '../../wire/route.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createOpenApiDocument } from './pages/openapi.ts'
 import { createHttpServer, type HttpServerOptions } from './server.ts'
+
+const route = routeOf('Things')
 
 function echoRoute(access: Route['access']): Route {
   return route({
     method: 'POST',
     path: '/things/:name',
     operation: 'useThing',
-    tag: 'Things',
     summary: 'Use a thing',
     access,
     params: Type.Object({ name: Type.String({ maxLength: 64 }) }),
@@ -31,7 +32,6 @@ const VERSIONED = route({
   method: 'GET',
   path: '/versioned',
   operation: 'readVersioned',
-  tag: 'Things',
   summary: 'Read a thing',
   access: 'public',
   answers: { 200: { description: 'The thing.', hasTag: true } },
@@ -42,7 +42,6 @@ const PROBE = route({
   method: 'GET',
   path: '/probe',
   operation: 'probe',
-  tag: 'Things',
   summary: 'Whether it works',
   access: 'public',
   isProbe: true,
@@ -54,7 +53,6 @@ const CHANGING = route({
   method: 'GET',
   path: '/changing',
   operation: 'readChanging',
-  tag: 'Things',
   summary: 'Read a thing that changes without its version',
   access: 'public',
   answers: { 200: { description: 'The thing.', hasTag: true, changesWithoutTag: true } },
@@ -65,7 +63,6 @@ const CONSTANT = route({
   method: 'GET',
   path: '/constant',
   operation: 'readConstant',
-  tag: 'Things',
   summary: 'Read a page',
   access: 'public',
   answers: { 200: { description: 'The page.' } },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ok, route } from '../../wire/route.ts'
+import { ok, routeOf } from '../../wire/route.ts'
 import { methodTable } from './unmatched.ts'
+
+const route = routeOf('Test')
 
 const methodsAt = methodTable(
   (
@@ -17,7 +19,6 @@ const methodsAt = methodTable(
       method,
       path,
       operation: 'test',
-      tag: 'Test',
       summary: 'A test',
       access: 'public',
       answers: {},

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { helpLink, type ErrorCodes } from '../../wire/error-codes.ts'
-import { ok, route, type Route } from '../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../wire/route.ts'
 import type { Sender } from '../http/api-client/headers-for-api.ts'
 import { SESSION_PATH } from './handshake.ts'
+
+const route = routeOf('Gateway')
 
 export interface GatewayRouteOptions {
   /** The state of the tunnels as JSON, for this caller. */
@@ -29,7 +31,6 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       method: 'GET',
       path: '/',
       operation: 'openGateway',
-      tag: 'Gateway',
       summary: 'Leads a browser to the page of the tunnels',
       access: 'public',
       query: Type.Object({}),
@@ -40,7 +41,6 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       method: 'GET',
       path: SESSION_PATH,
       operation: 'openSession',
-      tag: 'Gateway',
       summary: 'Open a session over WebSocket',
       access: 'public',
       query: Type.Object({
@@ -58,7 +58,6 @@ export function gatewayRoutes({ tunnels }: GatewayRouteOptions): Route[] {
       method: 'GET',
       path: '/tunnels/state',
       operation: 'getTunnels',
-      tag: 'Gateway',
       summary: 'Gateways, sessions and virtual addresses as they are now',
       access: ['admin', 'devops', 'auditor'],
       answers: { 200: { description: 'What the page draws.', schema: Type.Unknown() } },

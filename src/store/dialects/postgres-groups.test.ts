@@ -10,36 +10,29 @@ import { systemClock } from '../../kernel/clock.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { Secret } from '../../kernel/secret.ts'
-import { lockName, lockRows, touchedLock, touchedRow } from '../locking.ts'
+import { lockName, touchedLock, touchedRow } from '../locking.ts'
 import { openStore } from '../open.ts'
 import type { Queries, Store, Tx } from '../store.ts'
-import { statement } from '../tables.ts'
+import { changeRows, readRows } from '../tables.ts'
 import { STORE_LIMITS } from '../unavailable.ts'
 import { WriteGroups } from './postgres-groups.ts'
 import type { PooledConnection, PostgresQuery } from './postgres-pool.ts'
 import { StatementNames } from './postgres-queries.ts'
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 0 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 0 }),
 )
-const set = statement<{ name: string; to: number }>((db, value) =>
-  db
-    .updateTable('leases')
-    .set({ expires_at: value('to') })
-    .where('name', '=', value('name')),
+const set = changeRows((db, name: string, to: number) =>
+  db.updateTable('leases').set({ expires_at: to }).where('name', '=', name),
 )
-const lock = statement<{ name: string }, { value: number }>((db, value, capabilities) =>
-  db
-    .selectFrom('leases')
-    .select('expires_at as value')
-    .where('name', '=', value('name'))
-    .$call(lockRows(capabilities)),
+const lock = readRows((db, name: string) =>
+  db.selectFrom('leases').select('expires_at as value').where('name', '=', name).forUpdate(),
 )
 
-const takeFree = statement<{ holder: string }, { name: string }>((db, value, capabilities) =>
+const takeFree = readRows((db, holder: string) =>
   db
     .updateTable('leases')
-    .set({ holder: value('holder') })
+    .set({ holder })
     .where(
       'name',
       '=',
@@ -49,20 +42,20 @@ const takeFree = statement<{ holder: string }, { name: string }>((db, value, cap
         .where('holder', '=', 'nobody')
         .orderBy('name')
         .limit(1)
-        .$call(lockRows(capabilities, { skipLocked: true })),
+        .forUpdate()
+        .skipLocked(),
     )
     .returning('name'),
 )
 
 const row = (name: string) => touchedRow('leases', name)
-const writePut = (store: Store, name: string) =>
-  store.write((tx) => tx.change(put, { name }), { touches: [row(name)] })
+const writePut = (store: Store, name: string) => store.write((tx) => put(tx, name), { touches: [row(name)] })
 
 /** Locks the row, then overwrites it: two that do so at the same time would lose one increase. */
 async function increase(tx: Tx, name: string, by: number): Promise<readonly [from: number, to: number]> {
-  const [locked] = await tx.run(lock, { name })
+  const [locked] = await lock(tx, name)
   assert.ok(locked)
-  await tx.change(set, { name, to: locked.value + by })
+  await set(tx, name, locked.value + by)
   return [locked.value, locked.value + by]
 }
 
@@ -98,7 +91,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   'fails in the database': async (tx, [name], by) => {
     await increase(tx, name, by)
-    await tx.change(put, { name })
+    await put(tx, name)
     return []
   },
 }
@@ -160,7 +153,7 @@ onEveryDialect('writes in groups', (dialect) => {
     const { store } = world
     const failing = store.write(
       async (tx) => {
-        await tx.change(put, { name: 'b' })
+        await put(tx, 'b')
         throw new Error('after a change')
       },
       { touches: [row('b')] },
@@ -198,7 +191,7 @@ test('through PgBouncer each write has a transaction of its own', async (t) => {
 test('a write that fails before any change does not repeat its group', async () => {
   await using world = await testStore('postgres')
   const runs = { first: 0, refused: 0 }
-  const first = world.store.write((tx) => (runs.first++, tx.change(put, { name: 'a' })), {
+  const first = world.store.write((tx) => (runs.first++, put(tx, 'a')), {
     touches: [row('a')],
   })
   const refused = world.store.write(
@@ -213,20 +206,11 @@ test('a write that fails before any change does not repeat its group', async () 
 })
 
 const UNNAMED: Readonly<Record<string, (tx: Tx) => Promise<unknown>>> = {
-  'locks a row': (tx) => tx.run(lock, { name: 'a' }),
-  'locks rows by a query of the builder': ({ db, capabilities }) =>
-    db
-      .selectFrom('leases')
-      .select('name')
-      .$call(lockRows(capabilities, { share: true }))
-      .execute(),
-  'skips locked rows': ({ db, capabilities }) =>
-    db
-      .selectFrom('leases')
-      .select('name')
-      .where('name', '=', 'b')
-      .$call(lockRows(capabilities, { skipLocked: true }))
-      .execute(),
+  'locks a row': (tx) => lock(tx, 'a'),
+  'locks rows by a query of the builder': ({ db }) =>
+    db.selectFrom('leases').select('name').forShare().execute(),
+  'skips locked rows': ({ db }) =>
+    db.selectFrom('leases').select('name').where('name', '=', 'b').forUpdate().skipLocked().execute(),
   'locks a name': ({ db, capabilities }) => {
     assert.ok(capabilities.lockName)
     return capabilities.lockName('b').execute(db)
@@ -255,7 +239,7 @@ test('writes of one group that take a free row in one statement each take anothe
       .execute(),
   )
   const taking = ['1', '2', '3'].map((holder) =>
-    store.write(async (tx) => [await tx.run(takeFree, { holder }), await transactionOf(tx)] as const, {
+    store.write(async (tx) => [await takeFree(tx, holder), await transactionOf(tx)] as const, {
       touches: [row(`of ${holder}`)],
     }),
   )
@@ -281,9 +265,9 @@ test('a write that hangs is undone after its own time limit, and its group is ke
   const late = Promise.withResolvers<unknown>()
   const hanging = store.write(
     async (tx) => {
-      await tx.change(put, { name: 'hanging' })
+      await put(tx, 'hanging')
       await resume.promise
-      await tx.change(put, { name: 'late' }).then(late.resolve, late.reject)
+      await put(tx, 'late').then(late.resolve, late.reject)
     },
     { touches: [row('hanging')] },
   )
@@ -302,7 +286,7 @@ test('a write that waits for a lock of another process does not make its group w
   const [isLocked, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = store.write(
     async (tx) => {
-      await tx.run(lock, { name: 'locked' })
+      await lock(tx, 'locked')
       isLocked.resolve()
       await isOver.promise
     },
@@ -362,7 +346,7 @@ test('behind a BEGIN that the server refuses nothing is sent, and each write run
     limits: STORE_LIMITS.postgres,
     runAlone: async () => ++alone as never,
   })
-  const write = (name: string) => groups.write((tx) => tx.change(put, { name }), [row(name)])
+  const write = (name: string) => groups.write((tx) => put(tx, name), [row(name)])
   await Promise.all(['a', 'b', 'c'].map(write))
   assert.equal(alone, 3)
   assert.deepEqual(
@@ -396,7 +380,7 @@ test('a group under load begins with the commit before it; behind a refusal each
     limits: STORE_LIMITS.postgres,
     runAlone: async () => alone.push('alone') as never,
   })
-  const write = (name: string) => groups.write((tx) => tx.change(put, { name }), [row(name)])
+  const write = (name: string) => groups.write((tx) => put(tx, name), [row(name)])
   await Promise.all(['a', 'b'].map(write))
   assert.deepEqual(sent, ['begin', 'insert', 'insert', 'commit', 'begin'])
   await Promise.all(['c', 'd'].map(write))
@@ -449,7 +433,7 @@ test('a connection that the server ends during a group loses none of its writes'
   let kills = 0
   const killed = store.write(
     async (tx) => {
-      await tx.change(put, { name: 'b' })
+      await put(tx, 'b')
       if (kills++ === 0) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(tx.db)
     },
     { touches: [row('b')] },
@@ -478,7 +462,7 @@ test('a group whose connection breaks at any step loses and doubles nothing that
       names.map((name) =>
         store.write(
           async (tx) => {
-            await tx.change(put, { name })
+            await put(tx, name)
             await increase(tx, name, 1)
           },
           { touches: [row(name)] },

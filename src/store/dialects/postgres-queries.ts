@@ -63,11 +63,11 @@ export class PostgresQueries implements Queries {
     this.#options = options
   }
 
-  readonly run: Queries['run'] = async (statement, parameters) =>
-    (await this.#execute(statement.bind('postgres', COMPILER, parameters))).rows as never[]
+  readonly run: Queries['run'] = async (statement, args) =>
+    (await this.#execute(statement.bind('postgres', COMPILER, args))).rows as never[]
 
-  readonly change: Queries['change'] = async (statement, parameters) =>
-    (await this.#execute(statement.bind('postgres', COMPILER, parameters))).rowCount ?? 0
+  readonly change: Queries['change'] = async (statement, args) =>
+    (await this.#execute(statement.bind('postgres', COMPILER, args))).rowCount ?? 0
 
   // Most transactions run prepared statements only, which cost less than a builder.
   get db(): Database {

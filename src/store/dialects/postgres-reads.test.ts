@@ -2,24 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testStore } from '../../../test/support/store.ts'
-import { statement } from '../tables.ts'
+import { readRows } from '../tables.ts'
 
-const backend = statement<object, { pid: number }>((db) =>
-  db.selectNoFrom(sql<number>`pg_backend_pid()`.as('pid')),
-)
-const inverse = statement<{ of: number }, { value: number }>((db, value) =>
-  db.selectNoFrom(sql<number>`1 / ${value('of')}::integer`.as('value')),
-)
-const expiries = statement<object, { expires_at: number }>((db) =>
-  db.selectFrom('leases').select('expires_at'),
-)
+const backend = readRows((db) => db.selectNoFrom(sql<number>`pg_backend_pid()`.as('pid')))
+const inverse = readRows((db, of: number) => db.selectNoFrom(sql<number>`1 / ${of}::integer`.as('value')))
+const expiries = readRows((db) => db.selectFrom('leases').select('expires_at'))
 
 const times = <T>(count: number, read: () => Promise<T>) => Promise.all(Array.from({ length: count }, read))
 
 test('prepared reads that overlap share connections, eight each; those of the builder have one each', async () => {
   await using world = await testStore('postgres')
   const { read } = world.store
-  const prepared = await times(16, () => read.run(backend, {}))
+  const prepared = await times(16, () => backend(read))
   assert.equal(new Set(prepared.map(([row]) => row?.pid)).size, 2)
   const built = await times(4, () => read.db.selectNoFrom(sql<number>`pg_backend_pid()`.as('pid')).execute())
   assert.equal(new Set(built.map(([row]) => row?.pid)).size, 4)
@@ -28,7 +22,7 @@ test('prepared reads that overlap share connections, eight each; those of the bu
 test('a read that fails does not affect those that share its connection', async () => {
   await using world = await testStore('postgres')
   const { read } = world.store
-  const outcomes = await Promise.allSettled([1, 0, -1].map((of) => read.run(inverse, { of })))
+  const outcomes = await Promise.allSettled([1, 0, -1].map((of) => inverse(read, of)))
   assert.deepEqual(
     outcomes.map((outcome) =>
       outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).message,
@@ -41,17 +35,17 @@ test('a read goes on when another release changes the type of a column', async (
   await using world = await testStore('postgres')
   const { read } = world.store
   await sql.raw("insert into leases values ('a', 'me', 7)").execute(read.db)
-  assert.deepEqual(await read.run(expiries, {}), [{ expires_at: 7 }])
+  assert.deepEqual(await expiries(read), [{ expires_at: 7 }])
   await sql.raw('alter table leases alter column expires_at type integer').execute(read.db)
-  assert.deepEqual(await times(4, () => read.run(expiries, {})), Array(4).fill([{ expires_at: 7 }]))
+  assert.deepEqual(await times(4, () => expiries(read)), Array(4).fill([{ expires_at: 7 }]))
 })
 
 test('reads go on after the server has ended their connection', async () => {
   await using world = await testStore('postgres')
   const { read } = world.store
-  const end = statement<object, { ended: boolean }>((db) =>
+  const end = readRows((db) =>
     db.selectNoFrom(sql<boolean>`pg_terminate_backend(pg_backend_pid())`.as('ended')),
   )
-  await assert.rejects(read.run(end, {}))
-  assert.equal((await read.run(inverse, { of: 1 }))[0]?.value, 1)
+  await assert.rejects(end(read))
+  assert.equal((await inverse(read, 1))[0]?.value, 1)
 })

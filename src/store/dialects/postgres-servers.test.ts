@@ -11,7 +11,7 @@ import { Secret } from '../../kernel/secret.ts'
 import { migrate } from '../migrate.ts'
 import { openStore, type DatabaseAddress } from '../open.ts'
 import type { Store } from '../store.ts'
-import { statement } from '../tables.ts'
+import { changeRows } from '../tables.ts'
 
 /** A database behind two proxies, each of which stands for a server of its own. */
 async function openWorld(t: TestContext) {
@@ -133,11 +133,9 @@ test('with pgbouncer=true no statement has a name, and each transaction sets its
   const { rows: outside } = await sql<{
     limit: string
   }>`select current_setting('lock_timeout') as limit`.execute(store.read.db)
-  const remove = statement<{ name: string }>((on, value) =>
-    on.deleteFrom('leases').where('name', '=', value('name')),
-  )
+  const remove = changeRows((on, name: string) => on.deleteFrom('leases').where('name', '=', name))
   await migrate(store, systemClock)
-  await store.write((tx) => tx.change(remove, { name: 'a' }))
+  await store.write((tx) => remove(tx, 'a'))
   const { rows } = await store.write(({ db }) =>
     sql<{ limit: string; idle: string; names: number }>`
     select current_setting('lock_timeout') as limit, current_setting('idle_in_transaction_session_timeout') as idle,

@@ -12,7 +12,7 @@ import { Secret } from '../../kernel/secret.ts'
 import { openStore } from '../open.ts'
 import { touchedRow } from '../locking.ts'
 import type { Queries, Tx } from '../store.ts'
-import { statement } from '../tables.ts'
+import { changeRows, readRow, readRows } from '../tables.ts'
 
 test('a connection that the server ends between two queries fails its transaction and nothing else', async () => {
   await using world = await testStore('postgres')
@@ -32,12 +32,10 @@ test('a connection that the server ends between two queries fails its transactio
   await store.check()
 })
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }),
 )
-const find = statement<{ name: string }, { name: string; holder: string }>((db, value) =>
-  db.selectFrom('leases').selectAll().where('name', '=', value('name')),
-)
+const find = readRows((db, name: string) => db.selectFrom('leases').selectAll().where('name', '=', name))
 const sleep = (tx: Tx, milliseconds: number) => sql`select pg_sleep(${milliseconds / 1_000})`.execute(tx.db)
 const names = async ({ db }: Queries) =>
   (await db.selectFrom('leases').select('name').orderBy('name').execute()).map(({ name }) => name)
@@ -49,7 +47,7 @@ test('a transaction that takes too long commits none of its statements, and no l
   const write = store.write(async (tx) => {
     try {
       for (let round = 0; ; round++) {
-        await tx.change(put, { name: `round ${round}` })
+        await put(tx, `round ${round}`)
         await sleep(tx, 300)
       }
     } catch (error) {
@@ -59,7 +57,7 @@ test('a transaction that takes too long commits none of its statements, and no l
   })
   await assert.rejects(write, { code: 'store_unavailable', message: /1000 ms/ })
   const error = await ended.promise
-  await store.write((tx) => tx.change(put, { name: 'next' }))
+  await store.write((tx) => put(tx, 'next'))
   assert.deepEqual(await names(store.read), ['next'])
   assert.ok(error instanceof AppError)
 })
@@ -70,7 +68,7 @@ test('a transaction that makes progress may take longer than it may be idle', as
   await store.write(async (tx) => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await sleep(tx, 60)
-      await tx.change(put, { name })
+      await put(tx, name)
     }
   })
   assert.deepEqual(await names(store.read), ['a', 'b', 'c', 'd', 'e', 'f'])
@@ -80,7 +78,7 @@ test('one statement may take longer than a transaction may be idle', async () =>
   await using world = await testStore('postgres', systemClock, { idleMs: 50 })
   await world.store.write(async (tx) => {
     await sleep(tx, 200)
-    await tx.change(put, { name: 'a' })
+    await put(tx, 'a')
   })
   assert.deepEqual(await names(world.store.read), ['a'])
 })
@@ -89,7 +87,7 @@ test('a transaction whose statement has failed is not reported as committed', as
   await using world = await testStore('postgres')
   const { store } = world
   const write = store.write(async (tx) => {
-    await tx.change(put, { name: 'a' })
+    await put(tx, 'a')
     await sql`select 1 / 0`.execute(tx.db).catch(() => undefined)
   })
   await assert.rejects(write, /was rolled back/)
@@ -101,7 +99,7 @@ test('a standby refuses a change as an unavailable store', async () => {
   const { store } = world
   const write = store.write(async (tx) => {
     await sql`set transaction read only`.execute(tx.db)
-    await tx.change(put, { name: 'a' })
+    await put(tx, 'a')
   })
   await assert.rejects(write, { code: 'store_unavailable' })
 })
@@ -130,8 +128,8 @@ test('the server ends a transaction that is idle for 10 s', async () => {
 test('a statement is parsed once per connection', async () => {
   await using world = await testStore('postgres')
   const counted = await world.store.write(async (tx) => {
-    for (const name of ['a', 'b', 'c']) await tx.change(put, { name })
-    for (const name of ['a', 'b']) await tx.run(find, { name })
+    for (const name of ['a', 'b', 'c']) await put(tx, name)
+    for (const name of ['a', 'b']) await find(tx, name)
     const { rows } = await sql<{ text: string; calls: number }>`
       select statement as text, (generic_plans + custom_plans)::int4 as calls from pg_prepared_statements`.execute(
       tx.db,
@@ -147,8 +145,8 @@ for (const touches of [undefined, [touchedRow('leases', 'a')]]) {
     const { store } = world
     for (const [round, name] of ['a', 'b', 'c'].entries()) {
       const write = async (tx: Tx) => {
-        await tx.change(put, { name })
-        return tx.run(find, { name })
+        await put(tx, name)
+        return find(tx, name)
       }
       const rows = await store.write(write, touches && { touches })
       assert.equal(rows[0]?.holder, 'me')
@@ -161,18 +159,18 @@ test('a transaction with many stale plans is repeated once', async () => {
   await using world = await testStore('postgres')
   const { store } = world
   const finds = Array.from({ length: 12 }, (_, number) =>
-    statement<{ name: string }, { name: string }>((db, value) =>
+    readRow((db, name: string) =>
       db
         .selectFrom('leases')
         .selectAll()
-        .where('name', '=', value('name'))
+        .where('name', '=', name)
         .limit(sql.lit(number + 1)),
     ),
   )
   let runs = 0
   const write = async (tx: Tx) => {
     runs++
-    for (const each of finds) await tx.run(each, { name: 'a' })
+    for (const find of finds) await find(tx, 'a')
   }
   await store.write(write)
   await sql`alter table leases add column added text`.execute(store.read.db)

@@ -6,6 +6,7 @@ import {
   type CompiledQuery,
   type LimitNode,
   type QueryResult,
+  type SelectQueryNode,
 } from 'kysely'
 import { backoffMs } from '../../kernel/waiting.ts'
 import type { Database } from '../statement.ts'
@@ -154,6 +155,11 @@ export class SqliteConnection {
  * search itself. It does not with an expression.
  */
 class QueryCompiler extends SqliteQueryCompiler {
+  /** Leaves out the locks of rows (`for update`): there is one writer. */
+  protected override visitSelectQuery({ endModifiers: _locks, ...node }: SelectQueryNode): void {
+    super.visitSelectQuery(node)
+  }
+
   protected override visitLimit(node: LimitNode): void {
     super.visitLimit(node)
     this.append(' + 0')
@@ -177,12 +183,12 @@ export class SqliteQueries implements Queries {
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
-    this.run = async (statement, parameters) => {
-      const { text, values } = statement.bind('sqlite', COMPILER, parameters)
+    this.run = async (statement, args) => {
+      const { text, values } = statement.bind('sqlite', COMPILER, args)
       return (await connection.run(text, values)).rows as never[]
     }
-    this.change = async (statement, parameters) => {
-      const { text, values } = statement.bind('sqlite', COMPILER, parameters)
+    this.change = async (statement, args) => {
+      const { text, values } = statement.bind('sqlite', COMPILER, args)
       return (await connection.run(text, values)).changes
     }
   }

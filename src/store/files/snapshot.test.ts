@@ -11,16 +11,16 @@ import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { onEveryDialect, testStore } from '../../../test/support/store.ts'
 import type { AppError } from '../../kernel/errors.ts'
 import type { DialectName } from '../dialects/capabilities.ts'
-import { statement } from '../statement.ts'
 import type { Store } from '../store.ts'
+import { changeRows } from '../tables.ts'
 
-const put = statement<{ name: string }>((db, value) =>
-  db.insertInto('leases').values({ name: value('name'), holder: 'me', expires_at: 1 }),
+const put = changeRows((db, name: string) =>
+  db.insertInto('leases').values({ name, holder: 'me', expires_at: 1 }),
 )
 const putPair = (store: Store, pair: number) =>
   store.write(async (tx) => {
-    await tx.change(put, { name: `${pair} a` })
-    await tx.change(put, { name: `${pair} b` })
+    await put(tx, `${pair} a`)
+    await put(tx, `${pair} b`)
   })
 
 /** The names in the snapshot, in order. */

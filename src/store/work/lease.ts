@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { isDeadHolder, newHolder } from './holder.ts'
-import { statement } from '../tables.ts'
-import { first, type Store } from '../store.ts'
+import { changeRow, changeRows, readRow } from '../tables.ts'
+import type { Store } from '../store.ts'
 
 /** A task that one process at a time carries out, on any database and any number of hosts. */
 export interface Lease {
@@ -22,24 +22,15 @@ export interface LeaseOptions {
   readonly ttlMs: number
 }
 
-interface Parameters {
-  name: string
-  holder: string
-  now: number
-  expires: number
-}
-
-const take = statement<Parameters, { holder: string }>((db, value) =>
+const take = readRow((db, name: string, holder: string, now: number, expires: number) =>
   db
     .insertInto('leases')
-    .values({ name: value('name'), holder: value('holder'), expires_at: value('expires') })
+    .values({ name, holder, expires_at: expires })
     .onConflict((conflict) =>
       conflict
         .column('name')
-        .doUpdateSet({ holder: value('holder'), expires_at: value('expires') })
-        .where((row) =>
-          row.or([row('leases.expires_at', '<=', value('now')), row('leases.holder', '=', value('holder'))]),
-        ),
+        .doUpdateSet({ holder, expires_at: expires })
+        .where((row) => row.or([row('leases.expires_at', '<=', now), row('leases.holder', '=', holder)])),
     )
     .returning('holder'),
 )
@@ -49,21 +40,21 @@ interface Row {
   readonly expires_at: number
 }
 
-const read = statement<{ name: string }, Row>((db, value) =>
-  db.selectFrom('leases').select(['holder', 'expires_at']).where('name', '=', value('name')),
+const read = readRow((db, name: string) =>
+  db.selectFrom('leases').select(['holder', 'expires_at']).where('name', '=', name),
 )
 
-const remove = statement<{ name: string; holder: string }>((db, value) =>
-  db.deleteFrom('leases').where('name', '=', value('name')).where('holder', '=', value('holder')),
+const remove = changeRows((db, name: string, holder: string) =>
+  db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder),
 )
 
 // The expiry is compared too: a holder that renews its lease between the look and the removal keeps it.
-const removeUnchanged = statement<Row & { name: string }>((db, value) =>
+const removeUnchanged = changeRow((db, name: string, row: Row) =>
   db
     .deleteFrom('leases')
-    .where('name', '=', value('name'))
-    .where('holder', '=', value('holder'))
-    .where('expires_at', '=', value('expires_at')),
+    .where('name', '=', name)
+    .where('holder', '=', row.holder)
+    .where('expires_at', '=', row.expires_at),
 )
 
 export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease {
@@ -80,11 +71,11 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
   }
 
   const isFree = async () => {
-    const row = await first(store.read, read, { name })
+    const row = await read(store.read, name)
     if (!row || row.holder === holder || row.expires_at <= clock.now()) return true
     // A holder whose process has ended never renews, so there is no need to wait for the expiry.
     if (!isStale(row) && !isDeadHolder(row.holder)) return false
-    return (await store.write((tx) => tx.change(removeUnchanged, { name, ...row }))) === 1
+    return store.write((tx) => removeUnchanged(tx, name, row))
   }
 
   return {
@@ -94,13 +85,13 @@ export function createLease({ store, clock, name, ttlMs }: LeaseOptions): Lease 
       if (!(await isFree())) return false
       const start = clock.monotonic()
       const now = clock.now()
-      const taken = await store.write((tx) => tx.run(take, { name, holder, now, expires: now + ttlMs }))
-      if (taken.length > 0) renewAt = start + ttlMs / 3
-      return taken.length > 0
+      const taken = await store.write((tx) => take(tx, name, holder, now, now + ttlMs))
+      if (taken) renewAt = start + ttlMs / 3
+      return taken !== undefined
     },
     async release() {
       renewAt = Number.NEGATIVE_INFINITY
-      await store.write((tx) => tx.change(remove, { name, holder }))
+      await store.write((tx) => remove(tx, name, holder))
     },
   }
 }

@@ -1,51 +1,39 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Job } from '../../kernel/job.ts'
 import { MINUTE } from '../../kernel/time.ts'
-import { type Reads, type Store, type Queries, type Tx, first } from '../store.ts'
-import { statement } from '../tables.ts'
+import type { Reads, Store, Queries, Tx } from '../store.ts'
+import { changeRows, readRow, readRows } from '../tables.ts'
 import { isDeadHolder, newHolder, hasEndedHere } from './holder.ts'
 
 // Rows of the table of leases that nobody takes, by their names; the column of the holder has what they say.
 
-interface Mark {
-  readonly name: string
-  readonly holder: string
-  readonly expires_at: number
-}
-
 const NEVER = Number.MAX_SAFE_INTEGER
 
-const list = statement<{ pattern: string }, Mark>((db, value) =>
+const list = readRows((db, pattern: string) =>
   db
     .selectFrom('leases')
     .select(['name', 'holder', 'expires_at'])
-    .where('name', 'like', value('pattern'))
+    .where('name', 'like', pattern)
     .orderBy('name'),
 )
 
-const read = statement<{ name: string }, { holder: string }>((db, value) =>
-  db.selectFrom('leases').select('holder').where('name', '=', value('name')),
-)
+const read = readRow((db, name: string) => db.selectFrom('leases').select('holder').where('name', '=', name))
 
-const save = statement<{ name: string; holder: string; expires: number }>((db, value) =>
+const save = changeRows((db, name: string, holder: string, expires: number) =>
   db
     .insertInto('leases')
-    .values({ name: value('name'), holder: value('holder'), expires_at: value('expires') })
-    .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet({ holder: value('holder'), expires_at: value('expires') }),
-    ),
+    .values({ name, holder, expires_at: expires })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ holder, expires_at: expires })),
 )
 
-const remove = statement<{ name: string }>((db, value) =>
-  db.deleteFrom('leases').where('name', '=', value('name')),
-)
+const removeMark = changeRows((db, name: string) => db.deleteFrom('leases').where('name', '=', name))
 
 const SERVING = 'serving:'
 const SAID_EVERY_MS = MINUTE
 const GONE_AFTER_MS = 3 * MINUTE
 
-const prune = statement<{ pattern: string; before: number }>((db, value) =>
-  db.deleteFrom('leases').where('name', 'like', value('pattern')).where('expires_at', '<', value('before')),
+const prune = changeRows((db, pattern: string, before: number) =>
+  db.deleteFrom('leases').where('name', 'like', pattern).where('expires_at', '<', before),
 )
 
 /** What a process that serves a database says of itself. It has no secret. */
@@ -79,18 +67,14 @@ export class ServingRecord {
   async #save(): Promise<void> {
     const now = this.#clock.now()
     await this.#store.write(async (tx) => {
-      await tx.change(prune, { pattern: `${SERVING}%`, before: now })
-      await tx.change(save, {
-        name: this.#name,
-        holder: JSON.stringify(this.#facts),
-        expires: now + GONE_AFTER_MS,
-      })
+      await prune(tx, `${SERVING}%`, now)
+      await save(tx, this.#name, JSON.stringify(this.#facts), now + GONE_AFTER_MS)
     })
   }
 
   /** The process stops in order. */
   async remove(): Promise<void> {
-    await this.#store.write((tx) => tx.change(remove, { name: this.#name }))
+    await this.#store.write((tx) => removeMark(tx, this.#name))
   }
 }
 
@@ -101,7 +85,7 @@ export function holderOf({ name, holder }: { readonly name: string; readonly hol
 
 /** The processes that serve the database now, as far as they have said so within three minutes and have not ended. */
 export async function listServing(reads: Reads, now: number): Promise<ServingProcess[]> {
-  const rows = await reads.run(list, { pattern: `${SERVING}%` })
+  const rows = await list(reads, `${SERVING}%`)
   return rows
     .filter(({ name, holder, expires_at }) => {
       // A clock that was ahead and set back has left a time that no process says now.
@@ -134,10 +118,10 @@ export async function markProcess(store: Store, hadLog: boolean): Promise<Proces
   const holder = newHolder()
   const name = `${PROCESS}${holder}`
   const isAfterCrash = await store.write(async (tx) => {
-    const rows = await tx.run(list, { pattern: `${PROCESS}%` })
+    const rows = await list(tx, `${PROCESS}%`)
     const ended = rows.filter((row) => hasEndedHere(row.holder))
-    for (const row of ended) await tx.change(remove, { name: row.name })
-    await tx.change(save, { name, holder, expires: AT_ONCE })
+    for (const row of ended) await removeMark(tx, row.name)
+    await save(tx, name, holder, AT_ONCE)
     const isFirst = ended.length === rows.length
     if (ended.length === 0 && !(isFirst && hadLog)) return false
     await requestCheck(tx)
@@ -145,23 +129,23 @@ export async function markProcess(store: Store, hadLog: boolean): Promise<Proces
   })
   return {
     isAfterCrash,
-    remove: () => store.write(async (tx) => void (await tx.change(remove, { name }))),
+    remove: () => store.write(async (tx) => void (await removeMark(tx, name))),
   }
 }
 
 /** Has the pages of the file checked by the worker. May be repeated. */
 export async function requestCheck(tx: Tx): Promise<void> {
-  await tx.change(save, { name: CHECK, holder: 'due', expires: AT_ONCE })
+  await save(tx, CHECK, 'due', AT_ONCE)
 }
 
 /** Whether no check has found the file sound since {@link requestCheck}. */
 export async function isCheckDue(reads: Reads): Promise<boolean> {
-  return (await reads.run(list, { pattern: CHECK })).length > 0
+  return (await list(reads, CHECK)).length > 0
 }
 
 /** A check has found the file sound. */
 export async function endCheck(tx: Pick<Queries, 'change'>): Promise<void> {
-  await tx.change(remove, { name: CHECK })
+  await removeMark(tx, CHECK)
 }
 
 // Which stream of the bus has confirmed the messages, if one has.
@@ -186,13 +170,13 @@ export interface LostSpan {
 
 /** Undefined before messages were delivered to a stream. The schema must be current. */
 export async function readBusStream(reads: Reads): Promise<BusStreamMark | undefined> {
-  const row = await first(reads, read, { name: STREAM })
+  const row = await read(reads, STREAM)
   return row && (JSON.parse(row.holder) as BusStreamMark)
 }
 
 /** May be repeated. */
 export async function recordBusStream(tx: Tx, mark: BusStreamMark): Promise<void> {
-  await tx.change(save, { name: STREAM, holder: JSON.stringify(mark), expires: NEVER })
+  await save(tx, STREAM, JSON.stringify(mark), NEVER)
 }
 
 // With which keys the database is served, and which were replaced.
@@ -201,12 +185,12 @@ const REPLACED = 'signing-key-replaced'
 
 /** What {@link recordSigningKeys} was given last; undefined before. The schema must be current. */
 export async function readSigningKeys(reads: Reads): Promise<string | undefined> {
-  return (await first(reads, read, { name: SERVED }))?.holder
+  return (await read(reads, SERVED))?.holder
 }
 
 /** Records with which signing keys a platform serves this database. May be repeated. */
 export async function recordSigningKeys(tx: Tx, names: string): Promise<void> {
-  await tx.change(save, { name: SERVED, holder: names, expires: NEVER })
+  await save(tx, SERVED, names, NEVER)
 }
 
 /** Keys that no key of now has followed: what they have signed is refused. */
@@ -218,12 +202,12 @@ export interface ReplacedKeys {
 
 /** What {@link recordReplacedKeys} was given last. The schema must be current. */
 export async function readReplacedKeys(reads: Reads): Promise<ReplacedKeys | undefined> {
-  const row = await first(reads, read, { name: REPLACED })
+  const row = await read(reads, REPLACED)
   return row && (JSON.parse(row.holder) as ReplacedKeys)
 }
 
 /** Undefined removes the record. */
 export async function recordReplacedKeys(tx: Tx, keys: ReplacedKeys | undefined): Promise<void> {
-  if (keys) await tx.change(save, { name: REPLACED, holder: JSON.stringify(keys), expires: NEVER })
-  else await tx.change(remove, { name: REPLACED })
+  if (keys) await save(tx, REPLACED, JSON.stringify(keys), NEVER)
+  else await removeMark(tx, REPLACED)
 }

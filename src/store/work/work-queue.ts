@@ -1,7 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { integer, text, type Column, type Columns, type Declaration, type RowOf } from '../columns.ts'
 import { storedTrace } from '../../kernel/trace.ts'
-import { lockRows } from '../locking.ts'
 import { isDeadHolder } from './holder.ts'
 import type { WorkClaim, WorkLease, WorkItem } from './runner.ts'
 import { statement, type Database, type Statement } from '../statement.ts'
@@ -56,8 +55,8 @@ interface Change {
 export class WorkQueue<D extends WorkDeclaration> {
   readonly #columns: Columns<D>
   readonly #table: 'work'
-  readonly #setDue: Statement<Change, never>
-  readonly #endLease: Statement<Change, never>
+  readonly #setDue: Statement<[Change], never>
+  readonly #endLease: Statement<[Change], never>
 
   constructor(table: string, columns: Columns<D>) {
     this.#columns = columns
@@ -91,7 +90,7 @@ export class WorkQueue<D extends WorkDeclaration> {
 
   /** `false` when the row was claimed again, or is finished. */
   async renew(tx: Tx, { id, attempts }: Attempt, { holder, until }: WorkLease): Promise<boolean> {
-    return (await tx.change(this.#setDue, { id, attempts, holder, dueAt: until })) === 1
+    return (await tx.change(this.#setDue, [{ id, attempts, holder, dueAt: until }])) === 1
   }
 
   /** Ends the lease. The row is due again at `dueAt`; null means that it is finished. `false` as for {@link renew}. */
@@ -100,7 +99,7 @@ export class WorkQueue<D extends WorkDeclaration> {
     { id, attempts }: Attempt,
     { holder, dueAt }: Pick<Change, 'holder' | 'dueAt'>,
   ): Promise<boolean> {
-    return (await tx.change(this.#endLease, { id, attempts, holder, dueAt })) === 1
+    return (await tx.change(this.#endLease, [{ id, attempts, holder, dueAt }])) === 1
   }
 }
 
@@ -124,20 +123,21 @@ function claimQuery(
         .$if(except.length > 0, (due) => due.where('id', 'not in', except))
         .orderBy('due_at')
         .limit(limit)
-        .$call(lockRows(tx.capabilities, { skipLocked: true })),
+        .forUpdate()
+        .skipLocked(),
     )
     .updateTable(table)
     .set((row) => ({ due_at: until, lease_holder: holder, attempts: row('attempts', '+', 1) }))
     .where('id', 'in', (query) => query.selectFrom('claimable').select('id'))
 }
 
-function changeStatement(table: 'work', fixed: { readonly lease_holder?: null }): Statement<Change, never> {
-  return statement<Change>((db, value) =>
+function changeStatement(table: 'work', fixed: { readonly lease_holder?: null }): Statement<[Change], never> {
+  return statement<[Change]>(({ db }, change) =>
     tablesOf(db)
       .updateTable(table)
-      .set({ due_at: value('dueAt'), ...fixed })
-      .where('id', '=', value('id'))
-      .where('lease_holder', '=', value('holder'))
-      .where('attempts', '=', value('attempts')),
+      .set({ due_at: change.dueAt, ...fixed })
+      .where('id', '=', change.id)
+      .where('lease_holder', '=', change.holder)
+      .where('attempts', '=', change.attempts),
   )
 }

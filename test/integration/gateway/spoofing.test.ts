@@ -6,13 +6,15 @@ import { createHttpServer } from '../../../src/infra/http/server.ts'
 import type { Identity } from '../../../src/kernel/identity.ts'
 import { silentLogger } from '../../../src/kernel/logger.ts'
 import { noMetrics } from '../../../src/kernel/metrics.ts'
-import { ok, route } from '../../../src/wire/route.ts'
+import { ok, routeOf } from '../../../src/wire/route.ts'
 import { eventually } from '../../support/eventually.ts'
 import { scopeOf } from '../../support/scope.ts'
 import { exchange } from '../http/raw-socket.ts'
 import { openSession, PATIENT } from './socket.ts'
 import { BROKEN_SPELLINGS, SPELLINGS, type Spelling } from './spellings.ts'
 import { openWorld } from './world.ts'
+
+const route = routeOf('Test')
 
 const ALL = [...SPELLINGS, ...BROKEN_SPELLINGS]
 const VALUE = 'spoofed-by-the-client'
@@ -87,7 +89,6 @@ async function openApi(t: TestContext, isTrusting: boolean): Promise<string> {
         method: 'GET',
         path: '/orders',
         operation: 'whoami',
-        tag: 'Test',
         summary: 'Who is calling',
         access: 'authenticated',
         answers: { 200: { description: 'The caller.', schema: Type.Unknown() } },

@@ -11,7 +11,7 @@ import { Secret } from '../../../src/kernel/secret.ts'
 import { HOUR } from '../../../src/kernel/time.ts'
 import type { DialectName } from '../../../src/store/dialects/capabilities.ts'
 import { DatabaseIdempotencyKeys } from '../../../src/store/idempotency-keys.ts'
-import { created, route } from '../../../src/wire/route.ts'
+import { created, routeOf } from '../../../src/wire/route.ts'
 import { Fields } from '../../../src/wire/schemas.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -19,6 +19,8 @@ import { onEveryDialect, testStore } from '../../support/store.ts'
 import { ADMIN, assertRefused, openApi, openClient, type Api } from './client.ts'
 import type { Answer } from './traffic.ts'
 import { PASSWORD } from './samples.ts'
+
+const route = routeOf('Things')
 
 const TWINS = 50
 
@@ -236,7 +238,6 @@ async function thingServer(dialect: DialectName) {
     method: 'POST',
     path: '/things',
     operation: 'makeThing',
-    tag: 'Things',
     summary: 'Make a thing',
     access: 'authenticated',
     answers: { 201: { description: 'The thing.', schema: Fields({ number: Type.Integer() }) } },

@@ -1,4 +1,4 @@
-import { ok, route, type Route } from '../../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../../wire/route.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { ALERT_OPERATORS, ALERT_READERS } from '../model.ts'
@@ -23,7 +23,8 @@ import {
 } from './schemas.ts'
 import type { Alertmanager } from './service.ts'
 
-const TAG = 'Alerts'
+const route = routeOf('Alerts')
+
 const { silence_not_found } = ALERT_ERRORS
 const { forbidden_variable } = SHARED_ERRORS
 
@@ -34,7 +35,6 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       method: 'GET',
       path: '/api/v2/status',
       operation: 'getAlertmanagerStatus',
-      tag: TAG,
       summary: 'The status, as that of an Alertmanager',
       access: ALERT_READERS,
       query: NoQuery,
@@ -45,7 +45,6 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       method: 'GET',
       path: '/api/v2/receivers',
       operation: 'listAlertmanagerReceivers',
-      tag: TAG,
       summary: 'The names of the receivers, as those of an Alertmanager',
       access: ALERT_READERS,
       query: NoQuery,
@@ -56,7 +55,6 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       method: 'GET',
       path: '/api/v2/alerts',
       operation: 'listAlertmanagerAlerts',
-      tag: TAG,
       summary: 'The alerts that have not recovered, as an Alertmanager shows them',
       description: 'Newest first; at most 8 MiB.',
       access: ALERT_READERS,
@@ -68,7 +66,6 @@ export function alertmanagerRoutes(alertmanager: Alertmanager, silences: Silence
       method: 'GET',
       path: '/api/v2/alerts/groups',
       operation: 'listAlertmanagerGroups',
-      tag: TAG,
       summary: 'The same alerts, grouped by their sources',
       access: ALERT_READERS,
       query: AlertmanagerQuery,
@@ -85,7 +82,6 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       method: 'GET',
       path: '/api/v2/silences',
       operation: 'listAlertmanagerSilences',
-      tag: TAG,
       summary: 'The silences, as an Alertmanager shows them',
       description:
         'Those that have not ended, then those that have ended within five days. One that repeats has the times of its current ' +
@@ -99,7 +95,6 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       method: 'POST',
       path: '/api/v2/silences',
       operation: 'postAlertmanagerSilence',
-      tag: TAG,
       summary: 'Silence alerts by their labels, as a client of an Alertmanager does',
       description:
         'With the `id` of a silence that one ends, and the new one has another id. Regular expressions are those of RE2, with at ' +
@@ -121,7 +116,6 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       method: 'GET',
       path: '/api/v2/silence/:id',
       operation: 'getAlertmanagerSilence',
-      tag: TAG,
       summary: 'Read one silence, as an Alertmanager shows it',
       access: SILENCE_READERS,
       query: NoQuery,
@@ -134,7 +128,6 @@ function silenceRoutesOf(alertmanager: Alertmanager, silences: Silences): Route[
       method: 'DELETE',
       path: '/api/v2/silence/:id',
       operation: 'deleteAlertmanagerSilence',
-      tag: TAG,
       summary: 'End a silence now, as a client of an Alertmanager does',
       access: ALERT_OPERATORS,
       query: NoQuery,

@@ -7,7 +7,7 @@ import type { Metrics } from '../../../kernel/metrics.ts'
 import { MINUTE, HOUR, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import type { PlatformAlert } from '../../../ports/alerts.ts'
 import type { Tx } from '../../../store/store.ts'
-import { ok, route, type Answer, type Route, type RouteRequest } from '../../../wire/route.ts'
+import { ok, type Answer, type Route, type RouteRequest, routeOf } from '../../../wire/route.ts'
 import { ErrorBody, OneOf } from '../../../wire/schemas.ts'
 import { ALERT_REPORTERS, type Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
@@ -15,6 +15,8 @@ import { INTAKE_ALERTS } from './alerts.ts'
 import { alarmIdOf, groupIdOf } from './labels.ts'
 import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
+
+const route = routeOf('Alerts')
 
 /** How long an alert that Prometheus sends without an end fires after it was sent last. */
 const RESOLVE_TIMEOUT_MS = 5 * MINUTE
@@ -74,7 +76,6 @@ export function intakeRoutes(
       method: 'POST',
       path: '/api/v2/alerts',
       operation: 'postPrometheusAlerts',
-      tag: 'Alerts',
       summary: 'Take alerts as an Alertmanager does',
       description:
         'For Prometheus, with the platform in the place of an Alertmanager. An alert recovers at its `endsAt`, or ' +
@@ -100,7 +101,6 @@ export function intakeRoutes(
       method: 'POST',
       path: '/alerts/alertmanager',
       operation: 'postAlertmanagerNotification',
-      tag: 'Alerts',
       summary: 'Take a notification of an Alertmanager',
       description:
         'For the webhook of an Alertmanager (version 4). A firing alert recovers when it is resolved, or when its group ' +

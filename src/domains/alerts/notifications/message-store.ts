@@ -2,14 +2,13 @@ import { sql } from 'kysely'
 import { formatCount } from '../../../kernel/text.ts'
 import type { BucketState } from '../../../kernel/waiting.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
-import { lockRows } from '../../../store/locking.ts'
-import { first, type Queries, type Tx } from '../../../store/store.ts'
+import type { Queries, Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
 import { toldBy, type Decision, type Outcome, type Waiting } from './model.ts'
-import { channelMessages, channels, db, notifications, statement, told } from './tables.ts'
+import { channelMessages, channels, db, notifications, told, readRow, changeRows } from './tables.ts'
 
 /** A message that the sender works on. */
 export type ChannelWork = RowOf<typeof channelMessages>
@@ -35,99 +34,100 @@ const WAITING = notifications.pick(
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
-const saveTold = statement<NewRowOf<typeof told>>((on, value) =>
+const saveTold = changeRows((on, row: NewRowOf<typeof told>) =>
   on
     .insertInto('alert_told')
-    .values(told.values(value))
+    .values(told.values(row))
     .onConflict((conflict) =>
       conflict
         .columns(['alert_id', 'receiver'])
-        .doUpdateSet(told.set(value, 'weight', 'status', 'at', 'textHash')),
+        .doUpdateSet(told.set(row, 'weight', 'status', 'at', 'textHash')),
     ),
 )
 
-const pendingCount = statement<{ limit: number }, { pending: number }>((on, value) =>
+const pendingCount = readRow((on, limit: number) =>
   on
     .selectFrom(
       on
         .selectFrom('alert_notifications')
         .select('seq')
         .where('outcome', '=', sql.lit('pending'))
-        .limit(value('limit'))
+        .limit(limit)
         .as('waiting'),
     )
     .select((row) => row.fn.countAll<number>().as('pending')),
 )
 
-const insertMessage = statement<ChannelWork>((on, value) =>
-  on.insertInto('alert_messages').values(channelMessages.values(value)),
+const insertMessage = changeRows((on, channelWork: ChannelWork) =>
+  on.insertInto('alert_messages').values(channelMessages.values(channelWork)),
 )
 
-const saveState = statement<Pick<NewRowOf<typeof channels>, 'name' | 'rate' | 'health'>>((on, value) =>
+const saveState = changeRows((on, change: Pick<NewRowOf<typeof channels>, 'name' | 'rate' | 'health'>) =>
   on
     .updateTable('alert_channels')
-    .set(channels.set(value, 'rate', 'health'))
-    .where('name', '=', value('name')),
+    .set(channels.set(change, 'rate', 'health'))
+    .where('name', '=', change.name),
 )
 
-const decideMessage = statement<Decision & { messageId: string }>((on, value) =>
+const decideMessage = changeRows((on, change: Decision & { messageId: string }) =>
   on
     .updateTable('alert_notifications')
-    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null })
-    .where('message_id', '=', value('messageId'))
+    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null })
+    .where('message_id', '=', change.messageId)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const giveUp = statement<{ messageId: string; before: number; why: string }>((on, value) =>
+const giveUp = changeRows((on, messageId: string, before: number, why: string) =>
   on
     .updateTable('alert_notifications')
     .set({
       outcome: 'failed',
       // Until now it says why the last attempt has failed.
-      reason: sql<string>`${value('why')} || ' ' || coalesce(reason, 'The last attempt has not ended.')`,
+      reason: sql<string>`${why} || ' ' || coalesce(reason, 'The last attempt has not ended.')`,
       content: null,
     })
-    .where('message_id', '=', value('messageId'))
+    .where('message_id', '=', messageId)
     .where('outcome', '=', sql.lit('pending'))
-    .where('at', '<=', value('before')),
+    .where('at', '<=', before),
 )
 
-const unbundle = statement<{ messageId: string }>((on, value) =>
+const unbundle = changeRows((on, messageId: string) =>
   on
     .updateTable('alert_notifications')
     .set({ message_id: null })
-    .where('message_id', '=', value('messageId'))
+    .where('message_id', '=', messageId)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const explain = statement<{ messageId: string; reason: string }>((on, value) =>
+const explain = changeRows((on, messageId: string, reason: string) =>
   on
     .updateTable('alert_notifications')
-    .set({ reason: value('reason') })
-    .where('message_id', '=', value('messageId'))
+    .set({ reason })
+    .where('message_id', '=', messageId)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const recordFailure = statement<Pick<ChannelWork, 'id' | 'refusals'> & { isUncertain: number }>((on, value) =>
-  on
-    .updateTable('alert_messages')
-    .set({ refusals: value('refusals'), is_uncertain: value('isUncertain') })
-    .where('id', '=', value('id')),
+const recordFailure = changeRows(
+  (on, change: Pick<ChannelWork, 'id' | 'refusals'> & { isUncertain: number }) =>
+    on
+      .updateTable('alert_messages')
+      .set({ refusals: change.refusals, is_uncertain: change.isUncertain })
+      .where('id', '=', change.id),
 )
 
 // The messages that were on their way while their alerts changed again.
-const dropReplaced = statement<Decision & { messageId: string }>((on, value) =>
+const dropReplaced = changeRows((on, change: Decision & { messageId: string }) =>
   on
     .updateTable('alert_notifications')
-    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
-    .where('message_id', '=', value('messageId'))
+    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null, message_id: null })
+    .where('message_id', '=', change.messageId)
     .where('outcome', '=', sql.lit('pending'))
     .where('id', 'in', (replaced) =>
       replaced
         .selectFrom('alert_notifications as n')
         .innerJoin('alert_notifications as newer', 'newer.alert_id', 'n.alert_id')
         .select('n.id')
-        .where('n.message_id', '=', value('messageId'))
+        .where('n.message_id', '=', change.messageId)
         .where('n.outcome', '=', sql.lit('pending'))
         .where('newer.outcome', '=', sql.lit('pending'))
         .whereRef('newer.channel', '=', 'n.channel')
@@ -135,31 +135,22 @@ const dropReplaced = statement<Decision & { messageId: string }>((on, value) =>
     ),
 )
 
-const claimOne = statement<{ id: string; until: number; holder: string }>((on, value) =>
+const claimOne = changeRows((on, id: string, until: number, holder: string) =>
   on
     .updateTable('alert_messages')
     .set((row) => ({
-      due_at: value('until'),
-      lease_holder: value('holder'),
+      due_at: until,
+      lease_holder: holder,
       attempts: row('attempts', '+', sql.lit(1)),
     }))
-    .where('id', '=', value('id')),
+    .where('id', '=', id),
 )
 
-const setContent = statement<Pick<ChannelWork, 'id' | 'title' | 'text' | 'level' | 'details'>>((on, value) =>
-  on
-    .updateTable('alert_messages')
-    .set(channelMessages.set(value, 'title', 'text', 'level', 'details'))
-    .where('id', '=', value('id')),
-)
-
-const removeMessage = statement<{ id: string }>((on, value) =>
-  on.deleteFrom('alert_messages').where('id', '=', value('id')),
-)
+const removeMessage = changeRows((on, id: string) => on.deleteFrom('alert_messages').where('id', '=', id))
 
 /** How many notifications are pending, counted up to 100,000. */
 export async function countPending(queries: Queries): Promise<number> {
-  return (await first(queries, pendingCount, { limit: COUNT_LIMIT }))?.pending ?? 0
+  return (await pendingCount(queries, COUNT_LIMIT))?.pending ?? 0
 }
 
 /** The state of a channel, which all processes share. */
@@ -176,10 +167,10 @@ export async function lockChannel(tx: Tx, name: string): Promise<ChannelState> {
     .selectFrom('alert_channels')
     .select(channels.pick('rate', 'health', 'failingSince', 'isReported'))
     .where('name', '=', name)
-    .$call(lockRows(tx.capabilities))
+    .forUpdate()
   let row = await query.executeTakeFirst()
   if (!row) {
-    await tx.change(insertChannel, { name })
+    await insertChannel(tx, name)
     row = await query.executeTakeFirstOrThrow()
   }
   const { rate, health, ...state } = channels.decode(row)
@@ -264,10 +255,10 @@ export async function failUnconfigured(
 
 const UNCONFIGURED = 'Given up after 24 hours: no such receiver is configured any more.'
 
-const insertChannel = statement<{ name: string }>((on, value) =>
+const insertChannel = changeRows((on, name: string) =>
   on
     .insertInto('alert_channels')
-    .values({ name: value('name'), is_reported: sql.lit(0) })
+    .values({ name, is_reported: sql.lit(0) })
     .onConflict((conflict) => conflict.column('name').doNothing()),
 )
 
@@ -275,7 +266,7 @@ const insertChannel = statement<{ name: string }>((on, value) =>
 export async function queueNotice(tx: Tx, notice: ChannelWork): Promise<void> {
   await db(tx)
     .insertInto('alert_messages')
-    .values(channelMessages.values((name) => notice[name]))
+    .values(channelMessages.values(notice))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
 }
@@ -285,7 +276,7 @@ export async function saveChannel(
   name: string,
   { rate, health }: Pick<ChannelState, 'rate' | 'health'>,
 ): Promise<void> {
-  await tx.change(saveState, { name, rate: rate ?? null, health: health ?? null })
+  await saveState(tx, { name, rate: rate ?? null, health: health ?? null })
 }
 
 /** The messages that are being sent, or wait for another attempt. */
@@ -319,7 +310,7 @@ export async function claimMessage(
   message: ChannelWork,
   { until, holder }: { readonly until: number; readonly holder: string },
 ): Promise<ChannelWork> {
-  await tx.change(claimOne, { id: message.id, until, holder })
+  await claimOne(tx, message.id, until, holder)
   return { ...message, dueAt: until, leaseHolder: holder, attempts: message.attempts + 1 }
 }
 
@@ -359,13 +350,16 @@ export async function listContained(queries: Queries, messageId: string): Promis
 }
 
 /** Changes what a message says. */
-export async function rewriteMessage(tx: Tx, message: ChannelWork): Promise<void> {
-  await tx.change(setContent, message)
-}
+export const rewriteMessage = changeRows((on, message: ChannelWork) =>
+  on
+    .updateTable('alert_messages')
+    .set(channelMessages.set(message, 'title', 'text', 'level', 'details'))
+    .where('id', '=', message.id),
+)
 
 /** Removes a message that contains no notification any more. */
 export async function dropMessage(tx: Tx, id: string): Promise<void> {
-  await tx.change(removeMessage, { id })
+  await removeMessage(tx, id)
 }
 
 /** Writes a message and puts notifications into it. */
@@ -374,7 +368,7 @@ export async function createMessage(
   message: ChannelWork,
   contained: readonly Pick<Waiting, 'id'>[],
 ): Promise<void> {
-  await tx.change(insertMessage, message)
+  await insertMessage(tx, message)
   await db(tx)
     .updateTable('alert_notifications')
     .set({ message_id: message.id })
@@ -408,9 +402,9 @@ export async function recordSent(
   const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
-    await tx.change(saveTold, { alertId, receiver, ...toldBy(notification), at })
-  const count = await tx.change(decideMessage, { messageId, outcome, reason, cause })
-  await tx.change(removeMessage, { id: messageId })
+    await saveTold(tx, { alertId, receiver, ...toldBy(notification), at })
+  const count = await decideMessage(tx, { messageId, outcome, reason, cause })
+  await removeMessage(tx, messageId)
   return { outcome, count }
 }
 
@@ -423,9 +417,9 @@ export async function markFailed(
   messageId: string,
   { before, why }: { readonly before: number; readonly why: string },
 ): Promise<number> {
-  const count = await tx.change(giveUp, { messageId, before, why })
-  await tx.change(unbundle, { messageId })
-  await tx.change(removeMessage, { id: messageId })
+  const count = await giveUp(tx, messageId, before, why)
+  await unbundle(tx, messageId)
+  await removeMessage(tx, messageId)
   return count
 }
 
@@ -436,7 +430,7 @@ export async function explainFailure(
   failure: { readonly reason: string; readonly isUncertain: boolean; readonly replacement: Decision },
 ): Promise<void> {
   const { reason, isUncertain, replacement } = failure
-  await tx.change(explain, { messageId: id, reason })
-  await tx.change(recordFailure, { id, refusals, isUncertain: isUncertain ? 1 : 0 })
-  if (!isUncertain) await tx.change(dropReplaced, { messageId: id, ...replacement })
+  await explain(tx, id, reason)
+  await recordFailure(tx, { id, refusals, isUncertain: isUncertain ? 1 : 0 })
+  if (!isUncertain) await dropReplaced(tx, { messageId: id, ...replacement })
 }

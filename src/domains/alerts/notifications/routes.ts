@@ -5,7 +5,7 @@ import { SECOND, WEEKDAYS } from '../../../kernel/time.ts'
 import type { Store } from '../../../store/store.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import { encodePage, parsePage, TimedPageQuery, PageOf, PageQuery } from '../../../wire/page.ts'
-import { ok, route, type Route } from '../../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../../wire/route.ts'
 import {
   Fields,
   IdParams,
@@ -32,6 +32,8 @@ import { DECISION_CAUSES, OUTCOMES } from './model.ts'
 import type { Notifier } from './notifier.ts'
 import { BY_NAME, type Receivers } from './receivers.ts'
 import type { Routing } from './routing.ts'
+
+const route = routeOf('Alerts')
 
 const { alert_not_found, receiver_not_found } = ALERT_ERRORS
 
@@ -60,7 +62,6 @@ export function notificationRoutes({
       method: 'GET',
       path: '/alerts/:id/route',
       operation: 'getAlertRoute',
-      tag: 'Alerts',
       summary: 'The routes of an alert, and whom they notify when',
       access: ALERT_READERS,
       params: IdParams,
@@ -79,7 +80,6 @@ export function notificationRoutes({
       method: 'GET',
       path: '/alerts/:id/decisions',
       operation: 'listAlertDecisions',
-      tag: 'Alerts',
       summary: 'List the decisions on the notifications of an alert, newest first',
       description:
         'Each occasion, such as a rise or a recovery, has one decision. Repeated reports have none.',
@@ -107,7 +107,6 @@ function routingRoutes({
       method: 'GET',
       path: '/alerts/routes',
       operation: 'getAlertRoutes',
-      tag: 'Alerts',
       summary:
         'The configured routes of alerts, in the order in which they are tried; the default is the last one',
       access: ALERT_READERS,
@@ -118,7 +117,6 @@ function routingRoutes({
       method: 'GET',
       path: '/alerts/route',
       operation: 'explainAlertRoute',
-      tag: 'Alerts',
       summary: 'Where an alert would go now if it were new: its routes, and whom they notify when',
       description: 'Nothing is stored. Silences and inhibitions count as they are now.',
       access: ALERT_READERS,
@@ -141,7 +139,6 @@ function receiverRoutes(receivers: Receivers): Route[] {
       method: 'GET',
       path: '/alerts/receivers',
       operation: 'listReceivers',
-      tag: 'Alerts',
       summary: 'List the configured receivers of notifications, and whether they work, by name',
       access: ALERT_READERS,
       query: ReceiverQuery,
@@ -153,7 +150,6 @@ function receiverRoutes(receivers: Receivers): Route[] {
       method: 'POST',
       path: '/alerts/receivers/:name/test',
       operation: 'testReceiver',
-      tag: 'Alerts',
       summary: 'Send a test message to a receiver',
       description: 'The message is sent at once by the api, beside what waits, and says that it is a test.',
       access: ALERT_OPERATORS,

@@ -1,7 +1,7 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf, RowOf, TableOf } from '../../../store/columns.ts'
-import { first, type Queries, type Tx } from '../../../store/store.ts'
+import type { Queries, Tx } from '../../../store/store.ts'
 import type { Damping } from './damping.ts'
 import {
   toldBy,
@@ -12,7 +12,17 @@ import {
   type Told,
   type Waiting,
 } from './model.ts'
-import { dampings, db, episodes, notifications, pages, statement, told } from './tables.ts'
+import {
+  dampings,
+  db,
+  episodes,
+  notifications,
+  pages,
+  told,
+  readRow,
+  readRows,
+  changeRows,
+} from './tables.ts'
 
 type NewNotification = NewRowOf<typeof notifications>
 
@@ -28,65 +38,26 @@ const latestSeq = (
   row: ExpressionBuilder<{ alert_notifications: TableOf<typeof notifications> }, 'alert_notifications'>,
 ) => row.fn.coalesce(row.fn.max<number>('seq'), sql<number>`0`).as('seq')
 
-const insert = statement<NewNotification>((on, value) =>
-  on.insertInto('alert_notifications').values(notifications.values(value)),
-)
-
-const toldOf = statement<{ alertId: string }, Told & { receiver: string; at: number }>((on, value) =>
+const toldOf = readRows((on, alertId: string) =>
   on
     .selectFrom('alert_told')
     .select(told.pick('receiver', 'weight', 'status', 'textHash', 'at'))
-    .where('alert_id', '=', value('alertId')),
+    .where('alert_id', '=', alertId),
 )
 
-const lower = statement<Known>((on, value) =>
+const lower = changeRows((on, known: Known) =>
   on
     .updateTable('alert_told')
-    .set({ weight: value('weight') })
-    .where('alert_id', '=', value('alertId'))
-    .where('weight', '>', value('weight')),
+    .set({ weight: known.weight })
+    .where('alert_id', '=', known.alertId)
+    .where('weight', '>', known.weight),
 )
 
-const setTexts = statement<Known>((on, value) =>
-  on
-    .updateTable('alert_told')
-    .set({ text_hash: value('textHash') })
-    .where('alert_id', '=', value('alertId')),
+const setTexts = changeRows((on, known: Known) =>
+  on.updateTable('alert_told').set({ text_hash: known.textHash }).where('alert_id', '=', known.alertId),
 )
 
-const latest = statement<{ alertId: string; channel: string }, Pick<Decision, 'outcome'>>((on, value) =>
-  on
-    .selectFrom('alert_notifications')
-    .select(notifications.pick('outcome'))
-    .where('alert_id', '=', value('alertId'))
-    .where('channel', '=', value('channel'))
-    .orderBy('seq', 'desc')
-    .limit(1),
-)
-
-// The newest decision against it; an end that was not told either repeats the reason.
-const heldBack = statement<
-  { alertId: string; channel: string },
-  Pick<TableOf<typeof notifications>, 'outcome' | 'reason' | 'cause'>
->((on, value) =>
-  on
-    .selectFrom('alert_notifications')
-    .select(notifications.pick('outcome', 'reason', 'cause'))
-    .where('alert_id', '=', value('alertId'))
-    .where('channel', '=', value('channel'))
-    .where('outcome', 'not in', TOLD_LITERALS)
-    .where('weight', '>', sql.lit(0))
-    .orderBy('seq', 'desc')
-    .limit(1),
-)
-
-type PendingOf = Pick<TableOf<typeof notifications>, 'id' | 'occasion' | 'weight' | 'content' | 'channel'> & {
-  readonly isSending: number
-  readonly dueAt: number | null
-  readonly at: number
-}
-
-const pendingOf = statement<{ alertId: string }, PendingOf>((on, value) =>
+const pendingOf = readRows((on, alertId: string) =>
   on
     .selectFrom('alert_notifications as n')
     .leftJoin('alert_messages as m', 'm.id', 'n.message_id')
@@ -106,111 +77,104 @@ const pendingOf = statement<{ alertId: string }, PendingOf>((on, value) =>
         .end()
         .as('isSending'),
     ])
-    .where('n.alert_id', '=', value('alertId'))
+    .where('n.alert_id', '=', alertId)
     .where('n.outcome', '=', sql.lit('pending'))
     .orderBy('n.seq'),
 )
 
-const refresh = statement<Pick<NewNotification, 'id' | 'weight' | 'source' | 'content'>>((on, value) =>
+const refresh = changeRows((on, change: Pick<NewNotification, 'id' | 'weight' | 'source' | 'content'>) =>
   on
     .updateTable('alert_notifications')
-    .set(notifications.set(value, 'weight', 'source', 'content'))
-    .where('id', '=', value('id'))
+    .set(notifications.set(change, 'weight', 'source', 'content'))
+    .where('id', '=', change.id)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-const setWait = statement<Decision & { id: string; at: number; dueAt: number }>((on, value) =>
+const setWait = changeRows((on, change: Decision & { id: string; at: number; dueAt: number }) =>
   on
     .updateTable('alert_notifications')
-    .set(notifications.set(value, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
-    .where('id', '=', value('id')),
+    .set(notifications.set(change, 'at', 'dueAt', 'outcome', 'reason', 'cause'))
+    .where('id', '=', change.id),
 )
 
-const sameInFreeze = statement<
-  { alertId: string; channel: string; occasion: OccasionKind; outcome: Outcome },
-  { seq: number }
->((on, value) =>
-  on
-    .selectFrom('alert_notifications')
-    .select('seq')
-    .where('alert_id', '=', value('alertId'))
-    .where('channel', '=', value('channel'))
-    .where('occasion', '=', value('occasion'))
-    .where('outcome', '=', value('outcome'))
-    .where('seq', '>', (freeze) =>
-      freeze
-        .selectFrom('alert_notifications')
-        .select(latestSeq)
-        .where('alert_id', '=', value('alertId'))
-        .where('occasion', '=', sql.lit('frozen')),
-    )
-    .limit(1),
+const sameInFreeze = readRow(
+  (
+    on,
+    {
+      alertId,
+      channel,
+      occasion,
+      outcome,
+    }: { alertId: string; channel: string; occasion: OccasionKind; outcome: Outcome },
+  ) =>
+    on
+      .selectFrom('alert_notifications')
+      .select('seq')
+      .where('alert_id', '=', alertId)
+      .where('channel', '=', channel)
+      .where('occasion', '=', occasion)
+      .where('outcome', '=', outcome)
+      .where('seq', '>', (freeze) =>
+        freeze
+          .selectFrom('alert_notifications')
+          .select(latestSeq)
+          .where('alert_id', '=', alertId)
+          .where('occasion', '=', sql.lit('frozen')),
+      )
+      .limit(1),
 )
 
 // A quiet alert stores one decision of each kind.
-const sameInQuiet = statement<
-  { alertId: string; channel: string; occasion: OccasionKind; since: number },
-  { seq: number }
->((on, value) =>
-  on
-    .selectFrom('alert_notifications')
-    .select('seq')
-    .where('alert_id', '=', value('alertId'))
-    .where('channel', '=', value('channel'))
-    .where('occasion', '=', value('occasion'))
-    .where('outcome', '=', sql.lit('damped'))
-    .where('at', '>=', value('since'))
-    .limit(1),
-)
-
-const dampingOf = statement<{ alertId: string }, Omit<Damping, 'tellings'> & { tellings: string }>(
-  (on, value) =>
+const sameInQuiet = readRow(
+  (
+    on,
+    {
+      alertId,
+      channel,
+      occasion,
+      since,
+    }: { alertId: string; channel: string; occasion: OccasionKind; since: number },
+  ) =>
     on
-      .selectFrom('alert_dampings')
-      .select(dampings.pick('tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
-      .where('alert_id', '=', value('alertId')),
+      .selectFrom('alert_notifications')
+      .select('seq')
+      .where('alert_id', '=', alertId)
+      .where('channel', '=', channel)
+      .where('occasion', '=', occasion)
+      .where('outcome', '=', sql.lit('damped'))
+      .where('at', '>=', since)
+      .limit(1),
 )
 
-const saveDampingOf = statement<NewRowOf<typeof dampings>>((on, value) =>
+const saveDampingOf = changeRows((on, row: NewRowOf<typeof dampings>) =>
   on
     .insertInto('alert_dampings')
-    .values(dampings.values(value))
+    .values(dampings.values(row))
     .onConflict((conflict) =>
       conflict
         .column('alert_id')
-        .doUpdateSet(dampings.set(value, 'tellings', 'weight', 'quietSince', 'changes', 'dueAt')),
+        .doUpdateSet(dampings.set(row, 'tellings', 'weight', 'quietSince', 'changes', 'dueAt')),
     ),
 )
 
-const saveEpisodeOf = statement<NewRowOf<typeof episodes>>((on, value) =>
-  on
-    .insertInto('alert_episodes')
-    .values(episodes.values(value))
-    .onConflict((conflict) =>
-      conflict
-        .columns(['alert_id', 'route'])
-        .doUpdateSet(episodes.set(value, 'startedAt', 'step', 'escalateAt', 'repeatAt', 'dueAt')),
-    ),
-)
-
-const decideOne = statement<Decision & { id: string }>((on, value) =>
+const decideOne = changeRows((on, change: Decision & { id: string }) =>
   on
     .updateTable('alert_notifications')
-    .set({ ...notifications.set(value, 'outcome', 'reason', 'cause'), content: null, message_id: null })
-    .where('id', '=', value('id'))
+    .set({ ...notifications.set(change, 'outcome', 'reason', 'cause'), content: null, message_id: null })
+    .where('id', '=', change.id)
     .where('outcome', '=', sql.lit('pending')),
 )
 
-export async function insertNotification(tx: Tx, notification: NewNotification): Promise<void> {
-  await tx.change(insert, notification)
-}
+export const insertNotification = changeRows((on, notification: NewNotification) =>
+  on.insertInto('alert_notifications').values(notifications.values(notification)),
+)
 
 /** What each receiver was told last of the alert. */
 export async function listTold(
   queries: Queries,
   alertId: string,
 ): Promise<ReadonlyMap<string, Told & { readonly at: number }>> {
-  const rows = await queries.run(toldOf, { alertId })
+  const rows = await toldOf(queries, alertId)
   return new Map(rows.map((row) => [row.receiver, row]))
 }
 
@@ -248,32 +212,40 @@ export async function wasToldSince(
 
 /** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
 export async function recordKnown(tx: Tx, known: Known): Promise<void> {
-  await tx.change(lower, known)
-  await tx.change(setTexts, known)
+  await lower(tx, known)
+  await setTexts(tx, known)
 }
 
 /** The last decision on an alert. */
-export function findLatest(
-  queries: Queries,
-  alertId: string,
-  channel: string,
-): Promise<Pick<Decision, 'outcome'> | undefined> {
-  return first(queries, latest, { alertId, channel })
-}
+export const findLatest = readRow((on, alertId: string, channel: string) =>
+  on
+    .selectFrom('alert_notifications')
+    .select(notifications.pick('outcome'))
+    .where('alert_id', '=', alertId)
+    .where('channel', '=', channel)
+    .orderBy('seq', 'desc')
+    .limit(1),
+)
 
+// The newest decision against it; an end that was not told either repeats the reason.
 /** See `Facts.heldBack`. */
-export async function findHeldBack(
-  queries: Queries,
-  alertId: string,
-  channel: string,
-): Promise<Decision | undefined> {
-  const row = await first(queries, heldBack, { alertId, channel })
-  return row && notifications.decode(row)
-}
+export const findHeldBack = readRow(
+  (on, alertId: string, channel: string) =>
+    on
+      .selectFrom('alert_notifications')
+      .select(notifications.pick('outcome', 'reason', 'cause'))
+      .where('alert_id', '=', alertId)
+      .where('channel', '=', channel)
+      .where('outcome', 'not in', TOLD_LITERALS)
+      .where('weight', '>', sql.lit(0))
+      .orderBy('seq', 'desc')
+      .limit(1),
+  notifications.decode,
+)
 
 /** The pending notifications of an alert by receiver: what it may have got already, and what waits. */
 export async function listPendingOf(queries: Queries, alertId: string) {
-  const rows = await queries.run(pendingOf, { alertId })
+  const rows = await pendingOf(queries, alertId)
   return new Map(
     [...Map.groupBy(rows, ({ channel }) => channel)].map(([receiver, pending]) => {
       const sent = pending.findLast(({ isSending }) => isSending === 1)
@@ -291,7 +263,7 @@ export async function listPendingOf(queries: Queries, alertId: string) {
 /** Gives a pending notification the present state of its alert. */
 export async function refreshPending(tx: Tx, notification: Waiting): Promise<void> {
   const { id, weight, source, content } = notification
-  await tx.change(refresh, { id, weight, source, content })
+  await refresh(tx, { id, weight, source, content })
 }
 
 /** A pending notification waits for another time, from now on. */
@@ -300,7 +272,7 @@ export async function postponePending(
   id: string,
   wait: Decision & { readonly at: number; readonly dueAt: number },
 ): Promise<void> {
-  await tx.change(setWait, { id, ...wait })
+  await setWait(tx, { id, ...wait })
 }
 
 /** Whether the alert has that decision on that occasion since it was frozen last. */
@@ -309,7 +281,7 @@ export async function hasDecisionInFreeze(
   alertId: string,
   decision: { readonly channel: string; readonly occasion: OccasionKind; readonly outcome: Outcome },
 ): Promise<boolean> {
-  return (await first(queries, sameInFreeze, { alertId, ...decision })) !== undefined
+  return (await sameInFreeze(queries, { alertId, ...decision })) !== undefined
 }
 
 /** Whether the receiver has a decision on that occasion since the alert is quiet. */
@@ -318,13 +290,17 @@ export async function hasDecisionInQuiet(
   alertId: string,
   decision: { readonly channel: string; readonly occasion: OccasionKind; readonly since: number },
 ): Promise<boolean> {
-  return (await first(queries, sameInQuiet, { alertId, ...decision })) !== undefined
+  return (await sameInQuiet(queries, { alertId, ...decision })) !== undefined
 }
 
-export async function findDamping(queries: Queries, alertId: string): Promise<Damping | undefined> {
-  const row = await first(queries, dampingOf, { alertId })
-  return row && dampings.decode(row)
-}
+export const findDamping = readRow(
+  (on, alertId: string) =>
+    on
+      .selectFrom('alert_dampings')
+      .select(dampings.pick('tellings', 'weight', 'quietSince', 'changes', 'dueAt'))
+      .where('alert_id', '=', alertId),
+  dampings.decode,
+)
 
 /** The dampings of those alerts that have one. */
 export async function listDampings(
@@ -345,7 +321,7 @@ export async function listDampings(
 }
 
 export async function saveDamping(tx: Tx, alertId: string, damping: Damping): Promise<void> {
-  await tx.change(saveDampingOf, { alertId, ...damping })
+  await saveDampingOf(tx, { alertId, ...damping })
 }
 
 export async function deleteDamping(tx: Tx, alertId: string): Promise<void> {
@@ -363,9 +339,16 @@ export async function listEpisodes(queries: Queries, alertId: string): Promise<E
     .execute()
 }
 
-export async function saveEpisode(tx: Tx, episode: Episode): Promise<void> {
-  await tx.change(saveEpisodeOf, episode)
-}
+export const saveEpisode = changeRows((on, episode: Episode) =>
+  on
+    .insertInto('alert_episodes')
+    .values(episodes.values(episode))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['alert_id', 'route'])
+        .doUpdateSet(episodes.set(episode, 'startedAt', 'step', 'escalateAt', 'repeatAt', 'dueAt')),
+    ),
+)
 
 export async function deleteEpisodes(tx: Tx, alertId: string): Promise<void> {
   await db(tx).deleteFrom('alert_episodes').where('alert_id', '=', alertId).execute()
@@ -405,5 +388,5 @@ export async function listDecisions(
 
 /** Decides a pending notification, which no message contains afterwards. */
 export async function decidePending(tx: Tx, id: string, decision: Decision): Promise<void> {
-  await tx.change(decideOne, { id, ...decision })
+  await decideOne(tx, { id, ...decision })
 }

@@ -95,7 +95,7 @@ export const dampings = defineColumns({
   dueAt: integer().nullable(),
 })
 
-export const { db, names, pages, statement } = schemaOf({
+export const { changeRows, db, names, pages, readRow, readRows } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,

@@ -6,12 +6,14 @@ import { END_OF_DAY, isTimeZone, WEEKDAYS, type TimeSpan, type WeeklyHours } fro
 import { encoderOf, parseTime } from '../../../wire/codec.ts'
 import { SHARED_ERRORS } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
-import { created, ok, route, type Route } from '../../../wire/route.ts'
+import { created, ok, type Route, routeOf } from '../../../wire/route.ts'
 import { IdParams, Fields, Id, Nullable, OneOf, Text, Timestamp, Version } from '../../../wire/schemas.ts'
 import { ALERT_ERRORS } from '../schemas.ts'
 import { ALERT_OPERATORS } from '../model.ts'
 import { SHOWN_WINDOWS, SILENCE_STATES, type Matchers, type NewSilence } from './model.ts'
 import type { Silences, SilenceView } from './service.ts'
+
+const route = routeOf('Alerts')
 
 /** The roles that may read silences, and that get their events. */
 export const SILENCE_READERS = ['admin', 'devops', 'auditor'] as const
@@ -26,7 +28,6 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'POST',
       path: '/alerts/silences',
       operation: 'createSilence',
-      tag: 'Alerts',
       summary: 'Silence alerts for some time',
       description:
         'Notifications of the matching alerts are suppressed from `starts_at` until `ends_at`, or meanwhile in the hours of ' +
@@ -47,7 +48,6 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'GET',
       path: '/alerts/silences',
       operation: 'listSilences',
-      tag: 'Alerts',
       summary: 'List silences, newest first',
       access: SILENCE_READERS,
       query: SilenceQuery,
@@ -59,7 +59,6 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'GET',
       path: '/alerts/calendar',
       operation: 'getSilenceCalendar',
-      tag: 'Alerts',
       summary: 'What is silenced in a week, by its beginning',
       description: 'Each window of a silence that repeats is an item. Of more than 50 silences the newest.',
       access: SILENCE_READERS,
@@ -74,7 +73,6 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'GET',
       path: '/alerts/silences/:id',
       operation: 'getSilence',
-      tag: 'Alerts',
       summary: 'Read one silence',
       access: SILENCE_READERS,
       params: IdParams,
@@ -89,7 +87,6 @@ export function silenceRoutes(silences: Silences): Route[] {
       method: 'DELETE',
       path: '/alerts/silences/:id',
       operation: 'endSilence',
-      tag: 'Alerts',
       summary: 'End a silence now',
       description: 'A silence that has ended stays as it is.',
       access: ALERT_OPERATORS,

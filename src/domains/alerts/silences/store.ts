@@ -2,45 +2,35 @@ import { mapPage, type Page, type PageRequest } from '../../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf } from '../../../store/columns.ts'
 import { CLOCK_DIFFERENCE_MS, type TimeSpan } from '../../../kernel/time.ts'
 import { sizeOf } from '../../../store/pages.ts'
-import { first, type Queries, type Tx } from '../../../store/store.ts'
+import type { Queries, Tx } from '../../../store/store.ts'
 import { SETTLE_MS, type Silence, type SilenceState } from './model.ts'
-import { db, lockable, pages, silences, statement } from './tables.ts'
+import { db, pages, silences, readRows, changeRow, changeRows, lockable } from './tables.ts'
 
 const SILENCE = silences.except('seq', 'dueAt')
 
-/** A row as it is read: not decoded yet. */
-type StoredSilence = Omit<Silence, 'matchers' | 'labelMatchers' | 'repeat'> & {
-  matchers: string
-  labelMatchers: string | null
-  repeat: string | null
-}
 type DueSilence = Silence & { readonly dueAt: number }
 
-const insert = statement<NewRowOf<typeof silences>>((on, value) =>
-  on.insertInto('alert_silences').values(silences.values(value)),
+const insert = changeRows((on, row: NewRowOf<typeof silences>) =>
+  on.insertInto('alert_silences').values(silences.values(row)),
 )
 
-const [byId, lock] = lockable<{ id: string }, StoredSilence>((on, value) =>
-  on.selectFrom('alert_silences').select(SILENCE).where('id', '=', value('id')),
-)
-
-const active = statement<{ now: number }, StoredSilence>((on, value) =>
+const active = readRows((on, now: number) =>
   on
     .selectFrom('alert_silences')
     .select(SILENCE)
-    .where('ends_at', '>', value('now'))
-    .where('starts_at', '<=', value('now'))
+    .where('ends_at', '>', now)
+    .where('starts_at', '<=', now)
     .where('ended_by', 'is', null),
 )
 
-const overlapping = statement<{ from: number; to: number; limit: number }, StoredSilence>((on, value) =>
+const overlapping = readRows((on, from: number, to: number, limit: number) =>
   on
     .selectFrom('alert_silences')
     .select(SILENCE)
-    .where('ends_at', '>', value('from'))
-    .where('starts_at', '<', value('to'))
+    .where('ends_at', '>', from)
+    .where('starts_at', '<', to)
     .orderBy('seq', 'desc')
-    .limit(value('limit')),
+    .limit(limit),
 )
 
 interface End {
@@ -51,34 +41,31 @@ interface End {
   readonly dueAt: number
 }
 
-const setEnd = statement<End>((on, value) =>
+const setEnd = changeRows((on, end: End) =>
   on
     .updateTable('alert_silences')
-    .set({ ...silences.set(value, 'endsAt', 'seenAt', 'endedBy', 'dueAt'), version: NEXT_VERSION })
-    .where('id', '=', value('id')),
+    .set({ ...silences.set(end, 'endsAt', 'seenAt', 'endedBy', 'dueAt'), version: NEXT_VERSION })
+    .where('id', '=', end.id),
 )
 
-const due = statement<{ now: number; seenAfter: number }, StoredSilence & { dueAt: number }>((on, value) =>
+const due = readRows((on, now: number, seenAfter: number) =>
   on
     .selectFrom('alert_silences')
     .select([...SILENCE, 'due_at as dueAt'])
     .where('due_at', 'is not', null)
     .where((row) =>
-      row.or([
-        row('due_at', '<=', value('now')),
-        row(row.fn.coalesce('seen_at', 'created_at'), '>', value('seenAfter')),
-      ]),
+      row.or([row('due_at', '<=', now), row(row.fn.coalesce('seen_at', 'created_at'), '>', seenAfter)]),
     )
     .$narrowType<{ dueAt: number }>()
     .orderBy('due_at'),
 )
 
-const setDue = statement<{ id: string; seen: number; dueAt: number | null }>((on, value) =>
+const setDue = changeRow((on, change: { id: string; seen: number; dueAt: number | null }) =>
   on
     .updateTable('alert_silences')
-    .set(silences.set(value, 'dueAt'))
-    .where('id', '=', value('id'))
-    .where('due_at', '=', value('seen')),
+    .set(silences.set(change, 'dueAt'))
+    .where('id', '=', change.id)
+    .where('due_at', '=', change.seen),
 )
 
 interface NextWindow {
@@ -90,43 +77,38 @@ interface NextWindow {
   readonly dueAt: number
 }
 
-const setWindow = statement<NextWindow>((on, value) =>
+const setWindow = changeRow((on, nextWindow: NextWindow) =>
   on
     .updateTable('alert_silences')
     .set({
-      ...silences.set(value, 'windowStartsAt', 'windowEndsAt', 'seenAt', 'dueAt'),
+      ...silences.set(nextWindow, 'windowStartsAt', 'windowEndsAt', 'seenAt', 'dueAt'),
       version: NEXT_VERSION,
     })
-    .where('id', '=', value('id'))
-    .where('due_at', '=', value('seen')),
+    .where('id', '=', nextWindow.id)
+    .where('due_at', '=', nextWindow.seen),
 )
 
-const setEndedBy = statement<{ id: string; endedBy: string }>((on, value) =>
+const setEndedBy = changeRow((on, change: { id: string; endedBy: string }) =>
   on
     .updateTable('alert_silences')
-    .set({ ...silences.set(value, 'endedBy'), version: NEXT_VERSION })
-    .where('id', '=', value('id'))
+    .set({ ...silences.set(change, 'endedBy'), version: NEXT_VERSION })
+    .where('id', '=', change.id)
     .where('ended_by', 'is', null),
 )
 
 export async function insertSilence(tx: Tx, silence: Silence, dueAt: number): Promise<void> {
-  await tx.change(insert, { ...silence, dueAt })
-}
-
-export async function findSilence(queries: Queries, id: string): Promise<Silence | undefined> {
-  const row = await first(queries, byId, { id })
-  return row && silences.decode(row)
+  await insert(tx, { ...silence, dueAt })
 }
 
 /** Finds a silence and locks it until the end of the transaction. */
-export async function lockSilence(tx: Tx, id: string): Promise<Silence | undefined> {
-  const row = await first(tx, lock, { id })
-  return row && silences.decode(row)
-}
+export const [findSilence, lockSilence] = lockable(
+  (on, id: string) => on.selectFrom('alert_silences').select(SILENCE).where('id', '=', id),
+  silences.decode,
+)
 
 /** The silences between their start and their end. A repeating silence may be outside of its windows. */
 export async function listActive(queries: Queries, now: number): Promise<Silence[]> {
-  return (await queries.run(active, { now })).map((row) => silences.decode(row))
+  return (await active(queries, now)).map((row) => silences.decode(row))
 }
 
 /** The silences that overlap a span of time, newest first. */
@@ -135,7 +117,7 @@ export async function listOverlapping(
   { startsAt: from, endsAt: to }: TimeSpan,
   limit: number,
 ): Promise<Silence[]> {
-  return (await queries.run(overlapping, { from, to, limit })).map((row) => silences.decode(row))
+  return (await overlapping(queries, from, to, limit)).map((row) => silences.decode(row))
 }
 
 // Each member is a state; its value is the time now. The window of one that repeats is as new as the work on its last end.
@@ -185,12 +167,12 @@ export async function listSilences(
 
 /** Ends a silence at that time. */
 export async function endSilence(tx: Tx, id: string, endsAt: number, endedBy: string): Promise<void> {
-  await tx.change(setEnd, { id, endsAt, seenAt: endsAt, endedBy, dueAt: endsAt + SETTLE_MS })
+  await setEnd(tx, { id, endsAt, seenAt: endsAt, endedBy, dueAt: endsAt + SETTLE_MS })
 }
 
 /** The silences whose beginning or end has to be worked on, also those of a clock that was set back; the earliest first. */
 export async function listDueSilences(queries: Queries, now: number): Promise<DueSilence[]> {
-  const rows = await queries.run(due, { now, seenAfter: now + CLOCK_DIFFERENCE_MS })
+  const rows = await due(queries, now, now + CLOCK_DIFFERENCE_MS)
   return rows.map((row) => ({ ...silences.decode(row), dueAt: row.dueAt }))
 }
 
@@ -200,7 +182,7 @@ export async function claimEnd(
   id: string,
   { seen, until }: { readonly seen: number; readonly until: number | null },
 ): Promise<boolean> {
-  return (await tx.change(setDue, { id, seen, dueAt: until })) === 1
+  return await setDue(tx, { id, seen, dueAt: until })
 }
 
 /**
@@ -215,12 +197,12 @@ export async function moveWindow(
   }: Omit<NextWindow, 'windowStartsAt' | 'windowEndsAt'> & { readonly window: TimeSpan | null },
 ): Promise<boolean> {
   const { startsAt: windowStartsAt = null, endsAt: windowEndsAt = null } = window ?? {}
-  return (await tx.change(setWindow, { ...change, windowStartsAt, windowEndsAt })) === 1
+  return await setWindow(tx, { ...change, windowStartsAt, windowEndsAt })
 }
 
 /** Records who has ended a silence; `false` if that is recorded already. */
 export async function recordEnd(tx: Tx, id: string, endedBy: string): Promise<boolean> {
-  return (await tx.change(setEndedBy, { id, endedBy })) === 1
+  return await setEndedBy(tx, { id, endedBy })
 }
 
 /** Removes the silences that have ended before that time; returns how many. */

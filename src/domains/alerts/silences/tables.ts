@@ -24,4 +24,6 @@ export const silences = defineColumns({
   version: integer(),
 })
 
-export const { db, lockable, names, pages, statement } = schemaOf({ alert_silences: silences })
+export const { changeRow, changeRows, db, lockable, names, pages, readRows } = schemaOf({
+  alert_silences: silences,
+})

@@ -4,7 +4,7 @@ import { encodeCursor } from '../../../wire/cursor.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage } from '../../../wire/page.ts'
 import { preferredOffer } from '../../../wire/preferred-offer.ts'
-import { ok, route, type Route } from '../../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../../wire/route.ts'
 import { IdParams } from '../../../wire/schemas.ts'
 import { TimedQuery } from '../schemas.ts'
 import {
@@ -19,6 +19,8 @@ import {
 import type { Reconciliations } from './service.ts'
 import { csvLine } from '../../../wire/csv.ts'
 import type { Difference } from './model.ts'
+
+const route = routeOf('Payments')
 
 /** Who may read what was compared, and its events. */
 export const RECONCILIATION_READERS = ['admin', 'auditor'] as const
@@ -36,7 +38,6 @@ export function reconciliationRoutes(
       method: 'POST',
       path: '/payments/reconciliations',
       operation: 'reconcilePayments',
-      tag: 'Payments',
       summary: 'Compare the payments of a day with the books of the provider',
       access: ADMIN,
       body: NewReconciliationBody,
@@ -52,7 +53,6 @@ export function reconciliationRoutes(
       method: 'GET',
       path: '/payments/reconciliations',
       operation: 'listReconciliations',
-      tag: 'Payments',
       summary: 'List reconciliations, newest first',
       access: RECONCILIATION_READERS,
       query: TimedQuery,
@@ -64,7 +64,6 @@ export function reconciliationRoutes(
       method: 'GET',
       path: '/payments/reconciliations/:id',
       operation: 'getReconciliation',
-      tag: 'Payments',
       summary: 'Read one reconciliation',
       access: RECONCILIATION_READERS,
       params: IdParams,
@@ -77,7 +76,6 @@ export function reconciliationRoutes(
       method: 'GET',
       path: '/payments/reconciliations/:id/differences',
       operation: 'listPaymentDifferences',
-      tag: 'Payments',
       summary: 'List the differences of a reconciliation, with both sides of each',
       description:
         'With `Accept: text/csv` or `text/markdown` the page is a table; `X-Next-Cursor` is then the cursor of the next one.',

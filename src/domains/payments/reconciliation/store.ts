@@ -2,9 +2,19 @@ import { sql } from 'kysely'
 import type { Page, PageOrder, PageRequest } from '../../../kernel/page.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { AnyQuery } from '../../../store/pages.ts'
-import { first, type Queries, type Reads, type Tx } from '../../../store/store.ts'
+import { statement, type QueryOf } from '../../../store/statement.ts'
+import type { Queries, Reads, Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { db, pages, paymentDifferences, paymentReconciliations, statement } from '../tables.ts'
+import {
+  db,
+  pages,
+  paymentDifferences,
+  paymentReconciliations,
+  readRow,
+  readRows,
+  changeRow,
+  changeRows,
+} from '../tables.ts'
 import type { Difference, DifferenceKind, OwnRow, OwnTimes, Reconciliation, Side } from './model.ts'
 
 export type ReconciliationRow = RowOf<typeof paymentReconciliations>
@@ -12,72 +22,36 @@ type Stored = Omit<ReconciliationRow, 'isAlerted'> & { readonly isAlerted: numbe
 
 export const reconciliationQueue = new WorkQueue('payment_reconciliations', paymentReconciliations)
 
-const insert = statement<NewRowOf<typeof paymentReconciliations>>((on, value) =>
-  on
-    .insertInto('payment_reconciliations')
-    .values(paymentReconciliations.values(value))
-    .onConflict((conflict) => conflict.doNothing()),
+const find = readRow((on, id: string) =>
+  on.selectFrom('payment_reconciliations').select(paymentReconciliations.all).where('id', '=', id),
 )
 
-const find = statement<{ id: string }, Stored>((on, value) =>
-  on.selectFrom('payment_reconciliations').select(paymentReconciliations.all).where('id', '=', value('id')),
-)
-
-const newestOfDay = statement<{ channel: string; date: string }, Stored>((on, value) =>
+const newestOfDay = readRow((on, channel: string, date: string) =>
   on
     .selectFrom('payment_reconciliations')
     .select(paymentReconciliations.all)
-    .where('channel', '=', value('channel'))
-    .where('date', '=', value('date'))
+    .where('channel', '=', channel)
+    .where('date', '=', date)
     .orderBy('seq', 'desc')
     .limit(1),
 )
 
-const finish = statement<ReconciliationRow>((on, value) =>
-  on
-    .updateTable('payment_reconciliations')
-    .set(
-      paymentReconciliations.set(
-        value,
-        'status',
-        'matched',
-        'differences',
-        'error',
-        'finishedAt',
-        'isAlerted',
-      ),
-    )
-    .where('id', '=', value('id'))
-    .where('status', '=', sql.lit('running')),
-)
-
-const endLease = statement<{ id: string }>((on, value) =>
-  on
-    .updateTable('payment_reconciliations')
-    .set({ due_at: null, lease_holder: null })
-    .where('id', '=', value('id')),
-)
-
-const clearAlerts = statement<{ channel: string; date: string }>((on, value) =>
+const clearAlerts = changeRow((on, channel: string, date: string) =>
   on
     .updateTable('payment_reconciliations')
     .set({ is_alerted: 0 })
-    .where('channel', '=', value('channel'))
-    .where('date', '=', value('date'))
+    .where('channel', '=', channel)
+    .where('date', '=', date)
     .where('is_alerted', '=', 1),
 )
 
-const alerted = statement<{ channel: string }, { id: string }>((on, value) =>
+const alerted = readRow((on, channel: string) =>
   on
     .selectFrom('payment_reconciliations')
     .select('id')
-    .where('channel', '=', value('channel'))
+    .where('channel', '=', channel)
     .where('is_alerted', '=', 1)
     .limit(1),
-)
-
-const removeDifferences = statement<{ id: string }>((on, value) =>
-  on.deleteFrom('payment_differences').where('reconciliation_id', '=', value('id')),
 )
 
 interface OwnRequest {
@@ -98,31 +72,31 @@ interface OwnPosition {
 const paidCents = sql<number>`coalesce(paid_cents, amount_cents)`
 
 // It reads the index alone: a day may have a million payments, and all but a few are in the books.
-const paidOn = statement<OwnRequest, OwnPosition>((on, value) =>
+const paidOn = readRows((on, { channel, from, to, at, seq, limit }: OwnRequest) =>
   on
     .selectFrom('payments')
     .select([sql<number>`paid_at`.as('at'), 'seq'])
-    .where('channel', '=', value('channel'))
-    .where('paid_at', '>=', value('from'))
-    .where('paid_at', '<', value('to'))
-    .where(sql<boolean>`(paid_at, seq) > (${value('at')}, ${value('seq')})`)
+    .where('channel', '=', channel)
+    .where('paid_at', '>=', from)
+    .where('paid_at', '<', to)
+    .where(sql<boolean>`(paid_at, seq) > (${at}, ${seq})`)
     .orderBy('paid_at')
     .orderBy('seq')
-    .limit(value('limit')),
+    .limit(limit),
 )
 
-const refundedOn = statement<OwnRequest, OwnPosition>((on, value) =>
+const refundedOn = readRows((on, { channel, from, to, at, seq, limit }: OwnRequest) =>
   on
     .selectFrom('payment_refunds')
     .select([sql<number>`finished_at`.as('at'), 'seq'])
-    .where('channel', '=', value('channel'))
-    .where('finished_at', '>=', value('from'))
-    .where('finished_at', '<', value('to'))
-    .where(sql<boolean>`(finished_at, seq) > (${value('at')}, ${value('seq')})`)
+    .where('channel', '=', channel)
+    .where('finished_at', '>=', from)
+    .where('finished_at', '<', to)
+    .where(sql<boolean>`(finished_at, seq) > (${at}, ${seq})`)
     .where('status', '=', sql.lit('succeeded'))
     .orderBy('finished_at')
     .orderBy('seq')
-    .limit(value('limit')),
+    .limit(limit),
 )
 
 /**
@@ -134,34 +108,34 @@ const PLACES = Array.from({ length: LARGEST_BATCH }, (_, place) => String(place)
 
 type FoundRow = Omit<OwnRow, 'type'>
 
-interface NumbersRequest {
-  readonly [place: string]: string
-  readonly channel: string
-}
+/** Numbers by their places. */
+type Places = Readonly<Record<string, string>>
 
 // With one text for all batches: to make the text takes longer than to search for the numbers. The channel is no condition: a
 // database that takes it for the rarer one would read all rows of the channel for each batch.
-const paymentsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
+const paymentsByNumber = readRows((on, channel: string, numbers: Places) =>
   on
     .selectFrom('payments')
     .select(['seq', 'number', 'id as paymentId', 'status', paidCents.as('cents')])
-    .select(isOfChannel(value('channel')))
-    .where('number', 'in', PLACES.map(value)),
+    .select(isOfChannel(channel))
+    .where(
+      'number',
+      'in',
+      PLACES.map((place) => numbers[place] ?? ''),
+    ),
 )
 
-const refundsByNumber = statement<NumbersRequest, FoundRow & OfChannel>((on, value) =>
+const refundsByNumber = readRows((on, channel: string, numbers: Places) =>
   on
     .selectFrom('payment_refunds')
     .select(['seq', 'number', 'payment_id as paymentId', 'status', 'amount_cents as cents'])
-    .select(isOfChannel(value('channel')))
-    .where('number', 'in', PLACES.map(value)),
+    .select(isOfChannel(channel))
+    .where(
+      'number',
+      'in',
+      PLACES.map((place) => numbers[place] ?? ''),
+    ),
 )
-
-interface MatchRequest {
-  readonly channel: string
-  /** A JSON array. */
-  readonly numbers: string
-}
 
 /** A row of ours that was paid or refunded, and the place of its number among those that were asked for. */
 export interface MatchRow {
@@ -170,33 +144,31 @@ export interface MatchRow {
   readonly cents: number
 }
 
-// Integers alone, and one parameter: texts and parameters of a million rows take longer than to find the rows. The channel is
-// an expression for the reason above.
-const paidByNumber = statement<MatchRequest, MatchRow>((on, value, { textsOf }) =>
-  on
-    .selectFrom(textsOf(value('numbers')).as('wanted'))
-    .crossJoin('payments')
-    .select(['payments.seq', 'wanted.place', paidCents.as('cents')])
-    .where(sql<boolean>`payments.number = wanted.value`)
-    .where('status', '=', sql.lit('paid'))
-    .where(sql<boolean>`coalesce(channel, '') = ${value('channel')}`),
+// Integers alone, and one parameter, a JSON array: texts and parameters of a million rows take longer than to find the rows.
+// The channel is an expression for the reason above.
+const paidByNumber = statement(
+  ({ db: on, capabilities: { textsOf } }, channel: string, numbers: string): QueryOf<MatchRow> =>
+    on
+      .selectFrom(textsOf(numbers).as('wanted'))
+      .crossJoin('payments')
+      .select(['payments.seq', 'wanted.place', paidCents.as('cents')])
+      .where(sql<boolean>`payments.number = wanted.value`)
+      .where('status', '=', sql.lit('paid'))
+      .where(sql<boolean>`coalesce(channel, '') = ${channel}`),
 )
 
-const refundedByNumber = statement<MatchRequest, MatchRow>((on, value, { textsOf }) =>
-  on
-    .selectFrom(textsOf(value('numbers')).as('wanted'))
-    .crossJoin('payment_refunds')
-    .select(['payment_refunds.seq', 'wanted.place', 'amount_cents as cents'])
-    .where(sql<boolean>`payment_refunds.number = wanted.value`)
-    .where('status', '=', sql.lit('succeeded'))
-    .where(sql<boolean>`coalesce(channel, '') = ${value('channel')}`),
+const refundedByNumber = statement(
+  ({ db: on, capabilities: { textsOf } }, channel: string, numbers: string): QueryOf<MatchRow> =>
+    on
+      .selectFrom(textsOf(numbers).as('wanted'))
+      .crossJoin('payment_refunds')
+      .select(['payment_refunds.seq', 'wanted.place', 'amount_cents as cents'])
+      .where(sql<boolean>`payment_refunds.number = wanted.value`)
+      .where('status', '=', sql.lit('succeeded'))
+      .where(sql<boolean>`coalesce(channel, '') = ${channel}`),
 )
 
 const MATCHES = { payment: paidByNumber, refund: refundedByNumber }
-
-interface OfChannel {
-  readonly isOfChannel: number
-}
 
 function isOfChannel(channel: string) {
   return sql<number>`cast(channel = ${channel} as integer)`.as('isOfChannel')
@@ -208,15 +180,15 @@ const toRow = (row: Stored | undefined): ReconciliationRow | undefined =>
   row && paymentReconciliations.decode(row)
 
 /** `false` when another one of the channel is running. */
-export async function insertReconciliation(
-  tx: Tx,
-  row: NewRowOf<typeof paymentReconciliations>,
-): Promise<boolean> {
-  return (await tx.change(insert, row)) === 1
-}
+export const insertReconciliation = changeRow((on, row: NewRowOf<typeof paymentReconciliations>) =>
+  on
+    .insertInto('payment_reconciliations')
+    .values(paymentReconciliations.values(row))
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 export async function findReconciliation(reads: Reads, id: string): Promise<ReconciliationRow | undefined> {
-  return toRow(await first(reads, find, { id }))
+  return toRow(await find(reads, id))
 }
 
 /** The newest one of a day. */
@@ -225,17 +197,23 @@ export async function findNewestOfDay(
   channel: string,
   date: string,
 ): Promise<ReconciliationRow | undefined> {
-  return toRow(await first(reads, newestOfDay, { channel, date }))
+  return toRow(await newestOfDay(reads, channel, date))
 }
 
 /** `false` when it has ended already. */
-export async function finishReconciliation(tx: Tx, row: ReconciliationRow): Promise<boolean> {
-  return (await tx.change(finish, row)) === 1
-}
+export const finishReconciliation = changeRow((on, row: ReconciliationRow) =>
+  on
+    .updateTable('payment_reconciliations')
+    .set(
+      paymentReconciliations.set(row, 'status', 'matched', 'differences', 'error', 'finishedAt', 'isAlerted'),
+    )
+    .where('id', '=', row.id)
+    .where('status', '=', sql.lit('running')),
+)
 
-export async function releaseReconciliation(tx: Tx, id: string): Promise<void> {
-  await tx.change(endLease, { id })
-}
+export const releaseReconciliation = changeRows((on, id: string) =>
+  on.updateTable('payment_reconciliations').set({ due_at: null, lease_holder: null }).where('id', '=', id),
+)
 
 /** Records that the alerts of a day are over. Returns whether other days of the channel have alerts. */
 export async function clearDayAlerts(
@@ -243,8 +221,8 @@ export async function clearDayAlerts(
   channel: string,
   date: string,
 ): Promise<{ cleared: boolean; others: boolean }> {
-  const cleared = (await tx.change(clearAlerts, { channel, date })) > 0
-  return { cleared, others: (await first(tx, alerted, { channel })) !== undefined }
+  const cleared = await clearAlerts(tx, channel, date)
+  return { cleared, others: (await alerted(tx, channel)) !== undefined }
 }
 
 /** The paid payments or succeeded refunds of a channel with these numbers, which have 32 hex digits. */
@@ -254,7 +232,7 @@ export async function findMatches(
   channel: string,
   numbers: readonly string[],
 ): Promise<readonly MatchRow[]> {
-  return numbers.length === 0 ? [] : reads.run(MATCHES[type], { channel, numbers: JSON.stringify(numbers) })
+  return numbers.length === 0 ? [] : reads.run(MATCHES[type], [channel, JSON.stringify(numbers)])
 }
 
 /** The payments or refunds of a channel with these numbers, at most {@link LARGEST_BATCH}, by number. */
@@ -265,10 +243,9 @@ export async function findOwnRows(
   numbers: readonly string[],
 ): Promise<Map<string, FoundRow>> {
   if (numbers.length === 0) return new Map()
-  const parameters: Record<string, string> & { channel: string } = { channel }
-  for (const [index, place] of PLACES.entries()) parameters[place] = numbers[index] ?? ''
+  const places = Object.fromEntries(PLACES.map((place, index) => [place, numbers[index] ?? '']))
   const found = new Map<string, FoundRow>()
-  for (const row of await reads.run(BY_NUMBER[type], parameters))
+  for (const row of await BY_NUMBER[type](reads, channel, places))
     if (row.isOfChannel === 1) found.set(row.number, row)
   return found
 }
@@ -294,7 +271,7 @@ export async function* ownPositionsOf(
     for (;;) {
       // The index is searched from there: a database reads all rows of the day before a position that it only compares.
       const from = Math.max(day.from, position.at)
-      const positions = await reads.run(query, { ...day, ...position, from, limit: POSITIONS })
+      const positions = await query(reads, { ...day, ...position, from, limit: POSITIONS })
       if (positions.length > 0) yield { type, positions }
       const last = positions.at(-1)
       if (!last || positions.length < POSITIONS) break
@@ -337,16 +314,15 @@ export async function insertDifferences(
   differences: readonly Difference[],
 ): Promise<void> {
   if (differences.length === 0) return
-  const rows = differences.map((difference) => {
-    const row = { ...difference, reconciliationId: id }
-    return paymentDifferences.values((name) => row[name])
-  })
+  const rows = differences.map((difference) =>
+    paymentDifferences.values({ ...difference, reconciliationId: id }),
+  )
   await db(tx).insertInto('payment_differences').values(rows).execute()
 }
 
-export async function deleteDifferences(tx: Tx, id: string): Promise<void> {
-  await tx.change(removeDifferences, { id })
-}
+export const deleteDifferences = changeRows((on, id: string) =>
+  on.deleteFrom('payment_differences').where('reconciliation_id', '=', id),
+)
 
 const readReconciliations = pages(
   { table: 'payment_reconciliations', createdAt: 'created_at' },

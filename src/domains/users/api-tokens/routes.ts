@@ -6,7 +6,7 @@ import { SECOND } from '../../../kernel/time.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
 import { encodePage, parsePage, PageOf, TimedPageQuery } from '../../../wire/page.ts'
-import { created, ok, route, type Route } from '../../../wire/route.ts'
+import { created, ok, type Route, routeOf } from '../../../wire/route.ts'
 import {
   ErrorBody,
   IdParams,
@@ -20,6 +20,8 @@ import {
 } from '../../../wire/schemas.ts'
 import { DEFAULT_LIFETIME_MS, MAX_LIFETIME_MS, type NewApiToken } from './model.ts'
 import type { ApiTokens, CreatedToken } from './service.ts'
+
+const route = routeOf('Users')
 
 export const TOKEN_ERRORS = {
   token_not_found: { status: 404, meaning: 'The user has no such API token.' },
@@ -42,7 +44,6 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       method: 'POST',
       path: '/users/:id/tokens',
       operation: 'createApiToken',
-      tag: 'Users',
       summary: 'Create an API token for a program',
       description:
         'Everybody for themselves, an admin for any user. The response has the token once; only its hash is stored. ' +
@@ -66,7 +67,6 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       method: 'GET',
       path: '/users/:id/tokens',
       operation: 'listApiTokens',
-      tag: 'Users',
       summary: 'List the API tokens of a user, newest first',
       access: 'authenticated',
       params: IdParams,
@@ -82,7 +82,6 @@ export function tokenRoutes(tokens: ApiTokens): Route[] {
       method: 'DELETE',
       path: '/users/:id/tokens/:token_id',
       operation: 'revokeApiToken',
-      tag: 'Users',
       summary: 'Revoke an API token',
       description: 'It stops working within 10 s in every process; its VPN sessions end.',
       access: 'authenticated',

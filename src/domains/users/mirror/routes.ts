@@ -3,9 +3,11 @@ import { hasRole, ROLES } from '../../../kernel/identity.ts'
 import { JsonText } from '../../../kernel/text.ts'
 import { encoderOf } from '../../../wire/codec.ts'
 import type { ErrorCodes } from '../../../wire/error-codes.ts'
-import { ok, route, type Route } from '../../../wire/route.ts'
+import { ok, type Route, routeOf } from '../../../wire/route.ts'
 import { Fields, OneOf } from '../../../wire/schemas.ts'
 import type { Users } from '../service.ts'
+
+const route = routeOf('Users')
 
 export const MIRROR_ERRORS = {
   mirror_outdated: {
@@ -28,7 +30,6 @@ export function mirrorRoute(users: Users, pool: string): Route {
     method: 'GET',
     path: '/users/mirror',
     operation: 'mirrorUsers',
-    tag: 'Users',
     summary: 'Read the users that have changed, for a standby gateway',
     description:
       'The users that were created, changed or deleted after the revision `since`, each as it is now, in the order of ' +

@@ -1,8 +1,8 @@
 import type { Secret } from '../../../kernel/secret.ts'
 import type { NewRowOf } from '../../../store/columns.ts'
-import { first, type Queries, type Tx } from '../../../store/store.ts'
+import type { Queries, Tx } from '../../../store/store.ts'
 import { nameKey, type User } from '../model.ts'
-import { db, lockable, statement, userMirrors, users } from '../tables.ts'
+import { db, userMirrors, users, readRow, changeRows, lockable } from '../tables.ts'
 import type { MirrorState } from './model.ts'
 
 const STATE = userMirrors.pick('source', 'revision', 'confirmedAt', 'pool')
@@ -10,27 +10,27 @@ const STATE = userMirrors.pick('source', 'revision', 'confirmedAt', 'pool')
 const PRIMARY = { name: 'primary' }
 const UNKNOWN: MirrorState = { source: null, revision: null, confirmedAt: null, pool: null }
 
-const [read, lock] = lockable<{ name: string }, MirrorState>((on, value) =>
-  on.selectFrom('user_mirrors').select(STATE).where('name', '=', value('name')),
+const [read, lock] = lockable((on, name: string) =>
+  on.selectFrom('user_mirrors').select(STATE).where('name', '=', name),
 )
 
-const update = statement<MirrorState & { name: string }>((on, value) =>
+const update = changeRows((on, change: MirrorState & { name: string }) =>
   on
     .updateTable('user_mirrors')
-    .set(userMirrors.set(value, 'source', 'revision', 'confirmedAt', 'pool'))
-    .where('name', '=', value('name')),
+    .set(userMirrors.set(change, 'source', 'revision', 'confirmedAt', 'pool'))
+    .where('name', '=', change.name),
 )
 
-const upsert = statement<NewRowOf<typeof users>>((on, value) =>
+const upsert = changeRows((on, row: NewRowOf<typeof users>) =>
   on
     .insertInto('users')
-    .values(users.values(value))
+    .values(users.values(row))
     .onConflict((conflict) =>
       conflict
         .column('id')
         .doUpdateSet(
           users.set(
-            value,
+            row,
             'name',
             'nameKey',
             'roles',
@@ -43,27 +43,27 @@ const upsert = statement<NewRowOf<typeof users>>((on, value) =>
     ),
 )
 
-const findNamesake = statement<{ id: string; nameKey: string }, { id: string }>((on, value) =>
-  on.selectFrom('users').select('id').where('name_key', '=', value('nameKey')).where('id', '!=', value('id')),
+const findNamesake = readRow((on, id: string, nameKey: string) =>
+  on.selectFrom('users').select('id').where('name_key', '=', nameKey).where('id', '!=', id),
 )
 
 export async function readState(queries: Queries): Promise<MirrorState> {
-  return (await first(queries, read, PRIMARY)) ?? UNKNOWN
+  return (await read(queries, PRIMARY.name)) ?? UNKNOWN
 }
 
 /** The state, locked until the end of the transaction. */
 export async function lockState(tx: Tx): Promise<MirrorState> {
-  return (await first(tx, lock, PRIMARY)) ?? UNKNOWN
+  return (await lock(tx, PRIMARY.name)) ?? UNKNOWN
 }
 
 /** The transaction must have locked the state. */
 export async function writeState(tx: Tx, state: MirrorState): Promise<void> {
-  await tx.change(update, { ...PRIMARY, ...state })
+  await update(tx, { ...PRIMARY, ...state })
 }
 
 /** Inserts or overwrites the copy of a user; the name must be free. `passwordHash` is only of a new row. */
 export async function writeCopy(tx: Tx, user: User, passwordHash: Secret): Promise<void> {
-  await tx.change(upsert, { ...user, nameKey: nameKey(user.name), passwordHash })
+  await upsert(tx, { ...user, nameKey: nameKey(user.name), passwordHash })
 }
 
 /** The id of another user who has this name, ignoring case. */
@@ -71,7 +71,7 @@ export async function findOtherOfName(
   queries: Queries,
   { id, name }: Pick<User, 'id' | 'name'>,
 ): Promise<string | undefined> {
-  return (await first(queries, findNamesake, { id, nameKey: nameKey(name) }))?.id
+  return (await findNamesake(queries, id, nameKey(name)))?.id
 }
 
 export async function listIds(queries: Queries): Promise<string[]> {

@@ -5,13 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { ConstantContent } from '../../../wire/constant-content.ts'
-import { type Answer, ok, route, type Route, type RouteRequest } from '../../../wire/route.ts'
+import { type Answer, ok, type Route, type RouteRequest, routeOf } from '../../../wire/route.ts'
 import type { DocumentFacts } from '../../../wire/domain.ts'
 import { JSON_TYPE } from '../response.ts'
 import { createOpenApiDocument } from './openapi.ts'
 import { escapeHtml } from '../../../kernel/text.ts'
 import { ERRORS_PATH, type ErrorCodes } from '../../../wire/error-codes.ts'
 import { htmlPage } from '../../../wire/html-page.ts'
+
+const route = routeOf('Pages')
 
 /** Where `scripts/build-console.ts` writes the pages; a release has them beside the program, or inside it. */
 const PAGES = fileURLToPath(
@@ -167,7 +169,6 @@ function publicFiles(path: string, read: (file: string) => Answer): Route {
 const PAGE = {
   method: 'GET',
   operation: 'getPage',
-  tag: 'Pages',
   summary: 'A page for the browser',
   access: 'public',
   // The script of the page reads it.
