@@ -7,6 +7,7 @@ import {
   copiedTable,
   copyRunning,
   OWN_TABLES,
+  quote,
   UNFINISHED,
   type CopiedRow,
   type CopiedTable,
@@ -215,20 +216,22 @@ class PostgresCopy implements CopyTarget {
   }
 
   async finish(numbers: ReadonlyMap<string, number>): Promise<void> {
-    const durably = { isDurable: true }
-    await this.#transaction(async () => {
-      const kept = await this.#all<{ progress: string }>(
-        'select progress from database_copy where starts_with(name, $1)',
-        CONSTRAINT,
-      )
-      for (const { progress } of kept) await this.#all(`alter table ${progress}`)
-      for (const { name, sequence } of await this.#numbered()) {
-        const number = numbers.get(name) ?? 0
-        if (number > 0) await this.#all('select setval($1, $2)', sequence, number)
-      }
-      await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
-      await this.#all('drop table database_copy')
-    }, durably)
+    await this.#transaction(
+      async () => {
+        const kept = await this.#all<{ progress: string }>(
+          'select progress from database_copy where starts_with(name, $1)',
+          CONSTRAINT,
+        )
+        for (const { progress } of kept) await this.#all(`alter table ${progress}`)
+        for (const { name, sequence } of await this.#numbered()) {
+          const number = numbers.get(name) ?? 0
+          if (number > 0) await this.#all('select setval($1, $2)', sequence, number)
+        }
+        await this.#all('delete from schema_migrations where name = $1', UNFINISHED.name)
+        await this.#all('drop table database_copy')
+      },
+      { isDurable: true },
+    )
     await this.#transaction(async () => void (await this.#all('analyze')))
   }
 
@@ -298,7 +301,7 @@ interface Index {
   readonly definition: string
 }
 
-/** Those of the largest tables first: they take long, and the source is read meanwhile. */
+/** The indexes of the largest tables first: they take long, and the source is read meanwhile. */
 const KEPT_INDEXES = `
   select name, progress from database_copy where starts_with(name, $1)
   order by pg_relation_size(quote_ident(progress::json ->> 'table')::regclass) desc`
@@ -335,8 +338,4 @@ function fieldOf(value: CopiedRow[number]): string {
 
 function charactersOf(row: CopiedRow): number {
   return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 1), 0)
-}
-
-function quote(name: string): string {
-  return `"${name}"`
 }

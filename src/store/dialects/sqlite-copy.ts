@@ -4,6 +4,7 @@ import {
   copiedTable,
   copyRunning,
   OWN_TABLES,
+  quote,
   UNFINISHED,
   type CopiedRow,
   type CopiedTable,
@@ -46,8 +47,8 @@ class SqliteCopy implements CopyTarget {
   }
 
   async lastNumbers(): Promise<ReadonlyMap<string, number>> {
-    const given = this.#all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
-    const numbers = new Map(given.map(({ name, seq }) => [name, seq]))
+    const sequences = this.#all<{ name: string; seq: number }>('select name, seq from sqlite_sequence')
+    const numbers = new Map(sequences.map(({ name, seq }) => [name, seq]))
     for (const { name, key } of await this.tables()) {
       if (key.join() !== 'seq') continue
       const [newest] = this.#all<{ seq: number | null }>(`select max(seq) as seq from ${quote(name)}`)
@@ -133,8 +134,8 @@ class SqliteCopy implements CopyTarget {
     const key = found.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk)
     return copiedTable(
       name,
-      found.map((each) => each.name),
-      key.map((each) => each.name),
+      found.map((column) => column.name),
+      key.map((column) => column.name),
     )
   }
 
@@ -193,8 +194,4 @@ function saveProgress(database: DatabaseSync, name: string, from: CopyProgress, 
     : database.prepare('update database_copy set progress = ? where name = ? and progress = ?')
   const { changes } = statement.run(JSON.stringify(to), name, JSON.stringify(from))
   if (Number(changes) !== 1) throw copyRunning()
-}
-
-function quote(name: string): string {
-  return `"${name}"`
 }
