@@ -9,7 +9,7 @@ import { fakeClock } from './clock.ts'
 import { testStores } from './store.ts'
 
 /** Records the events and alerts that a domain commits. */
-export function committed<T>() {
+function committed<T>() {
   const events: DomainEvent<T>[] = []
   const alerts: PlatformAlert[] = []
   const append = async (tx: Tx, event: DomainEvent<T>) => tx.afterCommit(() => events.push(event))

@@ -350,7 +350,7 @@ const EXPOSED = EXPOSED_HEADERS.join(', ')
 /**
  * Lets pages of these origins, and no others, call the server with a token of their own, never with cookies.
  */
-export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   const allowed = new Set(origins)
   app.addHook('onRequest', (request, reply, done) => {

@@ -4,20 +4,21 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
-import { useStore } from '../open.ts'
 import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 import { listArchive } from './postgres-archive.ts'
+
+/** Opens the database for a piece of work, and closes it. */
+type UseDatabase = <T>(work: (store: Store) => Promise<T>) => Promise<T>
 
 /**
  * Restores an archive of PostgreSQL: the former tables move to another schema of the same database, which needs no right but
  * that of their owner to create a schema.
  */
-export function postgresRestore(url: Secret): RestoreTarget {
-  const database = { kind: 'postgres', url } as const
+export function postgresRestore(url: Secret, useDatabase: UseDatabase): RestoreTarget {
   return {
-    requireUnserved: () => useStore({ database }, requireUnserved),
+    requireUnserved: () => useDatabase(requireUnserved),
     replace: ({ path, finish }, stamp) =>
-      useStore({ database }, async (store) => {
+      useDatabase(async (store) => {
         // A process may have started since the first check: a large archive is verified for minutes.
         await requireUnserved(store)
         const schema = await currentSchema(store.read)

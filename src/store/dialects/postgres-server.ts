@@ -16,7 +16,7 @@ export interface PostgresServerOptions {
 }
 
 /** The sockets of connections to one server, so that they can be destroyed without an answer of the server. */
-export class TrackedSockets {
+class TrackedSockets {
   readonly #sockets = new Set<Socket>()
 
   /** A new socket, for the option `stream` of a client. */
