@@ -9,7 +9,7 @@ import {
   type PageRequest,
 } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, eachStatus, sizeOf } from '../../store/pages.ts'
+import { contains, sizeOf } from '../../store/pages.ts'
 import { touchedRow } from '../../store/locking.ts'
 import type { Queries, Reads, TouchedRow, Tx } from '../../store/store.ts'
 import {
@@ -441,7 +441,8 @@ export const MOST_SEVERE_FIRST: PageOrder<'weight' | 'seq'> = {
   ],
 }
 
-const readAlerts = pages(
+/** Newest first, by the time of the first report, unless the page has another order. */
+export const listAlerts = pages(
   {
     table: 'alerts',
     createdAt: 'first_at',
@@ -457,11 +458,6 @@ const readAlerts = pages(
     text: contains('title', 'source', 'alarm_id', 'server_addr'),
   },
 )
-
-/** Newest first, by the time of the first report, unless the page has another order. */
-export function listAlerts(reads: Reads, filter: AlertFilter, page: PageRequest<'weight' | 'seq'>) {
-  return readAlerts(reads, eachStatus(filter), page)
-}
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { NEWEST_FIRST, type Page, type PageOrder, type PageRequest } from '../../kernel/page.ts'
 import type { Capabilities } from '../../store/dialects/capabilities.ts'
-import { eachStatus, type AnyQuery, type FilterOf } from '../../store/pages.ts'
+import type { AnyQuery, FilterOf } from '../../store/pages.ts'
 import type { Reads } from '../../store/store.ts'
 import type { ListedOrder, OrderStatus } from './model.ts'
 import { archivedOrders, HAS_ENDED, orders, pages } from './tables.ts'
@@ -103,10 +103,8 @@ export function sortOf(filter: OrderFilter): PageOrder<SortName> {
   return idPrefix === undefined ? NEWEST_FIRST : BY_ID
 }
 
-type OneFilter = Omit<OrderFilter, 'status'> & { readonly status?: OrderStatus }
-
 /** The values of {@link CONDITIONS} for a filter. */
-function conditionsOf({ archived: _, ...filter }: OneFilter): FilterOf<typeof CONDITIONS> {
+function conditionsOf({ archived: _, ...filter }: OrderFilter): FilterOf<typeof CONDITIONS> {
   if (sortOf(filter) === NEWEST_FIRST) return filter
   const { status: unindexedStatus, platform: unindexedPlatform, ...range } = filter
   return { ...range, unindexedStatus, unindexedPlatform }
@@ -132,5 +130,5 @@ export function listOrders(
   page: OrderPageRequest,
 ): Promise<Page<ListedOrder>> {
   const readPage = filter.archived ? pageOfArchivedOrders : pageOfOrders
-  return readPage(reads, eachStatus(filter).map(conditionsOf), page)
+  return readPage(reads, conditionsOf(filter), page)
 }
