@@ -9,9 +9,8 @@ import { fakeClock } from '../../../test/support/clock.ts'
 import { startRouteServer } from '../../../test/support/route-server.ts'
 import { testStore } from '../../../test/support/store.ts'
 import { noNotifications } from './occasion.ts'
-import { alertRoutes } from './routes.ts'
+import { alertRoutes, type AlertSchema } from './routes.ts'
 import type { Static } from 'typebox'
-import type { AlertSchema } from './schemas.ts'
 import { Alerts } from './service.ts'
 
 const REPORT = {

@@ -1,13 +1,12 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { formatCount } from '../../kernel/text.ts'
 import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
 import { invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Logger, LogFields } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { LogFields } from '../../kernel/logger.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { CLOCK_DIFFERENCE_MS } from '../../kernel/time.ts'
-import { type Queries, readsAside, type Store, type Tx } from '../../store/store.ts'
+import { readsAside, type Queries, type ServiceDeps, type Tx } from '../../store/store.ts'
 import type { PlatformAlert, PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
 import {
@@ -24,7 +23,6 @@ import {
   type Severity,
   inhibitedIdOf,
 } from './model.ts'
-import { FREEZE_MS } from './freeze.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
 import {
   ALERT_CHANGES,
@@ -34,8 +32,8 @@ import {
   applyFurtherReport,
   applyTime,
   applyUnfreeze,
+  FREEZE_MS,
   withFarTimesDue,
-  type AlertChange,
   type Cause,
   type HistoryEntry,
   type AlertTransition,
@@ -45,12 +43,12 @@ import type { AlertNotifications } from './occasion.ts'
 import {
   countAlerts,
   countFiring,
-  deleteGroups,
+  deleteExpiredGroups,
   deleteRecovered,
   findAlarm,
   findAlert,
+  findExpiredGroup,
   findGroupEnd,
-  hasGroupBefore,
   insertAlert,
   insertHistory,
   listAlerts,
@@ -72,11 +70,7 @@ import { MATCHED_FIELDS } from './silences/model.ts'
 import { sanitizeBody, sanitizeText } from './text.ts'
 
 /** What the alert domain needs of the rest of the platform. */
-export interface AlertDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface AlertDeps extends ServiceDeps {
   readonly events: EventSink<AlertView>
   readonly notifications: AlertNotifications
   /** How long an acknowledgement lasts, in milliseconds. */
@@ -113,13 +107,13 @@ export class Alerts implements RecoverableAlerts {
       help: 'Changes of alerts, without repeated reports.',
       labels: ['change'],
     })
-    for (const change of ALERT_CHANGES) this.#changes.increment({ change }, 0)
+    for (const change of Object.keys(ALERT_CHANGES)) this.#changes.increment({ change }, 0)
   }
 
   /** Records a report: creates the alert, or changes the existing one. */
-  async report(tx: Tx, given: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
+  async report(tx: Tx, reported: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
     const cause = this.#cause(actor)
-    const report = withRules(given, this.#deps.declared, cause.at)
+    const report = withRules(reported, this.#deps.declared, cause.at)
     const first = applyFirstReport(report, newId(), cause)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
@@ -160,7 +154,7 @@ export class Alerts implements RecoverableAlerts {
     const counts = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
     for (const severity of FIRING_SEVERITIES)
       for (const weight of weightsOf(severity))
-        counts[severity] += await countFiring(this.#deps.store.read, weight, FIRING_LIMIT)
+        counts[severity] += (await countFiring(this.#deps.store.read, weight, FIRING_LIMIT)) ?? 0
     return counts
   }
 
@@ -247,7 +241,7 @@ export class Alerts implements RecoverableAlerts {
     }
     const now = clock.now() + CLOCK_DIFFERENCE_MS
     const times = { now, acknowledgedUntil: now + acknowledgeForMs, frozenUntil: now + FREEZE_MS }
-    const far = await listFarAlerts(store.read, { ...times, limit })
+    const far = await listFarAlerts(store.read, times, limit)
     if (far.length < limit) this.#aheadMs = aheadMs
     return far
   }
@@ -280,9 +274,9 @@ export class Alerts implements RecoverableAlerts {
     const { clock, store } = this.#deps
     const before = clock.now()
     // Read outside of the write queue, because most runs have nothing to remove.
-    if (!(await hasGroupBefore(store.read, before))) return
+    if (!(await findExpiredGroup(store.read, before))) return
     await store.write(async (tx) => {
-      await deleteGroups(tx, before)
+      await deleteExpiredGroups(tx, before)
       if ((await listTruncated(tx)).length === 0) await this.recoverIfRaised(tx, WHOLE_AGAIN)
     })
   }
@@ -368,7 +362,7 @@ export class Alerts implements RecoverableAlerts {
       return this.#deps.logger.debug(fields, isReported ? 'alert reported again' : 'alert to be told again')
     }
     this.#changes.increment({ change })
-    this.#deps.logger.info(fields, MESSAGES[change])
+    this.#deps.logger.info(fields, ALERT_CHANGES[change].message)
   }
 }
 
@@ -402,17 +396,6 @@ function truncationAlert(alerts: number): PlatformAlert {
     severity: 'WARNING',
   }
 }
-
-/** The log line of each change of an alert. */
-const MESSAGES = {
-  raised: 'alert raised',
-  risen: 'alert raised to a higher weight',
-  acknowledged: 'alert acknowledged',
-  lapsed: 'the acknowledgement of an alert has lapsed',
-  recovered: 'alert recovered',
-  frozen: 'alert frozen',
-  unfrozen: 'alert unfrozen',
-} as const satisfies Record<Exclude<AlertChange, 'repeated'>, string>
 
 function summary({ id, alarmId, source, weight, status, count }: Alert): LogFields {
   return { alert_id: id, alarm_id: alarmId, source, severity: severityOf(weight), status, count }

@@ -1,6 +1,6 @@
 import type { SentenceCause } from '../../kernel/errors.ts'
 import { formatCount } from '../../kernel/text.ts'
-import { isDueAt } from '../../kernel/time.ts'
+import { HOUR, isDueAt } from '../../kernel/time.ts'
 import {
   type AlertEvent,
   levelOf,
@@ -11,9 +11,10 @@ import {
   type Alert,
   type AlertStatus,
   type AlertWeight,
+  type Freeze,
   type Report,
+  type Swing,
 } from './model.ts'
-import { addSwing, FREEZE_MS, freezeFor, isSwing, prolong } from './freeze.ts'
 import type { AlertOccasion } from './occasion.ts'
 
 /** When something happens to an alert, and who does it. */
@@ -39,15 +40,16 @@ export interface HistoryEntry extends Cause {
   readonly cause: NoteCause | null
 }
 
-export const ALERT_CHANGES = [
-  'raised',
-  'risen',
-  'acknowledged',
-  'lapsed',
-  'recovered',
-  'frozen',
-  'unfrozen',
-] as const
+/** The changes of alerts: the event of each, and its log line. */
+export const ALERT_CHANGES = {
+  raised: { event: 'raised', message: 'alert raised' },
+  risen: { event: 'raised', message: 'alert raised to a higher weight' },
+  acknowledged: { event: 'acknowledged', message: 'alert acknowledged' },
+  lapsed: { event: 'raised', message: 'the acknowledgement of an alert has lapsed' },
+  recovered: { event: 'recovered', message: 'alert recovered' },
+  frozen: { event: 'frozen', message: 'alert frozen' },
+  unfrozen: { event: 'unfrozen', message: 'alert unfrozen' },
+} as const satisfies Readonly<Record<string, { readonly event: AlertEvent; readonly message: string }>>
 
 /** A line after the first one. */
 export interface ChangeEntry extends HistoryEntry {
@@ -55,7 +57,7 @@ export interface ChangeEntry extends HistoryEntry {
 }
 
 /** What a change has done to an alert; `repeated` changes only its count, its texts or a lower weight. */
-export type AlertChange = (typeof ALERT_CHANGES)[number] | 'repeated'
+export type AlertChange = keyof typeof ALERT_CHANGES | 'repeated'
 
 /** The result of a report, an action of a user or the passing of time: the changed alert, and what has to be recorded. */
 export interface AlertTransition {
@@ -68,15 +70,10 @@ export interface AlertTransition {
   readonly occasion: AlertOccasion | null
 }
 
-const EVENT_OF = {
-  raised: 'raised',
-  risen: 'raised',
-  acknowledged: 'acknowledged',
-  lapsed: 'raised',
-  recovered: 'recovered',
-  frozen: 'frozen',
-  unfrozen: 'unfrozen',
-} as const satisfies Record<Exclude<AlertChange, 'repeated'>, AlertEvent>
+/** An alert is frozen until an hour has passed without a swing (docs/specification.md, Alerts). */
+export const FREEZE_MS = HOUR
+const WINDOW_MS = HOUR
+const SWINGS_TO_FREEZE = 4
 
 /** Applies the first report of an alert. */
 export function applyFirstReport(report: Report, id: string, cause: Cause): AlertTransition {
@@ -181,7 +178,7 @@ function enter(before: Alert, next: Alert, cause: Cause): AlertTransition {
   const occasion = occasionOf(before, next)
   const swings = isSwing(before, next) ? addSwing(before, cause.at) : before.swings
   if (before.status === 'frozen')
-    return repetitionOf(isSwing(before, next) ? withProlongedFreeze(next, cause.at) : next, occasion)
+    return repetitionOf(isSwing(before, next) ? withLongerFreeze(next, cause.at) : next, occasion)
   const freeze = swings === before.swings ? undefined : freezeFor(swings, cause.at)
   if (freeze) return freezeNow(before, { ...next, freeze, swings: [] }, cause)
   const after = withStatus({ ...next, swings }, statusAfter(before, next.weight))
@@ -191,8 +188,33 @@ function enter(before: Alert, next: Alert, cause: Cause): AlertTransition {
     : transitionOf(change, before, after, cause, { occasion })
 }
 
-function withProlongedFreeze(alert: Alert, at: number): Alert {
-  return { ...alert, freeze: alert.freeze && prolong(alert.freeze, at) }
+/**
+ * Whether a change of the weight is a swing: a direct change between recovered and CRITICAL. The first CRITICAL report of
+ * an alert is not a swing.
+ */
+function isSwing(before: Alert, after: Alert): boolean {
+  if (before.weight === 6) return after.weight === 0
+  return before.weight === 0 && after.weight === 6 && before.wasCritical
+}
+
+/** The swings of the last hour and a new one. A swing that is exactly an hour old does not count. */
+function addSwing({ swings, reports }: Alert, at: number): readonly Swing[] {
+  // One report less: the one that led to the state before the swing is a part of the freeze.
+  const swing = { at, reportsBefore: Math.max(reports - 1, 0) }
+  return [...swings.filter((each) => each.at > at - WINDOW_MS), swing]
+}
+
+/** The freeze that these swings of the last hour cause; undefined if there are too few. */
+function freezeFor(swings: readonly Swing[], at: number): Freeze | undefined {
+  const [earliest] = swings
+  if (!earliest || swings.length < SWINGS_TO_FREEZE) return undefined
+  return { until: at + FREEZE_MS, swings: swings.length, reportsBefore: earliest.reportsBefore }
+}
+
+/** The alert after one more swing during its freeze. */
+function withLongerFreeze(alert: Alert, at: number): Alert {
+  const { freeze } = alert
+  return { ...alert, freeze: freeze && { ...freeze, until: at + FREEZE_MS, swings: freeze.swings + 1 } }
 }
 
 function freezeNow(before: Alert, next: Alert, cause: Cause): AlertTransition {
@@ -255,7 +277,7 @@ function transitionOf(
   const alert = withRepetition(changed, cause.at)
   const { weight, status: to } = alert
   const entry = { ...cause, from: before.status, to, weight, note, cause: because }
-  return { alert, change, events: [EVENT_OF[change]], entry, occasion }
+  return { alert, change, events: [ALERT_CHANGES[change].event], entry, occasion }
 }
 
 function repetitionOf(alert: Alert, occasion: AlertOccasion | null): AlertTransition {
@@ -326,8 +348,8 @@ function withReport(alert: Alert, report: Report, at: number): Alert {
 }
 
 /** While it fires, the earliest start counts, as in an Alertmanager. */
-function startOf({ weight, startsAt, firstAt }: Alert, given: number): number {
-  return weight > 0 ? Math.min(startsAt ?? firstAt, given) : given
+function startOf({ weight, startsAt, firstAt }: Alert, reportedStart: number): number {
+  return weight > 0 ? Math.min(startsAt ?? firstAt, reportedStart) : reportedStart
 }
 
 function unreportedAlert(report: Report, id: string, { at, actor }: Cause): Alert {

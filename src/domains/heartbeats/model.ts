@@ -118,18 +118,9 @@ export function newHeartbeat(
   }
 }
 
-const SETTINGS = [
-  'everySeconds',
-  'schedule',
-  'timeZone',
-  'maxRunSeconds',
-  'graceSeconds',
-  'severity',
-  'source',
-] as const
-
 export function hasSettings(heartbeat: AlertHeartbeat, settings: HeartbeatSettings): boolean {
-  return SETTINGS.every((name) => heartbeat[name] === settings[name])
+  const names = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]
+  return names.every((name) => heartbeat[name] === settings[name])
 }
 
 /** The next beat is counted from the change: a shorter period must not be missed already. */

@@ -1,39 +1,37 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError, requireFound } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Counter, Metrics } from '../../kernel/metrics.ts'
+import type { Counter } from '../../kernel/metrics.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { TokenBucket } from '../../kernel/waiting.ts'
 import { HOUR, SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
 import type { PlatformAlert, PlatformAlerts } from '../../ports/alerts.ts'
 import type { EventSink } from '../../ports/events.ts'
-import type { Queries, Store, Tx } from '../../store/store.ts'
+import type { Queries, ServiceDeps, Tx } from '../../store/store.ts'
 import {
-  HEARTBEAT_ALERTS,
   applySignal,
   durationOf,
   hasSettings,
+  HEARTBEAT_ALERTS,
+  HEARTBEAT_EVENTS,
   isFailure,
   newHeartbeat,
   withSettings,
   type AlertHeartbeat,
+  type HeartbeatEvent,
   type HeartbeatSettings,
   type Ping,
   type Signal,
   type StoredHeartbeat,
-  HEARTBEAT_EVENTS,
-  type HeartbeatEvent,
 } from './model.ts'
 import {
   addPing,
   bringForward,
   deleteHeartbeat,
+  findAnyHeartbeat,
   findHeartbeat,
   findNameByHash,
-  hasHeartbeats,
   insertHeartbeat,
   listAges,
   listHeartbeats,
@@ -48,11 +46,7 @@ import {
 } from './store.ts'
 
 /** What the heartbeat domain needs of the rest of the platform. */
-export interface HeartbeatDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
+export interface HeartbeatDeps extends ServiceDeps {
   readonly events: EventSink<AlertHeartbeat>
   readonly alerts: PlatformAlerts
   /** Where people open the console, and programs reach `/ping`; undefined where that is not configured. */
@@ -127,7 +121,7 @@ export class Heartbeats {
     const fresh = { ...newHeartbeat(name, settings, actor, at), pingHash: hashPingToken(token) }
     // Checks are recorded only while there are heartbeats: the time before the first heartbeat is no absence of the
     // workers.
-    if (!(await hasHeartbeats(tx))) await recordCheck(tx, at)
+    if (!(await findAnyHeartbeat(tx))) await recordCheck(tx, at)
     for (;;) {
       if (await insertHeartbeat(tx, fresh)) {
         await this.#record(tx, 'created', fresh, actor)
@@ -167,7 +161,7 @@ export class Heartbeats {
   /** The pings of a heartbeat, newest first. Rejects with `heartbeat_not_found`. */
   async pings(name: string, page: PageRequest): Promise<Page<Ping>> {
     await this.get(name)
-    return listPings(this.#deps.store.read, name, page)
+    return listPings(this.#deps.store.read, { heartbeat: name }, page)
   }
 
   /** Records a beat, which recovers the alert of a missed one. Rejects with `heartbeat_not_found`. */
@@ -233,7 +227,7 @@ export class Heartbeats {
   /** Raises an alert for each heartbeat that is missed. Time in which no worker called this does not count. */
   async checkDue(): Promise<void> {
     const { store, clock } = this.#deps
-    if (!(await hasHeartbeats(store.read))) return
+    if (!(await findAnyHeartbeat(store.read))) return
     const now = clock.now()
     const monotonic = clock.monotonic()
     const before = this.#lastCheck
@@ -283,8 +277,8 @@ export class Heartbeats {
   async #recordCheck(tx: Tx, check: Check): Promise<void> {
     const { now } = check
     const uncountedMs = uncountedSince(await recordCheck(tx, now), check)
-    if (uncountedMs > 0) await postpone(tx, { from: now - uncountedMs, to: now })
-    if (uncountedMs < 0) await bringForward(tx, { by: -uncountedMs, countedAfter: now })
+    if (uncountedMs > 0) await postpone(tx, now - uncountedMs, now)
+    if (uncountedMs < 0) await bringForward(tx, -uncountedMs, now)
   }
 
   async #miss(tx: Tx, name: string, now: number): Promise<void> {

@@ -72,7 +72,7 @@ export const listDue = readRows((on, now: number, limit: number) =>
 )
 
 /**
- * Locks the candidates that are still pending, and returns them in the given order. Orders that another transaction has
+ * Locks the candidates that are still pending, and returns them in their order. Orders that another transaction has
  * locked are skipped: the next scan reads them again.
  */
 export async function lockDue(tx: Tx, candidates: readonly Order[]): Promise<readonly Order[]> {

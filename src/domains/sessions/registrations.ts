@@ -1,8 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatIpv4 } from '../../kernel/addresses.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { EventSink } from '../../ports/events.ts'
 import {
   END_REASONS,
@@ -11,7 +9,7 @@ import {
   type SessionToken,
 } from '../../ports/session-registry.ts'
 import { lockName, touchedLock } from '../../store/locking.ts'
-import type { Store, TouchedRow, Tx } from '../../store/store.ts'
+import type { ServiceDeps, TouchedRow, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
 import { auditFields, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
@@ -34,10 +32,7 @@ export interface AddressLeases {
 }
 
 /** What the registry of a gateway needs of the rest of the platform. */
-export interface RegistryDeps {
-  readonly store: Store
-  readonly clock: Clock
-  readonly logger: Logger
+export interface RegistryDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger'> {
   readonly events: EventSink<AuditEntry>
   readonly pool: AddressLeases
   /** How many live sessions a user may have. */
@@ -149,7 +144,7 @@ export class Registrations {
   }
 
   async #sessionsLeft(tx: Tx, userId: string): Promise<number> {
-    return this.#deps.sessionsPerUser - (await countLiveOfUser(tx, userId))
+    return this.#deps.sessionsPerUser - ((await countLiveOfUser(tx, userId)) ?? 0)
   }
 
   /** Refuses a session above the limit of the user. The count is exact under the exclusive lock of the user. */

@@ -52,7 +52,7 @@ export function telemetryRoutes(telemetry: Telemetry, now: () => number): Route[
       summary: 'List agents, newest first by their first item',
       access: TELEMETRY_READERS,
       query: Fields(TimedPageQuery),
-      answers: { 200: { description: 'A page of agents.', schema: AgentPage } },
+      answers: { 200: { description: 'A page of agents.', schema: PageOf(AgentSchema) } },
       read: async ({ query }) => ok(encodePage(await telemetry.listAgents(parsePage(query)), encodeAgent)),
     }),
     route({
@@ -121,7 +121,6 @@ const AGENT_FIELDS = {
 
 const AgentSchema = Fields(AGENT_FIELDS, { $id: 'TelemetryAgent' })
 const AgentWithItem = Fields({ ...AGENT_FIELDS, last_item: ItemSchema })
-const AgentPage = PageOf(AgentSchema)
 // Any text is accepted: an id that no agent can have gets agent_not_found, not a validation error.
 const AgentParams = Fields({ agent_id: Text({ minLength: 1, maxLength: 1_024 }) })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { GATHER_MS, nextBundle, type BundleOptions } from './bundle.ts'
-import { fittingMessage, messageOf, shortenMessage } from './message.ts'
+import { messageOf, shortenMessage } from './message.ts'
 import type { Waiting } from './model.ts'
 
 const NOW = 1_000_000
@@ -78,7 +78,7 @@ test('what has waited for the same hours is one message, whatever its sources', 
 test('a single message that is too long is shortened, with a mark', () => {
   const long = waiting('a', { content: { ...waiting('a').content, excerpt: '🔥'.repeat(500) } })
   const fits: BundleOptions['fits'] = ({ text }) => text.length <= 100
-  const { text } = fittingMessage(nextBundle([long], { ...OPTIONS, fits }), messageOf, fits)
+  const { text } = shortenMessage(messageOf(nextBundle([long], { ...OPTIONS, fits })), fits)
   assert.equal(text.length, 100)
   assert.match(text, /…$/)
   assert.ok(text.isWellFormed())

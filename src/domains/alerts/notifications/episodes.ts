@@ -54,8 +54,8 @@ export function currentEpisodes(known: readonly Episode[], routes: readonly Aler
     .filter(({ dueAt }) => dueAt !== null)
     .toSorted((one, other) => one.startedAt - other.startedAt)
   return routes.flatMap((route) => {
-    const own = known.find((each) => each.route === String(route.name))
-    if (own) return [{ route, episode: own }]
+    const episode = known.find((each) => each.route === String(route.name))
+    if (episode) return [{ route, episode }]
     const now = first?.startedAt
     return first && now !== undefined && isFollowed(route)
       ? [{ route, episode: newEpisode({ ...first, route, now }) }]

@@ -90,15 +90,6 @@ function linkLines(links: readonly MessageLink[]): string[] {
   return links.flatMap(({ kind, url }) => (kind === 'acknowledge' ? [] : [`${LINK_LINES[kind]}: ${url}`]))
 }
 
-/** The message of one or more notifications, cut where it is too long. */
-export function fittingMessage(
-  notifications: readonly Waiting[],
-  render: (notifications: readonly Waiting[]) => MessageContent,
-  fits: (message: MessageContent) => boolean,
-): MessageContent {
-  return shortenMessage(render(notifications), fits)
-}
-
 /** The message with as much of its text as fits; for a notification whose details are too long. */
 export function shortenMessage(
   message: MessageContent,

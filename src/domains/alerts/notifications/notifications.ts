@@ -1,10 +1,8 @@
-import type { WaitingClock, Clock } from '../../../kernel/clock.ts'
+import type { WaitingClock } from '../../../kernel/clock.ts'
 import { runBatches, type Job } from '../../../kernel/job.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Metrics } from '../../../kernel/metrics.ts'
 import { CLOCK_DIFFERENCE_MS, isDueAt, SECOND } from '../../../kernel/time.ts'
 import type { RecoverableAlerts, Severity } from '../../../ports/alerts.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import type { ModuleRunner } from '../../../wire/domain.ts'
 import { weightOf, type Alert } from '../model.ts'
 import { MATCHED_FIELDS } from '../silences/model.ts'
@@ -55,11 +53,8 @@ export interface RoutingSettings {
 }
 
 /** What the notifications of alerts need of the rest of the platform. */
-export interface NotificationDeps {
-  readonly store: Store
+export interface NotificationDeps extends ServiceDeps {
   readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
   readonly suppressions: Suppressions
   readonly receivers: readonly Receiver[]
   readonly routing: RoutingSettings
@@ -90,9 +85,7 @@ export function createNotifications(deps: NotificationDeps): {
         ...deps,
         channel,
         channelName: name,
-        judgeAgain: (tx, receiver, pending) =>
-          notifier.judgeAgain(tx, receiver, pending, channel.needs === 'alerts'),
-        count: (receiver, outcome, by) => notifier.count(receiver, outcome, by),
+        notifier,
         ...(deps.routing.isDamping && {
           report: (tx, receiver, problem) => receivers.report(tx, receiver, problem),
         }),
@@ -128,9 +121,7 @@ const CHECK_EVERY_MS = SECOND
 // Small batches let other writes run in between.
 const BATCH = 50
 
-interface DueTellingDeps {
-  readonly store: Store
-  readonly clock: Clock
+interface DueTellingDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly routing: Routing
   readonly notifier: Notifier
 }
@@ -171,7 +162,7 @@ async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<num
 }
 
 async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
-  if (alert.weight === 0 || alert.status === 'acknowledged') return deleteEpisodes(tx, alert.id)
+  if (alert.weight === 0 || alert.status === 'acknowledged') return void (await deleteEpisodes(tx, alert.id))
   const routes = matchedRoutes(alert, routing)
   const isSuppressed = await notifier.isSuppressed(tx, alert)
   const known = await listEpisodes(tx, alert.id)

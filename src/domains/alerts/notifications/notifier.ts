@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../../../kernel/clock.ts'
 import { formatCount } from '../../../kernel/text.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Counter, Metrics } from '../../../kernel/metrics.ts'
-import type { Page, PageRequest } from '../../../kernel/page.ts'
+import type { Counter } from '../../../kernel/metrics.ts'
 import { CLOCK_DIFFERENCE_MS, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { storedTrace } from '../../../kernel/trace.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { swingsText } from '../transitions.ts'
 import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
@@ -20,7 +18,6 @@ import {
   textHashOf,
   type Content,
   type Decision,
-  type NotificationDecision,
   type Outcome,
   type Told,
   type Waiting,
@@ -40,13 +37,12 @@ import {
   decidePending,
   deleteEpisodes,
   findDamping,
+  findDecisionInFreeze,
+  findDecisionInQuiet,
   findHeldBack,
   findLatest,
   insertNotification,
-  hasDecisionInFreeze,
-  hasDecisionInQuiet,
   listDampings,
-  listDecisions,
   listEpisodes,
   listPendingOf,
   listTold,
@@ -64,10 +60,7 @@ export interface Suppressions {
   inhibitedBy(tx: Tx, alert: Alert): Promise<InhibitedBy | undefined>
 }
 
-export interface NotifierOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly metrics: Metrics
+export interface NotifierOptions extends Pick<ServiceDeps, 'store' | 'clock' | 'metrics'> {
   readonly suppressions: Suppressions
   readonly routing: Routing
   /** The alert as the API shows it, as JSON. */
@@ -121,7 +114,7 @@ export class Notifier implements AlertNotifications {
       name: 'alert_notifications_pending',
       help: 'Notifications that are not sent yet, counted up to 100,000.',
     })
-    const collect = async () => pending.set(await countPending(store.read))
+    const collect = async () => pending.set((await countPending(store.read)) ?? 0)
     metrics.onScrape(collect, [pending], PENDING_AGE_MS)
   }
 
@@ -135,7 +128,7 @@ export class Notifier implements AlertNotifications {
     const shared = await this.#readShared(tx, alert)
     const targets = targetsOf(alert, receiversToInform(shared), routing)
     if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
-    await this.#tell(tx, occasion, alert, { targets, shared })
+    await this.#tell(tx, occasion, alert, targets, shared)
   }
 
   /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
@@ -149,7 +142,7 @@ export class Notifier implements AlertNotifications {
     const shared = await this.#readShared(tx, alert)
     const told = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
     const targets = kind === 'escalated' ? step : told()
-    await this.#tell(tx, { kind }, alert, { targets, shared })
+    await this.#tell(tx, { kind }, alert, targets, shared)
   }
 
   /** Whether nothing is told of the alert at the moment; what is due waits until that has ended. */
@@ -169,11 +162,9 @@ export class Notifier implements AlertNotifications {
       if (waitingOf(shared, target).length > 0) continue
       const latest = await findLatest(tx, alert.id, target.receiver)
       // Another route may decide about it now, whose receivers do not know it.
-      const kind = END_OF.get(latest?.outcome) ?? ended ?? 'raised'
-      const facts = await this.#factsOf(tx, kind, alert, { target, shared })
-      const decision = decide(facts)
-      if (decision?.outcome !== 'pending') continue
-      const targetDecision = { ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
+      const kind = END_OF[latest?.outcome ?? 'pending'] ?? ended ?? 'raised'
+      const targetDecision = await this.#judge(tx, kind, alert, target, shared)
+      if (targetDecision?.decision.outcome !== 'pending') continue
       decisions.push(targetDecision)
       await this.#insert(tx, { kind }, alert, targetDecision)
     }
@@ -182,7 +173,7 @@ export class Notifier implements AlertNotifications {
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
     if (this.#options.routing.receivers.length === 0) return
-    await recordKnown(tx, { alertId: alert.id, weight: alert.weight, textHash: textHashOf(alert) })
+    await recordKnown(tx, alert.id, alert.weight, textHashOf(alert))
     await deleteEpisodes(tx, alert.id)
   }
 
@@ -215,18 +206,11 @@ export class Notifier implements AlertNotifications {
         told: new Map<string, Told>(last ? [[receiver, last]] : []),
         damping: quiet?.get(alert.id),
       }
-      const current = isNewest
-        ? await this.#stillDue(tx, receiver, notification, { alert, known })
-        : undefined
+      const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert, known) : undefined
       if (current) due.push(withAlerts ? this.#withAlert(current, alert) : current)
       else if (!isNewest) await this.#decide(tx, receiver, notification.id, SUPERSEDED)
     }
     return due
-  }
-
-  /** The decisions on an alert, newest first. */
-  list(alertId: string, page: PageRequest): Promise<Page<NotificationDecision>> {
-    return listDecisions(this.#options.store.read, alertId, page)
   }
 
   /** Counts notifications of a receiver with an outcome. */
@@ -237,36 +221,30 @@ export class Notifier implements AlertNotifications {
   /** Decides for each of the receivers, and stores the decisions. */
   async #tell(
     tx: Tx,
-    given: AlertOccasion,
+    occasion: AlertOccasion,
     alert: Alert,
-    { targets, shared }: { readonly targets: readonly Target[]; readonly shared: Shared },
+    targets: readonly Target[],
+    shared: Shared,
   ): Promise<void> {
     const decisions: TargetDecision[] = []
     // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
-    const isHeld = shared.damping !== undefined && isHolding(shared.damping, given.kind, alert.weight)
-    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(given.kind))
+    const isHeld = shared.damping !== undefined && isHolding(shared.damping, occasion.kind, alert.weight)
+    const isReplacing = !isHeld && (alert.status !== 'frozen' || isOfFreeze(occasion.kind))
     for (const target of targets) {
       const waiting = waitingOf(shared, target)
       // A waiting notification is judged again by the state at the time when it is sent.
-      if (OF_UNCHANGED.has(given.kind) && waiting.length > 0) continue
+      if (OF_UNCHANGED.has(occasion.kind) && waiting.length > 0) continue
       if (isReplacing) for (const { id } of waiting) await this.#decide(tx, target.receiver, id, SUPERSEDED)
-      const facts = await this.#factsOf(tx, given.kind, alert, { target, shared, isQuiet: false })
-      const decision = decide(facts)
-      if (decision)
-        decisions.push({ ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) })
+      // Damping is judged for all receivers together.
+      const decision = await this.#judge(tx, occasion.kind, alert, target, { ...shared, damping: undefined })
+      if (decision) decisions.push(decision)
     }
-    const { step, damping } = this.#dampen(given, alert, decisions, shared.damping)
-    if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, alert.id, damping)
-    const occasion = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : given
-    for (const targetDecision of decisions) {
-      const isDamped = isHeld && targetDecision.decision.outcome === 'pending'
-      await this.#insert(
-        tx,
-        occasion,
-        alert,
-        isDamped ? { ...targetDecision, decision: DAMPED } : targetDecision,
-        damping,
-      )
+    const { step, damping } = this.#dampen(occasion, alert, decisions, shared.damping)
+    if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, { alertId: alert.id, ...damping })
+    const told = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : occasion
+    for (const each of decisions) {
+      const isDamped = isHeld && each.decision.outcome === 'pending'
+      await this.#insert(tx, told, alert, isDamped ? { ...each, decision: DAMPED } : each, damping)
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -340,23 +318,26 @@ export class Notifier implements AlertNotifications {
     tx: Tx,
     receiver: string,
     notification: Waiting,
-    { alert, known }: { readonly alert: Alert; readonly known: Pick<Shared, 'told' | 'damping'> },
+    alert: Alert,
+    known: Pick<Shared, 'told' | 'damping'>,
   ): Promise<Waiting | undefined> {
-    const { routing } = this.#options
     const { id, occasion, content } = notification
-    const [target] = targetOf(alert, receiver, routing)
+    const [target] = targetOf(alert, receiver, this.#options.routing)
     // A pending message does not count as known to the receiver until it is known to have arrived.
     const shared = { ...known, pending: new Map(), ...(await this.#suppressionOf(tx, alert)) }
-    const facts = target && (await this.#factsOf(tx, occasion, alert, { target, shared }))
-    const decision = (facts && decide(facts)) ?? SUPERSEDED
-    if (decision.outcome !== 'pending') {
-      await this.#decide(tx, receiver, id, decision)
+    const judged = target && (await this.#judge(tx, occasion, alert, target, shared))
+    if (judged?.decision.outcome !== 'pending') {
+      await this.#decide(tx, receiver, id, judged?.decision ?? SUPERSEDED)
       return undefined
     }
+    if (await this.#isPostponed(tx, notification, judged)) return undefined
     const { weight, source } = alert
-    const told = facts ? urgencyOf(facts) : weight
-    if (target && (await this.#isPostponed(tx, notification, { target, urgency: told }))) return undefined
-    const current = { ...notification, weight, source, content: contentOf(content.note, alert, told) }
+    const current = {
+      ...notification,
+      weight,
+      source,
+      content: contentOf(content.note, alert, judged.urgency),
+    }
     if (!isDeepStrictEqual(current, notification)) await refreshPending(tx, current)
     return current
   }
@@ -365,13 +346,13 @@ export class Notifier implements AlertNotifications {
   async #isPostponed(
     tx: Tx,
     { id, at, dueAt }: Waiting,
-    { target, urgency }: { readonly target: Target; readonly urgency: AlertWeight },
+    { route, urgency }: Pick<TargetDecision, 'route' | 'urgency'>,
   ): Promise<boolean> {
     const now = this.#options.clock.now()
     if (dueAt === null || at <= now + CLOCK_DIFFERENCE_MS) return false
-    const opensAt = notificationTime(target.route, urgency, now)
+    const opensAt = notificationTime(route, urgency, now)
     if (opensAt <= now) return false
-    await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(target.route, opensAt) })
+    await postponePending(tx, id, { at: now, dueAt: opensAt, ...outsideHours(route, opensAt) })
     return true
   }
 
@@ -396,7 +377,7 @@ export class Notifier implements AlertNotifications {
     const { clock, onPending } = this.#options
     const isPending = decision.outcome === 'pending'
     tx.afterCommit(isPending ? () => onPending(channel) : () => this.count(channel, decision.outcome, 1))
-    if (await isRepeated(tx, { channel, occasion, alert, decision, damping })) return
+    if (await isRepeated(tx, channel, occasion.kind, alert, decision.outcome, damping)) return
     const at = clock.now()
     const opensAt = isPending && route ? notificationTime(route, urgency, at) : at
     await insertNotification(tx, {
@@ -422,38 +403,35 @@ export class Notifier implements AlertNotifications {
   }
 
   /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
-  async #suppressionEnd(tx: Tx, alert: Alert): Promise<'silence_ended' | 'inhibition_ended' | undefined> {
-    const { suppressions } = this.#options
-    if (await suppressions.silencedBy(tx, alert)) return 'silence_ended'
-    return (await suppressions.inhibitedBy(tx, alert)) && 'inhibition_ended'
+  async #suppressionEnd(tx: Tx, alert: Alert): Promise<SuppressionEnd | undefined> {
+    const { silencedBy, inhibitedBy } = await this.#suppressionOf(tx, alert)
+    if (silencedBy) return 'silence_ended'
+    return inhibitedBy && 'inhibition_ended'
   }
 
-  async #factsOf(
+  /** The decision on what a receiver is told; undefined if it knows the alert as it is. */
+  async #judge(
     tx: Tx,
     occasion: AlertOccasion['kind'],
     alert: Alert,
-    {
-      target,
-      shared,
-      isQuiet,
-    }: { readonly target: Target; readonly shared: Shared; readonly isQuiet?: boolean },
-  ): Promise<Facts> {
+    target: Target,
+    { damping, inhibitedBy, pending, silencedBy, told }: Shared,
+  ): Promise<TargetDecision | undefined> {
     const { receiver, route } = target
-    const { name, minWeight } = route
-    return {
+    const facts = {
       occasion,
       alert,
       textHash: textHashOf(alert),
-      isEnabled: true,
-      minWeight,
-      minWeightOf: name === 'default' ? 'alerts.robot.min_severity' : `min_severity of the route ${name}`,
-      silencedBy: shared.silencedBy,
-      inhibitedBy: shared.inhibitedBy,
-      told: shared.pending.get(receiver)?.sending ?? shared.told.get(receiver),
+      route,
+      silencedBy,
+      inhibitedBy,
+      told: pending.get(receiver)?.sending ?? told.get(receiver),
       // The reason is only needed for the end of an alert that was not notified.
       heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
-      isQuiet: isQuiet ?? (shared.damping?.quietSince ?? null) !== null,
+      isQuiet: (damping?.quietSince ?? null) !== null,
     }
+    const decision = decide(facts)
+    return decision && { ...target, decision, urgency: urgencyOf(facts), isKnown: isKnown(facts) }
   }
 }
 
@@ -498,32 +476,27 @@ function outsideHours({ name }: Target['route'], opensAt: number): Decision {
   }
 }
 
+type SuppressionEnd = 'silence_ended' | 'inhibition_ended'
+
 /** The occasion at which an alert is told that was held back for that reason. */
-const END_OF: ReadonlyMap<Outcome | undefined, 'silence_ended' | 'inhibition_ended'> = new Map<
-  Outcome | undefined,
-  'silence_ended' | 'inhibition_ended'
->([
-  ['silenced', 'silence_ended'],
-  ['inhibited', 'inhibition_ended'],
-])
+const END_OF: Readonly<Partial<Record<Outcome, SuppressionEnd>>> = {
+  silenced: 'silence_ended',
+  inhibited: 'inhibition_ended',
+}
 
 /** A frozen alert may change very often: a freeze stores one decision of each kind; the metric counts all of them. */
 async function isRepeated(
   tx: Tx,
-  given: {
-    readonly channel: string
-    readonly occasion: AlertOccasion
-    readonly alert: Alert
-    readonly decision: Decision
-    readonly damping: Damping | undefined
-  },
+  channel: string,
+  occasion: AlertOccasion['kind'],
+  { id, status }: Alert,
+  outcome: Outcome,
+  damping: Damping | undefined,
 ): Promise<boolean> {
-  const { channel, damping } = given
-  const [occasion, { id, status }, { outcome }] = [given.occasion.kind, given.alert, given.decision]
   if (outcome === 'damped')
-    return hasDecisionInQuiet(tx, id, { channel, occasion, since: damping?.quietSince ?? 0 })
+    return (await findDecisionInQuiet(tx, id, channel, occasion, damping?.quietSince ?? 0)) !== undefined
   if (status !== 'frozen' || occasion === 'frozen') return false
-  return hasDecisionInFreeze(tx, id, { channel, occasion, outcome })
+  return (await findDecisionInFreeze(tx, id, channel, occasion, outcome)) !== undefined
 }
 
 function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): Content {

@@ -158,19 +158,19 @@ test('an escalation and a repetition are due at their times, once each, whatever
   assert.equal(withTelling(again.episode, later), again.episode)
 })
 
-const NOW = { now: 0, silencedBy: undefined, inhibitedBy: undefined }
+const UNSUPPRESSED = { silencedBy: undefined, inhibitedBy: undefined }
 
 test('a report goes where its route says, and nothing is due of what is not told', () => {
   const escalate = [{ afterMs: MINUTE, receivers: ['pager'] }]
   const routes = routing(route('a', ['chat'], { minWeight: 4, escalate }))
-  assert.deepEqual(explainReport(ALERT, routes, NOW), {
+  assert.deepEqual(explainReport(ALERT, routes, 0, UNSUPPRESSED), {
     matched: ['a'],
     receivers: [
       { name: 'chat', at: 0, because: 'route' },
       { name: 'pager', at: MINUTE, because: 'escalation' },
     ],
   })
-  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, NOW).receivers, [
+  assert.deepEqual(explainReport({ ...ALERT, weight: 3 }, routes, 0, UNSUPPRESSED).receivers, [
     { name: 'chat', at: null, because: 'below_level' },
   ])
   const silencedBy = { id: 's', reason: 'Maintenance' }
@@ -182,7 +182,7 @@ test('a report goes where its route says, and nothing is due of what is not told
     [3, { silencedBy }, 'below_level'],
   ] as const)
     assert.deepEqual(
-      explainReport({ ...ALERT, weight }, routes, { ...NOW, ...suppression }).receivers,
+      explainReport({ ...ALERT, weight }, routes, 0, { ...UNSUPPRESSED, ...suppression }).receivers,
       [{ name: 'chat', at: null, because }],
       because,
     )

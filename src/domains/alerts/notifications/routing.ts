@@ -18,9 +18,16 @@ export interface AlertRoute {
   readonly receivers: readonly string[]
   readonly repeatEveryMs?: number
   /** The earliest first. */
-  readonly escalate: readonly { readonly afterMs: number; readonly receivers: readonly string[] }[]
+  readonly escalate: readonly EscalationStep[]
   readonly hours?: Hours
   readonly continue: boolean
+}
+
+/** Who is told of an alert that nobody has acknowledged. */
+export interface EscalationStep {
+  /** Since the first telling. */
+  readonly afterMs: number
+  readonly receivers: readonly string[]
 }
 
 export interface Routing {

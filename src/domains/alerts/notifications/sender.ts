@@ -1,22 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WaitingClock } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Metrics } from '../../../kernel/metrics.ts'
 import { HOUR, MINUTE, SECOND, isDueAt } from '../../../kernel/time.ts'
 import { TokenBucket } from '../../../kernel/waiting.ts'
 import type { NotificationChannel, SendFault, SendOutcome } from '../../../ports/notification-channel.ts'
 import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/work/runner.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
 import { afterAttempt, allowedBy, withoutRefused, type Allowed, type Health } from './health.ts'
-import { fittingMessage, messageOf, type MessageContent } from './message.ts'
-import { SUPERSEDED, type Outcome, type Waiting } from './model.ts'
+import { messageOf, shortenMessage, type MessageContent } from './message.ts'
+import { SUPERSEDED, type Waiting } from './model.ts'
 import {
   claimMessage,
   createMessage,
-  dropMessage,
+  deleteMessage,
   explainFailure,
   listContained,
   listInMessages,
@@ -30,25 +28,21 @@ import {
   messageQueue,
   queueNotice,
   saveChannel,
+  type ChannelState,
   type ChannelWork,
 } from './message-store.ts'
+import type { Notifier } from './notifier.ts'
 import { wasToldSince } from './store.ts'
 
-export interface SenderOptions {
-  readonly store: Store
+export interface SenderOptions extends ServiceDeps {
   readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly metrics: Metrics
   readonly channel: NotificationChannel
   readonly channelName: string
-  /** Repeats the decision on each pending notification; returns those that are still pending, as their alerts are now. */
-  readonly judgeAgain: (tx: Tx, receiver: string, pending: readonly Waiting[]) => Promise<Waiting[]>
+  readonly notifier: Pick<Notifier, 'judgeAgain' | 'count'>
   /** Where people open the console; undefined if that is not configured. */
   readonly consoleUrl?: string | undefined
   /** Called when the receiver has failed for 15 minutes, and when it then works again. */
   readonly report?: ((tx: Tx, receiver: string, problem: string | undefined) => Promise<void>) | undefined
-  /** Counts notifications by outcome. */
-  readonly count: (receiver: string, outcome: Outcome, by: number) => void
 }
 
 /** The receiver that `alerts.robot` configures: in decisions, as a label of metrics, and as a key in the database. */
@@ -137,7 +131,7 @@ export class NotificationSender {
   async #claim(tx: Tx, claim: WorkClaim): Promise<ChannelWork[]> {
     const { channel, channelName } = this.#options
     const state = await lockChannel(tx, channelName)
-    const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate)
+    const bucket = new TokenBucket(channel.rate, () => claim.now, state.rate ?? undefined)
     const allowed = allowedBy(state.health, claim.now, RETRY)
     const tokens = bucket.available()
     const { rate } = state
@@ -201,7 +195,7 @@ export class NotificationSender {
   /** The message without what is not to be sent any more; undefined if nothing is left of it. */
   async #repeat(tx: Tx, message: ChannelWork, claim: WorkClaim): Promise<ChannelWork | undefined> {
     if (isLate(message) && (await this.#isReplaced(tx, message))) {
-      await dropMessage(tx, message.id)
+      await deleteMessage(tx, message.id)
       return undefined
     }
     // The channel may have got it. People who have got it must be told of the end of its alerts, too.
@@ -210,7 +204,7 @@ export class NotificationSender {
     const contained = await listContained(tx, message.id)
     const due = await this.#stillDue(tx, contained, contained)
     if (due.length === 0) {
-      await dropMessage(tx, message.id)
+      await deleteMessage(tx, message.id)
       return undefined
     }
     const rewritten = { ...message, ...this.#contentOf(message.id, due) }
@@ -255,9 +249,9 @@ export class NotificationSender {
     if (notifications.length === 0) return []
     const alerts = new Set(notifications.map(({ alertId }) => alertId))
     const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
-    const due = new Map(
-      (await this.#options.judgeAgain(tx, this.#options.channelName, judged)).map((each) => [each.id, each]),
-    )
+    const { channel, channelName, notifier } = this.#options
+    const stillDue = await notifier.judgeAgain(tx, channelName, judged, channel.needs === 'alerts')
+    const due = new Map(stillDue.map((each) => [each.id, each]))
     const kept = notifications.map(({ id }) => due.get(id)).filter((each) => each !== undefined)
     // The next message need not wait for the next look.
     if (kept.length === 0) tx.afterCommit(() => this.wake())
@@ -276,7 +270,7 @@ export class NotificationSender {
 
   #contentOf(key: string, notifications: readonly Waiting[]) {
     const { render, fits } = this.#form(key)
-    const { title, text, level, ...others } = fittingMessage(notifications, render, fits)
+    const { title, text, level, ...others } = shortenMessage(render(notifications), fits)
     return { title, text, level, details: Object.keys(others).length > 0 ? others : null }
   }
 
@@ -310,14 +304,14 @@ export class NotificationSender {
   }
 
   async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: Sent): Promise<void> {
-    const { channelName, clock, count, report } = this.#options
+    const { channelName, clock, notifier, report } = this.#options
     const at = clock.now()
     const sent = await recordSent(tx, message.id, { receiver: channelName, at, warning })
     await recordSuccess(tx, channelName, { at, report })
     if (warning !== undefined)
       await recordAttempt(tx, channelName, { lastError: warning.slice(0, REASON_CHARACTERS) })
     if (missed) await queueNotice(tx, lateMessage(message, missed, at))
-    tx.afterCommit(() => count(channelName, sent.outcome, sent.count))
+    tx.afterCommit(() => notifier.count(channelName, sent.outcome, sent.count))
   }
 
   async #markFailure(
@@ -333,7 +327,7 @@ export class NotificationSender {
     if (status === 'failed') {
       // The next attempt would come after the end of the 24 hours.
       const before = this.#options.clock.now() - RETRY.giveUpAfterMs + RETRY.maximumMs
-      await this.#fail(tx, message, { before, why: 'Given up after 24 hours.' })
+      await this.#fail(tx, message, before, 'Given up after 24 hours.')
     } else if (fault === 'message') await this.#refuse(tx, message)
   }
 
@@ -349,7 +343,7 @@ export class NotificationSender {
     await lockChannel(tx, channelName)
     await recordAttempt(tx, channelName, { lastError: problem.slice(0, REASON_CHARACTERS) })
     if (!isOver) return
-    await dropMessage(tx, id)
+    await deleteMessage(tx, id)
     const fields = { receiver: channelName, message_id: id, problem }
     tx.afterCommit(() => logger.warn(fields, 'a message has not reached everybody'))
   }
@@ -375,7 +369,7 @@ export class NotificationSender {
     const { channel, channelName, clock } = this.#options
     const now = clock.now()
     const state = await lockChannel(tx, channelName)
-    const bucket = new TokenBucket(channel.rate, () => now, state.rate)
+    const bucket = new TokenBucket(channel.rate, () => now, state.rate ?? undefined)
     if (pauseMs !== undefined) bucket.pause(pauseMs)
     const judged = afterAttempt(state.health, { messageId, fault }, { now, pauses: RETRY })
     await saveChannel(tx, channelName, { rate: bucket.state, health: judged.health })
@@ -386,7 +380,7 @@ export class NotificationSender {
   /** A receiver that has failed for a while is reported once. */
   async #recordFailure(
     tx: Tx,
-    { failingSince, isReported }: Awaited<ReturnType<typeof lockChannel>>,
+    { failingSince, isReported }: ChannelState,
     {
       now,
       isFailing,
@@ -408,7 +402,7 @@ export class NotificationSender {
     if (contained.length > 1) return this.#split(tx, message, contained)
     if (message.refusals + 1 < MAX_REFUSALS) return
     const why = `Set aside after ${MAX_REFUSALS} refusals.`
-    await this.#fail(tx, message, { before: Number.MAX_SAFE_INTEGER, why })
+    await this.#fail(tx, message, Number.MAX_SAFE_INTEGER, why)
     const { channelName } = this.#options
     const state = await lockChannel(tx, channelName)
     await saveChannel(tx, channelName, { ...state, health: withoutRefused(state.health, message.id) })
@@ -425,17 +419,13 @@ export class NotificationSender {
       const id = newId()
       await createMessage(tx, this.#newMessage(id, part, work), part)
     }
-    await dropMessage(tx, message.id)
+    await deleteMessage(tx, message.id)
   }
 
-  async #fail(
-    tx: Tx,
-    { id }: ChannelWork,
-    end: { readonly before: number; readonly why: string },
-  ): Promise<void> {
-    const { channelName, count } = this.#options
-    const failed = await markFailed(tx, id, end)
-    tx.afterCommit(() => count(channelName, 'failed', failed))
+  async #fail(tx: Tx, { id }: ChannelWork, before: number, why: string): Promise<void> {
+    const { channelName, notifier } = this.#options
+    const failed = await markFailed(tx, id, before, why)
+    tx.afterCommit(() => notifier.count(channelName, 'failed', failed))
   }
 }
 
@@ -446,7 +436,7 @@ export async function recordSuccess(
   { at, report }: { readonly at: number; readonly report: SenderOptions['report'] },
 ): Promise<void> {
   const state = await lockChannel(tx, receiver)
-  if (state.health) await saveChannel(tx, receiver, { ...state, health: undefined })
+  if (state.health) await saveChannel(tx, receiver, { ...state, health: null })
   await recordAttempt(tx, receiver, { lastSuccessAt: at, failingSince: null, isReported: false })
   if (state.isReported) await report?.(tx, receiver, undefined)
 }
@@ -483,7 +473,7 @@ interface Chances {
   readonly unsent: readonly ChannelWork[]
   readonly tokens: number
   readonly allowed: Allowed
-  readonly health: Health | undefined
+  readonly health: Health | null
 }
 
 const mostSevereFirst = (one: Candidate, other: Candidate) =>

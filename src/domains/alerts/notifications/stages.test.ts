@@ -8,8 +8,7 @@ const FIRING: Facts = {
   occasion: 'raised',
   alert: { weight: 5, status: 'firing' },
   textHash: 'texts',
-  isEnabled: true,
-  minWeight: 3,
+  route: { name: 'default', minWeight: 3 },
   silencedBy: undefined,
   inhibitedBy: undefined,
   told: undefined,
@@ -45,12 +44,6 @@ const CASES: readonly Case[] = [
     'inhibited',
   ],
   ['a lapsed acknowledgement is pushed', { occasion: 'acknowledgement_lapsed', ...told(4) }, 'pending'],
-  [
-    'nothing is pushed without a robot, whatever else holds',
-    { isEnabled: false, silencedBy: SILENCE, inhibitedBy: INHIBITOR },
-    'disabled',
-    /alerts\.robot\.url/,
-  ],
   [
     'an alert below the severity is not pushed',
     { alert: { weight: 2, status: 'firing' } },

@@ -1,5 +1,6 @@
-import { severityOf, type Alert, type AlertWeight } from '../model.ts'
+import { severityOf, type Alert } from '../model.ts'
 import type { Decision, DecisionCause, OccasionKind, Told } from './model.ts'
+import type { AlertRoute } from './routing.ts'
 
 /** A silence that matches the alert. */
 export interface SilencedBy {
@@ -20,12 +21,8 @@ export interface Facts {
   readonly alert: Pick<Alert, 'weight' | 'status'>
   /** The hash of the present texts of the alert. */
   readonly textHash: string
-  /** Whether there is a channel. */
-  readonly isEnabled: boolean
-  /** Below this weight an alert is not pushed. */
-  readonly minWeight: AlertWeight
-  /** The setting or route that sets `minWeight`. */
-  readonly minWeightOf?: string
+  /** The route by whose rules the receiver is told. */
+  readonly route: Pick<AlertRoute, 'name' | 'minWeight'>
   /** Whether the alert is quiet, because it was told too often. */
   readonly isQuiet?: boolean
   readonly silencedBy: SilencedBy | undefined
@@ -100,15 +97,6 @@ const heldBackBy = (
   values: DecisionCause['values'] = {},
 ): Decision => ({ outcome: code, reason, cause: { code, values } })
 
-const disabled: Stage = ({ isEnabled }) =>
-  isEnabled
-    ? undefined
-    : {
-        outcome: 'disabled',
-        reason: 'No robot is configured (alerts.robot.url).',
-        cause: { code: 'no_robot', values: {} },
-      }
-
 /** Whether the notification tells that the alert is over: it has recovered, or has recovered by the end of its freeze. */
 const isOver = ({ occasion, alert }: Facts) =>
   occasion === 'recovered' || ((occasion === 'unfrozen' || occasion === 'undamped') && alert.weight === 0)
@@ -125,41 +113,31 @@ const neverPushed: Stage = (facts) => {
   }
 }
 
-const belowLevel: Stage = ({
-  occasion,
-  alert,
-  minWeight,
-  minWeightOf = 'alerts.robot.min_severity',
-  told,
-}) => {
+const belowLevel: Stage = ({ occasion, alert, route, told }) => {
   const isExempt =
     occasion === 'recovered' || OF_FREEZE.has(occasion) || (OF_DAMPING.has(occasion) && told !== undefined)
-  if (isExempt || alert.weight >= minWeight) return undefined
-  const [severity, least] = [severityOf(alert.weight), severityOf(minWeight)]
-  return heldBackBy('below_level', `${severity} is below ${least} (${minWeightOf}).`, {
-    severity,
-    least,
-  })
+  if (isExempt || alert.weight >= route.minWeight) return undefined
+  const [severity, least] = [severityOf(alert.weight), severityOf(route.minWeight)]
+  const setting =
+    route.name === 'default' ? 'alerts.robot.min_severity' : `min_severity of the route ${route.name}`
+  return heldBackBy('below_level', `${severity} is below ${least} (${setting}).`, { severity, least })
 }
 
 const inhibited: Stage = (facts) => {
   const { inhibitedBy } = facts
-  return isOver(facts) || !inhibitedBy
-    ? undefined
-    : heldBackBy('inhibited', `Inhibited by the alert ${inhibitedBy.id} (${inhibitedBy.alarmId}).`, {
-        alert: inhibitedBy.id,
-        alarm_id: inhibitedBy.alarmId,
-      })
+  if (isOver(facts) || !inhibitedBy) return undefined
+  const { id, alarmId } = inhibitedBy
+  return heldBackBy('inhibited', `Inhibited by the alert ${id} (${alarmId}).`, {
+    alert: id,
+    alarm_id: alarmId,
+  })
 }
 
 const silenced: Stage = (facts) => {
   const { silencedBy } = facts
-  return isOver(facts) || !silencedBy
-    ? undefined
-    : heldBackBy('silenced', `Silenced by ${silencedBy.id}: ${silencedBy.reason}`, {
-        silence: silencedBy.id,
-        reason: silencedBy.reason,
-      })
+  if (isOver(facts) || !silencedBy) return undefined
+  const { id, reason } = silencedBy
+  return heldBackBy('silenced', `Silenced by ${id}: ${reason}`, { silence: id, reason })
 }
 
 const acknowledged: Stage = (facts) =>
@@ -185,7 +163,6 @@ const damped: Stage = ({ occasion, alert, isQuiet }) =>
 
 /** The stages in the order in which a notification passes them; the first one that suppresses it decides. */
 export const STAGES: readonly Stage[] = [
-  disabled,
   neverPushed,
   belowLevel,
   inhibited,
