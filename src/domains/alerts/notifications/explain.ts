@@ -14,7 +14,7 @@ import {
   type Routing,
 } from './routing.ts'
 import { decide, type Facts } from './stages.ts'
-import { findLatest, listEpisodes, listPendingOf, listTold } from './store.ts'
+import { findLatest, listEpisodes, listPendingOf, listNotifiedStates } from './store.ts'
 
 /** Why a receiver is listed for an alert: it was notified, will be, or was left out for this reason. */
 export const ROUTE_REASONS = [
@@ -60,10 +60,10 @@ export function explainReport(
     const at = notificationTime(route, report.weight, now)
     return { name, at, because: at > now ? 'outside_hours' : 'route' }
   })
-  const told = direct.filter(({ at }) => at !== null)
+  const notified = direct.filter(({ at }) => at !== null)
   const later = routes
     .filter((route) => firstOutcome(report, route, suppression) === 'pending')
-    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), told))
+    .flatMap((route) => followUps(route, notificationTime(route, report.weight, now), notified))
   return { matched: routes.map(({ name }) => name), receivers: [...direct, ...later] }
 }
 
@@ -74,28 +74,28 @@ function firstOutcome({ weight }: Routed, route: AlertRoute, suppression: Suppre
     alert: { weight, status: 'firing' },
     textHash: '',
     route,
-    told: undefined,
+    notified: undefined,
     heldBack: undefined,
     ...suppression,
   })
   return decision?.outcome ?? 'below_level'
 }
 
-function followUps(route: AlertRoute, from: number, told: readonly RoutedReceiver[]): RoutedReceiver[] {
+function followUps(route: AlertRoute, from: number, notified: readonly RoutedReceiver[]): RoutedReceiver[] {
   const { escalate, repeatEveryMs } = route
   const steps = escalate.flatMap((step) => escalationOf(step, from + step.afterMs))
-  return repeatEveryMs === undefined ? steps : [...steps, ...repetitionOf(told, from + repeatEveryMs)]
+  return repeatEveryMs === undefined ? steps : [...steps, ...repetitionOf(notified, from + repeatEveryMs)]
 }
 
 function escalationOf({ receivers }: EscalationStep, at: number | null): RoutedReceiver[] {
   return receivers.map((name) => ({ name, at, because: 'escalation' }))
 }
 
-function repetitionOf(told: readonly RoutedReceiver[], at: number): RoutedReceiver[] {
-  return told.map(({ name }) => ({ name, at, because: 'repetition' }))
+function repetitionOf(notified: readonly RoutedReceiver[], at: number): RoutedReceiver[] {
+  return notified.map(({ name }) => ({ name, at, because: 'repetition' }))
 }
 
-/** Who was told of an alert and when, who will be, and why others were not. */
+/** Who was notified of an alert and when, who will be, and why others were not. */
 export async function explainAlert(
   queries: Queries,
   alert: AlertView,
@@ -103,11 +103,13 @@ export async function explainAlert(
   now: number,
 ): Promise<RouteExplanation> {
   const routes = matchedRoutes(alert, routing)
-  const told = [...(await listTold(queries, alert.id))].map(([name, { at }]): RoutedReceiver => ({
-    name,
-    at,
-    because: 'told',
-  }))
+  const notified = [...(await listNotifiedStates(queries, alert.id))].map(
+    ([name, { at }]): RoutedReceiver => ({
+      name,
+      at,
+      because: 'told',
+    }),
+  )
   const waiting = [...(await listPendingOf(queries, alert.id))].flatMap(
     ([name, pending]): RoutedReceiver[] => {
       const newest = pending.waiting.at(-1)
@@ -116,7 +118,7 @@ export async function explainAlert(
       return [{ name, at: dueAt ?? at, because: dueAt === null ? 'waiting' : 'outside_hours' }]
     },
   )
-  const known = new Set([...told, ...waiting].map(({ name }) => name))
+  const known = new Set([...notified, ...waiting].map(({ name }) => name))
   const others: RoutedReceiver[] = []
   for (const { receiver: name } of directTargets(alert, routing)) {
     if (known.has(name)) continue
@@ -125,10 +127,13 @@ export async function explainAlert(
   }
   const { silencedBy, inhibitedBy } = await readSuppression(queries, alert, now)
   const suppressed: RouteReason | undefined = inhibitedBy ? 'inhibited' : silencedBy && 'silenced'
-  const later = (await dueOf(queries, alert, routes, told)).map((each) =>
+  const later = (await dueOf(queries, alert, routes, notified)).map((each) =>
     suppressed === undefined ? each : { ...each, at: null, because: suppressed },
   )
-  return { matched: routes.map(({ name }) => name), receivers: [...told, ...waiting, ...others, ...later] }
+  return {
+    matched: routes.map(({ name }) => name),
+    receivers: [...notified, ...waiting, ...others, ...later],
+  }
 }
 
 /** What suppresses an alert now; unlike in the transaction of a decision, nothing is locked. */
@@ -150,7 +155,7 @@ async function dueOf(
   queries: Queries,
   { id, weight, status }: AlertView,
   routes: readonly AlertRoute[],
-  told: readonly RoutedReceiver[],
+  notified: readonly RoutedReceiver[],
 ): Promise<RoutedReceiver[]> {
   if (weight === 0 || status === 'acknowledged') return []
   const episodes = await listEpisodes(queries, id)
@@ -161,6 +166,6 @@ async function dueOf(
       .flatMap((step, index) =>
         escalationOf(step, index === 0 ? episode.escalateAt : episode.startedAt + step.afterMs),
       )
-    return episode.repeatAt === null ? steps : [...steps, ...repetitionOf(told, episode.repeatAt)]
+    return episode.repeatAt === null ? steps : [...steps, ...repetitionOf(notified, episode.repeatAt)]
   })
 }

@@ -4,12 +4,12 @@ import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { Queries, Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { toldBy, type Decision, type Outcome, type Waiting } from './model.ts'
+import { notifiedStateOf, type Decision, type Outcome, type Waiting } from './model.ts'
 import {
   channelMessages,
   channels,
   notifications,
-  told,
+  notifiedStates,
   changeRows,
   db,
   readRow,
@@ -29,14 +29,14 @@ const WAITING = notifications.except('channel', 'outcome', 'reason', 'cause', 'm
 
 export const messageQueue = new WorkQueue('alert_messages', channelMessages)
 
-const saveTold = changeRows((on, row: NewRowOf<typeof told>) =>
+const saveNotifiedState = changeRows((on, state: NewRowOf<typeof notifiedStates>) =>
   on
     .insertInto('alert_told')
-    .values(told.values(row))
+    .values(notifiedStates.values(state))
     .onConflict((conflict) =>
       conflict
         .columns(['alert_id', 'receiver'])
-        .doUpdateSet(told.set(row, 'weight', 'status', 'at', 'textHash')),
+        .doUpdateSet(notifiedStates.set(state, 'weight', 'status', 'at', 'textHash')),
     ),
 )
 
@@ -372,7 +372,7 @@ export async function recordSent(
   const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)
-    await saveTold(tx, { alertId, receiver, ...toldBy(notification), at })
+    await saveNotifiedState(tx, { alertId, receiver, ...notifiedStateOf(notification), at })
   const count = await decideMessage(tx, messageId, { outcome, reason, cause })
   await deleteMessage(tx, messageId)
   return { outcome, count }

@@ -22,14 +22,14 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export type OccasionKind = AlertOccasion['kind']
 
-export const TOLD_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
-export type ToldStatus = (typeof TOLD_STATUSES)[number]
+export const NOTIFIED_STATUSES = ['firing', 'recovered', 'frozen', 'damped'] as const
+export type NotifiedStatus = (typeof NOTIFIED_STATUSES)[number]
 
 /** The state of an alert as a receiver knows it. */
-export interface Told {
+export interface NotifiedState {
   readonly weight: AlertWeight
-  readonly status: ToldStatus
-  /** See {@link textHashOf}; null if an older program has told it. */
+  readonly status: NotifiedStatus
+  /** See {@link textHashOf}; null if an older program has written it. */
   readonly textHash: string | null
 }
 
@@ -40,10 +40,12 @@ export function textHashOf({ title, body, source, serverAddr }: Alert): string {
     .digest('base64url')
 }
 
-type Telling = Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }
-
 /** The state of an alert that a notification reports. */
-export function toldBy({ occasion, weight, content }: Telling): Told {
+export function notifiedStateOf({
+  occasion,
+  weight,
+  content,
+}: Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }): NotifiedState {
   const textHash = content?.textHash ?? null
   if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }
   return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }

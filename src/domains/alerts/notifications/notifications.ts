@@ -46,7 +46,7 @@ export interface RoutingSettings {
   readonly routes: readonly RouteSettings[]
   /** The receivers of the default route. */
   readonly defaultReceivers: readonly string[]
-  /** Less severe alerts are not told by the default route. */
+  /** Less severe alerts are not notified by the default route. */
   readonly minSeverity: Severity
   /** Whether more is configured than the robot. */
   readonly isDamping: boolean
@@ -91,7 +91,7 @@ export function createNotifications(deps: NotificationDeps): {
         }),
       }),
     )
-  const jobs = [dueTellingJob({ ...deps, notifier, routing }), removedReceiverJob(receivers)]
+  const jobs = [dueNotificationJob({ ...deps, notifier, routing }), removedReceiverJob(receivers)]
   return { notifier, receivers, routing, runners: [...senders.values()], jobs }
 }
 
@@ -121,13 +121,13 @@ const CHECK_EVERY_MS = SECOND
 // Small batches let other writes run in between.
 const BATCH = 50
 
-interface DueTellingDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
+interface DueNotificationDeps extends Pick<ServiceDeps, 'store' | 'clock'> {
   readonly routing: Routing
   readonly notifier: Notifier
 }
 
 /** Escalations, repetitions and digests whose time has come; what is due is kept in the database. */
-function dueTellingJob(deps: DueTellingDeps): Job {
+function dueNotificationJob(deps: DueNotificationDeps): Job {
   const { routing } = deps
   const isNeeded = routing.isDamping || longestPause(routing) > 0
   return {
@@ -140,7 +140,7 @@ function dueTellingJob(deps: DueTellingDeps): Job {
 }
 
 /** One batch; returns how many alerts were due. */
-async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<number> {
+async function notifyDue(deps: DueNotificationDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
   const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS
@@ -161,7 +161,11 @@ async function notifyDue(deps: DueTellingDeps, signal: AbortSignal): Promise<num
   return signal.aborted ? 0 : due.length
 }
 
-async function follow({ clock, notifier, routing }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
+async function follow(
+  { clock, notifier, routing }: DueNotificationDeps,
+  tx: Tx,
+  alert: Alert,
+): Promise<void> {
   if (alert.weight === 0 || alert.status === 'acknowledged') return void (await deleteEpisodes(tx, alert.id))
   const routes = matchedRoutes(alert, routing)
   const isSuppressed = await notifier.isSuppressed(tx, alert)
@@ -190,7 +194,7 @@ async function followRoute(
 }
 
 /** Ends the quiet of an alert that has not changed for a while, with one digest. */
-async function endQuiet({ clock, notifier }: DueTellingDeps, tx: Tx, alert: Alert): Promise<void> {
+async function endQuiet({ clock, notifier }: DueNotificationDeps, tx: Tx, alert: Alert): Promise<void> {
   const damping = await findDamping(tx, alert.id)
   if (!damping || damping.dueAt === null || !isDueAt(damping.dueAt, clock.now(), QUIET_MS)) return
   await deleteDamping(tx, alert.id)

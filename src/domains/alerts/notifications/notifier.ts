@@ -10,7 +10,7 @@ import { severityOf, type Alert, type AlertWeight } from '../model.ts'
 import { shareAlerts } from '../store.ts'
 import type { AlertNotifications, AlertOccasion } from '../occasion.ts'
 import { dampen, isHolding, UNDAMPED, type Damping, type DampingStep } from './damping.ts'
-import { isFollowed, withTelling } from './episodes.ts'
+import { isFollowed, withStart } from './episodes.ts'
 import { clip } from './message.ts'
 import {
   OUTCOMES,
@@ -19,7 +19,7 @@ import {
   type Content,
   type Decision,
   type Outcome,
-  type Told,
+  type NotifiedState,
   type Waiting,
 } from './model.ts'
 import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, type Target } from './routing.ts'
@@ -45,8 +45,8 @@ import {
   listDampings,
   listEpisodes,
   listPendingOf,
-  listTold,
-  listToldBy,
+  listNotifiedStates,
+  listStatesNotifiedTo,
   postponePending,
   recordKnown,
   refreshPending,
@@ -78,7 +78,7 @@ const PENDING_AGE_MS = 5 * SECOND
 
 /** The facts that the decisions on one alert share for all receivers. */
 interface Shared {
-  readonly told: ReadonlyMap<string, Told>
+  readonly notified: ReadonlyMap<string, NotifiedState>
   readonly pending: Awaited<ReturnType<typeof listPendingOf>>
   readonly silencedBy: SilencedBy | undefined
   readonly inhibitedBy: InhibitedBy | undefined
@@ -122,16 +122,16 @@ export class Notifier implements AlertNotifications {
     const { routing } = this.#options
     if (routing.receivers.length === 0) return this.#decideForNobody(tx, occasion, alert)
     const routes = matchedRoutes(alert, routing)
-    // A route that repeats by itself does so for all who were told.
+    // A route that repeats by itself does so for all who were notified.
     if (occasion.kind === 'repeated' && routes.some(({ repeatEveryMs }) => repeatEveryMs !== undefined))
       return
     const shared = await this.#readShared(tx, alert)
     const targets = targetsOf(alert, receiversToInform(shared), routing)
     if (targets.length === 0) return this.#decideForNobody(tx, occasion, alert)
-    await this.#tell(tx, occasion, alert, targets, shared)
+    await this.#notifyTargets(tx, occasion, alert, targets, shared)
   }
 
-  /** Tells receivers of a step, or everybody who was told once more; see `episodes`. */
+  /** Notifies receivers of a step, or everybody who was notified once more; see `episodes`. */
   async notifyAgain(
     tx: Tx,
     kind: 'escalated' | 'repeated',
@@ -140,12 +140,12 @@ export class Notifier implements AlertNotifications {
   ): Promise<void> {
     const { routing } = this.#options
     const shared = await this.#readShared(tx, alert)
-    const told = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
-    const targets = kind === 'escalated' ? step : told()
-    await this.#tell(tx, { kind }, alert, targets, shared)
+    const notified = () => receiversToInform(shared).flatMap((receiver) => targetOf(alert, receiver, routing))
+    const targets = kind === 'escalated' ? step : notified()
+    await this.#notifyTargets(tx, { kind }, alert, targets, shared)
   }
 
-  /** Whether nothing is told of the alert at the moment; what is due waits until that has ended. */
+  /** Whether nobody is notified of the alert at the moment; what is due waits until that has ended. */
   async isSuppressed(tx: Tx, alert: Alert): Promise<boolean> {
     const { damping, inhibitedBy, silencedBy } = await this.#readShared(tx, alert)
     const isQuiet = (damping?.quietSince ?? null) !== null
@@ -168,7 +168,7 @@ export class Notifier implements AlertNotifications {
       decisions.push(targetDecision)
       await this.#insert(tx, { kind }, alert, targetDecision)
     }
-    await this.#keepEpisodes(tx, alert, decisions, 'tell')
+    await this.#keepEpisodes(tx, alert, decisions, 'notify')
   }
 
   async acknowledged(tx: Tx, alert: Alert): Promise<void> {
@@ -193,7 +193,7 @@ export class Notifier implements AlertNotifications {
     )
     const ids = [...alerts.keys()]
     if (ids.length === 0) return []
-    const told = await listToldBy(tx, receiver, ids)
+    const notified = await listStatesNotifiedTo(tx, receiver, ids)
     const quiet = this.#options.routing.isDamping ? await listDampings(tx, ids) : undefined
     const due: Waiting[] = []
     for (const notification of pending) {
@@ -201,9 +201,9 @@ export class Notifier implements AlertNotifications {
       const alert = alerts.get(notification.alertId)
       if (!alert) continue
       const isNewest = newest.get(alert.id) === notification.seq
-      const last = told.get(alert.id)
+      const last = notified.get(alert.id)
       const known = {
-        told: new Map<string, Told>(last ? [[receiver, last]] : []),
+        notified: new Map<string, NotifiedState>(last ? [[receiver, last]] : []),
         damping: quiet?.get(alert.id),
       }
       const current = isNewest ? await this.#stillDue(tx, receiver, notification, alert, known) : undefined
@@ -219,7 +219,7 @@ export class Notifier implements AlertNotifications {
   }
 
   /** Decides for each of the receivers, and stores the decisions. */
-  async #tell(
+  async #notifyTargets(
     tx: Tx,
     occasion: AlertOccasion,
     alert: Alert,
@@ -241,10 +241,17 @@ export class Notifier implements AlertNotifications {
     }
     const { step, damping } = this.#dampen(occasion, alert, decisions, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, { alertId: alert.id, ...damping })
-    const told = step === 'last' ? ({ kind: 'damped', changes: damping.changes } as const) : occasion
+    const lastOccasion = { kind: 'damped', changes: damping.changes } as const
+    const notifiedOccasion = step === 'last' ? lastOccasion : occasion
     for (const each of decisions) {
       const isDamped = isHeld && each.decision.outcome === 'pending'
-      await this.#insert(tx, told, alert, isDamped ? { ...each, decision: DAMPED } : each, damping)
+      await this.#insert(
+        tx,
+        notifiedOccasion,
+        alert,
+        isDamped ? { ...each, decision: DAMPED } : each,
+        damping,
+      )
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -256,13 +263,13 @@ export class Notifier implements AlertNotifications {
     before: Damping | undefined,
   ): { readonly step: DampingStep; readonly damping: Damping } {
     const { clock, routing } = this.#options
-    const unchanged = { step: 'tell', damping: before ?? UNDAMPED } as const
+    const unchanged = { step: 'notify', damping: before ?? UNDAMPED } as const
     if (!routing.isDamping || kind === 'undamped') return unchanged
-    const isTold = decisions.some(({ decision }) => decision.outcome === 'pending')
-    return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isTold })
+    const isNotified = decisions.some(({ decision }) => decision.outcome === 'pending')
+    return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isNotified })
   }
 
-  /** What is due later counts from the first telling on a route, and ends with the alert. */
+  /** What is due later counts from the first notification by a route, and ends with the alert. */
   async #keepEpisodes(
     tx: Tx,
     alert: Alert,
@@ -274,23 +281,23 @@ export class Notifier implements AlertNotifications {
       if (routing.routes.some(isFollowed) && alert.status !== 'frozen') await deleteEpisodes(tx, alert.id)
       return
     }
-    const told = decisions.filter(
+    const notified = decisions.filter(
       ({ decision, route }) => decision.outcome === 'pending' && isFollowed(route),
     )
-    if (told.length === 0 || step === 'hold' || alert.status !== 'firing') return
+    if (notified.length === 0 || step === 'hold' || alert.status !== 'firing') return
     const known = await listEpisodes(tx, alert.id)
-    for (const route of new Set(told.map((each) => each.route))) {
+    for (const route of new Set(notified.map((each) => each.route))) {
       const now = clock.now()
       const startedAt = notificationTime(route, alert.weight, now)
       const before = known.find((each) => each.route === String(route.name))
-      const episode = withTelling(before, { alertId: alert.id, route, startedAt, now })
+      const episode = withStart(before, { alertId: alert.id, route, startedAt, now })
       if (episode !== before) await saveEpisode(tx, episode)
     }
   }
 
   async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
     return {
-      told: await listTold(tx, alert.id),
+      notified: await listNotifiedStates(tx, alert.id),
       pending: await listPendingOf(tx, alert.id),
       ...(await this.#suppressionOf(tx, alert)),
       damping: this.#options.routing.isDamping ? await findDamping(tx, alert.id) : undefined,
@@ -313,13 +320,13 @@ export class Notifier implements AlertNotifications {
     await this.#insert(tx, occasion, alert, { receiver: NO_RECEIVER, decision })
   }
 
-  /** The notification with the present state of its alert; undefined if that is not to be told. */
+  /** The notification with the present state of its alert; undefined if it is not to be sent. */
   async #stillDue(
     tx: Tx,
     receiver: string,
     notification: Waiting,
     alert: Alert,
-    known: Pick<Shared, 'told' | 'damping'>,
+    known: Pick<Shared, 'notified' | 'damping'>,
   ): Promise<Waiting | undefined> {
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, this.#options.routing)
@@ -402,20 +409,20 @@ export class Notifier implements AlertNotifications {
     tx.afterCommit(() => this.count(receiver, decision.outcome, 1))
   }
 
-  /** The occasion at which the alert is told if what suppresses it ends with a change of its texts. */
+  /** The occasion of the notification if what suppresses the alert ends with a change of its texts. */
   async #suppressionEnd(tx: Tx, alert: Alert): Promise<SuppressionEnd | undefined> {
     const { silencedBy, inhibitedBy } = await this.#suppressionOf(tx, alert)
     if (silencedBy) return 'silence_ended'
     return inhibitedBy && 'inhibition_ended'
   }
 
-  /** The decision on what a receiver is told; undefined if it knows the alert as it is. */
+  /** The decision on a notification of a receiver; undefined if it knows the alert as it is. */
   async #judge(
     tx: Tx,
     occasion: AlertOccasion['kind'],
     alert: Alert,
     target: Target,
-    { damping, inhibitedBy, pending, silencedBy, told }: Shared,
+    { damping, inhibitedBy, pending, silencedBy, notified }: Shared,
   ): Promise<TargetDecision | undefined> {
     const { receiver, route } = target
     const facts = {
@@ -425,7 +432,7 @@ export class Notifier implements AlertNotifications {
       route,
       silencedBy,
       inhibitedBy,
-      told: pending.get(receiver)?.sending ?? told.get(receiver),
+      notified: pending.get(receiver)?.sending ?? notified.get(receiver),
       // The reason is only needed for the end of an alert that was not notified.
       heldBack: alert.weight === 0 ? await findHeldBack(tx, alert.id, receiver) : undefined,
       isQuiet: (damping?.quietSince ?? null) !== null,
@@ -435,9 +442,9 @@ export class Notifier implements AlertNotifications {
   }
 }
 
-/** The receivers that were told of the alert, or are being told, and do not know of its end. */
-function receiversToInform({ told, pending }: Shared): string[] {
-  const last = new Map<string, Told | undefined>(told)
+/** The receivers that were notified of the alert, or are being notified, and do not know of its end. */
+function receiversToInform({ notified, pending }: Shared): string[] {
+  const last = new Map<string, NotifiedState | undefined>(notified)
   for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
   return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
 }
@@ -446,13 +453,13 @@ function waitingOf({ pending }: Shared, { receiver }: Target) {
   return pending.get(receiver)?.waiting ?? []
 }
 
-function isKnown({ told }: Facts): boolean {
-  return told !== undefined && told.status !== 'recovered'
+function isKnown({ notified }: Facts): boolean {
+  return notified !== undefined && notified.status !== 'recovered'
 }
 
-/** The end of an alert is told as early as the alert was. */
-function urgencyOf({ alert, told }: Facts): AlertWeight {
-  return alert.weight === 0 && told ? told.weight : alert.weight
+/** People are notified of the end of an alert as early as they were of the alert. */
+function urgencyOf({ alert, notified }: Facts): AlertWeight {
+  return alert.weight === 0 && notified ? notified.weight : alert.weight
 }
 
 const NO_ROBOT: Decision = {
@@ -478,7 +485,7 @@ function outsideHours({ name }: Target['route'], opensAt: number): Decision {
 
 type SuppressionEnd = 'silence_ended' | 'inhibition_ended'
 
-/** The occasion at which an alert is told that was held back for that reason. */
+/** The occasion of the notification that comes after one with this outcome. */
 const END_OF: Readonly<Partial<Record<Outcome, SuppressionEnd>>> = {
   silenced: 'silence_ended',
   inhibited: 'inhibition_ended',

@@ -2,13 +2,13 @@ import { weeklySpans, type WeeklyHours } from '../../../kernel/time.ts'
 import { matchesFields, type Matchers } from '../silences/model.ts'
 import type { Alert, AlertView, AlertWeight } from '../model.ts'
 
-/** When a route tells at once; see `HoursConfig`. */
+/** When a route notifies at once; see `HoursConfig`. */
 export interface Hours extends WeeklyHours {
   /** Whether CRITICAL waits for them, too. */
   readonly critical: boolean
 }
 
-/** Who is told of the alerts that match it (docs/specification.md, Alert notifications). */
+/** Who is notified of the alerts that match it (docs/specification.md, Alert notifications). */
 export interface AlertRoute {
   /** `default` for the last one. */
   readonly name: string | number
@@ -23,23 +23,23 @@ export interface AlertRoute {
   readonly continue: boolean
 }
 
-/** Who is told of an alert that nobody has acknowledged. */
+/** Who is notified of an alert that nobody has acknowledged. */
 export interface EscalationStep {
-  /** Since the first telling. */
+  /** Since the first notification. */
   readonly afterMs: number
   readonly receivers: readonly string[]
 }
 
 export interface Routing {
-  /** Every receiver that is configured; if none is, nobody is told. */
+  /** Every receiver that is configured; if none is, nobody is notified. */
   readonly receivers: readonly string[]
   /** The default is the last one, and matches every alert. */
   readonly routes: readonly AlertRoute[]
-  /** Whether an alert that is told too often becomes quiet: not where the robot is all that is configured. */
+  /** Whether an alert of which people are notified too often becomes quiet: not where the robot is all that is configured. */
   readonly isDamping: boolean
 }
 
-/** A receiver of an alert, and the route by whose rules it is told. */
+/** A receiver of an alert, and the route by whose rules it is notified. */
 export interface Target {
   readonly receiver: string
   readonly route: AlertRoute
@@ -60,7 +60,7 @@ export function matchedRoutes(alert: Routed, { routes }: Pick<Routing, 'routes'>
 
 const FAILING = 'receiver.failing:'
 
-/** The receivers that the routes of an alert name. Nobody is told by a receiver that this very receiver fails. */
+/** The receivers that the routes of an alert name. A receiver is not notified of its own failure. */
 export function directTargets(alert: Routed, routing: Routing): readonly Target[] {
   const failing = alert.alarmId?.startsWith(FAILING) ? alert.alarmId.slice(FAILING.length) : undefined
   const named = targetsOn(matchedRoutes(alert, routing), alert)
@@ -71,7 +71,7 @@ export function directTargets(alert: Routed, routing: Routing): readonly Target[
   return [named, targetsOn(last, alert), everybody].map(others).find((targets) => targets.length > 0) ?? []
 }
 
-/** A receiver that several routes name is told by the first of those that tell of such a weight. */
+/** A receiver that several routes name is notified by the first of them whose least weight the alert has. */
 function targetsOn(routes: readonly AlertRoute[], { weight }: Routed): Target[] {
   const names = [...new Set(routes.flatMap(({ receivers }) => receivers))]
   return names.flatMap((receiver) => {
@@ -81,16 +81,16 @@ function targetsOn(routes: readonly AlertRoute[], { weight }: Routed): Target[] 
   })
 }
 
-/** Also those who were told of the alert, by an escalation or by other routes, and do not know of its end. */
-export function targetsOf(alert: Routed, told: readonly string[], routing: Routing): readonly Target[] {
+/** Also those who were notified of the alert, by an escalation or by other routes, and do not know of its end. */
+export function targetsOf(alert: Routed, notified: readonly string[], routing: Routing): readonly Target[] {
   const direct = directTargets(alert, routing)
-  const others = told.filter(
+  const others = notified.filter(
     (receiver) => routing.receivers.includes(receiver) && direct.every((each) => each.receiver !== receiver),
   )
   return [...direct, ...others.flatMap((receiver) => targetOf(alert, receiver, routing))]
 }
 
-/** The receiver of an alert that was told, or is to be told, with the route that it belongs to. */
+/** A receiver that was notified of an alert, or is to be, with the route that it belongs to. */
 export function targetOf(alert: Routed, receiver: string, routing: Routing): Target[] {
   const direct = directTargets(alert, routing).find((each) => each.receiver === receiver)
   if (direct) return [direct]
@@ -113,7 +113,7 @@ export function openingTime(hours: WeeklyHours, now: number): number {
   return Math.max(now, startsAt)
 }
 
-/** The longest time between a telling and what it makes due. */
+/** The longest time between a notification and what it makes due. */
 export function longestPause({ routes }: Pick<Routing, 'routes'>): number {
   return Math.max(
     0,

@@ -32,7 +32,7 @@ import {
   type ChannelWork,
 } from './message-store.ts'
 import type { Notifier } from './notifier.ts'
-import { wasToldSince } from './store.ts'
+import { wasNotifiedSince } from './store.ts'
 
 export interface SenderOptions extends ServiceDeps {
   readonly clock: WaitingClock
@@ -198,7 +198,7 @@ export class NotificationSender {
       await deleteMessage(tx, message.id)
       return undefined
     }
-    // The channel may have got it. People who have got it must be told of the end of its alerts, too.
+    // The channel may have got it. People who have got it must be notified of the end of its alerts, too.
     if (message.isNotice || message.leaseHolder !== null || message.isUncertain)
       return claimMessage(tx, message, claim)
     const contained = await listContained(tx, message.id)
@@ -212,10 +212,10 @@ export class NotificationSender {
     return claimMessage(tx, rewritten, claim)
   }
 
-  /** Whether the receiver was told anew of all alerts of a message since most of its recipients have got it. */
+  /** Whether the receiver was notified anew of all alerts of a message since most of its recipients have got it. */
   async #isReplaced(tx: Tx, { details, queuedAt }: ChannelWork): Promise<boolean> {
     const alertIds = details?.about?.alertIds ?? []
-    return alertIds.length > 0 && wasToldSince(tx, this.#options.channelName, alertIds, queuedAt)
+    return alertIds.length > 0 && wasNotifiedSince(tx, this.#options.channelName, alertIds, queuedAt)
   }
 
   /** Bundles notifications into a message, which the holder of the claim has claimed already. */

@@ -3,12 +3,19 @@ import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { Queries } from '../../../store/store.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Damping } from './damping.ts'
-import { toldBy, type Decision, type OccasionKind, type Outcome, type Told, type Waiting } from './model.ts'
+import {
+  notifiedStateOf,
+  type Decision,
+  type OccasionKind,
+  type Outcome,
+  type NotifiedState,
+  type Waiting,
+} from './model.ts'
 import {
   dampings,
   episodes,
   notifications,
-  told,
+  notifiedStates,
   changeRows,
   db,
   pages,
@@ -17,12 +24,12 @@ import {
 } from './tables.ts'
 
 /** The outcomes of a notification that was sent, or will be. */
-const TOLD_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
+const NOTIFIED_LITERALS = (['pending', 'sent', 'bundled'] as const).map((outcome) => sql.lit(outcome))
 
-const listToldRows = readRows((on, alertId: string) =>
+const listNotifiedRows = readRows((on, alertId: string) =>
   on
     .selectFrom('alert_told')
-    .select(told.pick('receiver', 'weight', 'status', 'textHash', 'at'))
+    .select(notifiedStates.pick('receiver', 'weight', 'status', 'textHash', 'at'))
     .where('alert_id', '=', alertId),
 )
 
@@ -55,32 +62,32 @@ export const insertNotification = changeRows((on, notification: NewRowOf<typeof 
   on.insertInto('alert_notifications').values(notifications.values(notification)),
 )
 
-/** What each receiver was told last of the alert. */
-export async function listTold(
+/** The state of the alert as each receiver knows it. */
+export async function listNotifiedStates(
   queries: Queries,
   alertId: string,
-): Promise<ReadonlyMap<string, Told & { readonly at: number }>> {
-  const rows = await listToldRows(queries, alertId)
+): Promise<ReadonlyMap<string, NotifiedState & { readonly at: number }>> {
+  const rows = await listNotifiedRows(queries, alertId)
   return new Map(rows.map((row) => [row.receiver, row]))
 }
 
-/** What a receiver was told last of each of the alerts. */
-export async function listToldBy(
+/** The state of each of the alerts as a receiver knows it. */
+export async function listStatesNotifiedTo(
   queries: Queries,
   receiver: string,
   alertIds: readonly string[],
-): Promise<ReadonlyMap<string, Told>> {
+): Promise<ReadonlyMap<string, NotifiedState>> {
   const rows = await db(queries)
     .selectFrom('alert_told')
-    .select(told.pick('alertId', 'weight', 'status', 'textHash'))
+    .select(notifiedStates.pick('alertId', 'weight', 'status', 'textHash'))
     .where('receiver', '=', receiver)
     .where('alert_id', 'in', alertIds)
     .execute()
   return new Map(rows.map(({ alertId, ...row }) => [alertId, row]))
 }
 
-/** Whether the receiver was told of each of the alerts at another time than that. */
-export async function wasToldSince(
+/** Whether the receiver was notified of each of the alerts at another time than that. */
+export async function wasNotifiedSince(
   queries: Queries,
   receiver: string,
   alertIds: readonly string[],
@@ -96,7 +103,7 @@ export async function wasToldSince(
   return Number(count) === alertIds.length
 }
 
-/** Whoever was told of the alert now knows its texts, and that it is not worse than this. */
+/** Whoever was notified of the alert now knows its texts, and that it is not worse than this. */
 export const recordKnown = changeRows((on, alertId: string, weight: AlertWeight, textHash: string) =>
   on
     .updateTable('alert_told')
@@ -126,7 +133,7 @@ export const findHeldBack = readRow(
       .select(notifications.pick('outcome', 'reason', 'cause'))
       .where('alert_id', '=', alertId)
       .where('channel', '=', channel)
-      .where('outcome', 'not in', TOLD_LITERALS)
+      .where('outcome', 'not in', NOTIFIED_LITERALS)
       .where('weight', '>', sql.lit(0))
       .orderBy('seq', 'desc')
       .limit(1),
@@ -142,7 +149,7 @@ export async function listPendingOf(queries: Queries, alertId: string) {
       return [
         receiver,
         {
-          sending: sent && toldBy(notifications.decode(sent)),
+          sending: sent && notifiedStateOf(notifications.decode(sent)),
           waiting: pending.filter(({ isSending }) => isSending === 0),
         },
       ]

@@ -4,7 +4,7 @@ import type { BucketState } from '../../../kernel/waiting.ts'
 import type { AlertWeight } from '../model.ts'
 import type { Health } from './health.ts'
 import type { ChannelMessage } from '../../../ports/notification-channel.ts'
-import type { Content, DecisionCause, OccasionKind, Outcome, ToldStatus } from './model.ts'
+import type { Content, DecisionCause, OccasionKind, Outcome, NotifiedStatus } from './model.ts'
 
 export const notifications = defineColumns({
   seq: generated(),
@@ -63,13 +63,13 @@ export const channels = defineColumns({
 })
 
 /** The last notification of each receiver about an alert. */
-export const told = defineColumns({
+export const notifiedStates = defineColumns({
   alertId: text(),
   receiver: text(),
   weight: integer<AlertWeight>(),
-  status: text<ToldStatus>(),
+  status: text<NotifiedStatus>(),
   at: integer(),
-  /** `textHash` of the alert as it was told; null in a row of an older program. */
+  /** `textHash` of the alert as the receiver knows it; null in a row of an older program. */
   textHash: text().nullable(),
 })
 
@@ -99,7 +99,7 @@ export const { changeRows, db, names, pages, readRow, readRows } = schemaOf({
   alert_notifications: notifications,
   alert_messages: channelMessages,
   alert_channels: channels,
-  alert_told: told,
+  alert_told: notifiedStates,
   alert_episodes: episodes,
   alert_dampings: dampings,
 })
