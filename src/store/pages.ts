@@ -63,6 +63,11 @@ export type FilterOf<C> = {
     : never
 }
 
+/** The filter of a list that is declared with `pages`. */
+export type ListFilter<List> = List extends (reads: Reads, filter: infer F, page: never) => unknown
+  ? F
+  : never
+
 /** Reads one page of the rows that match a filter. */
 export type ReadPage<F, R, Item = R> = (
   reads: Reads,

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { OLDEST_FIRST, orderByIntegers, pageOf, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, sizeOf } from '../../store/pages.ts'
+import { contains, sizeOf, type ListFilter } from '../../store/pages.ts'
 import { touchedRow } from '../../store/locking.ts'
-import type { Queries, Reads, TouchedRow, Tx } from '../../store/store.ts'
+import type { Queries, TouchedRow, Tx } from '../../store/store.ts'
 import {
   dueAt,
   inhibitedIdOf,
@@ -334,15 +334,6 @@ export function countAlerts(queries: Queries) {
     .groupBy('status')
 }
 
-export interface AlertFilter {
-  readonly status?: AlertStatus | readonly AlertStatus[]
-  readonly level?: AlertLevel
-  readonly severity?: Severity
-  readonly source?: string
-  /** Contained in the title, the source, the alarm id or the address of the server. */
-  readonly text?: string
-}
-
 /** Sorts by the current severity: an alert whose severity changes while the pages are read may be skipped or repeated. */
 export const MOST_SEVERE_FIRST = orderByIntegers('severity', 'desc', ['weight', 'seq'])
 
@@ -363,6 +354,8 @@ export const listAlerts = pages(
     text: contains('title', 'source', 'alarm_id', 'server_addr'),
   },
 )
+
+export type AlertFilter = ListFilter<typeof listAlerts>
 
 /**
  * The identity of an alert as one text (docs/specification.md, Alerts). Source, title and address are hashed, so that

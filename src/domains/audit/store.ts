@@ -1,5 +1,5 @@
 import type { NewRowOf, RowOf } from '../../store/columns.ts'
-import { sizeOf } from '../../store/pages.ts'
+import { sizeOf, type ListFilter } from '../../store/pages.ts'
 import type { Tx } from '../../store/store.ts'
 import type { TrailEntry } from './model.ts'
 import { auditSettings, entries, seals, changeRow, changeRows, pages, readRow, readRows } from './tables.ts'
@@ -56,14 +56,6 @@ export const findNewestChanges = readRow(
   ({ changes }) => changes,
 )
 
-export interface EntryFilter {
-  readonly actorId?: string
-  readonly actorName?: string
-  readonly operation?: string
-  readonly targetKind?: string
-  readonly targetId?: string
-}
-
 export const listEntries = pages(
   { table: 'audit_entries', createdAt: 'at', size: sizeOf('changes') },
   (on) => on.selectFrom('audit_entries').select(entries.all),
@@ -83,6 +75,8 @@ export const listEntries = pages(
     }
   },
 )
+
+export type EntryFilter = ListFilter<typeof listEntries>
 
 export const insertEntry = changeRows((on, entry: NewRowOf<typeof entries>) =>
   on.insertInto('audit_entries').values(entries.values(entry)),

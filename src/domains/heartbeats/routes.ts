@@ -355,7 +355,7 @@ const SignalParams = Fields({
 })
 
 /** The signal of a path, whose word has been checked. */
-function signalOf(word: string): Signal {
+export function signalOf(word: string): Signal {
   const kind = (['start', 'fail', 'log'] as const).find((each) => each === word)
   return kind ? { kind, exitCode: null } : { kind: 'exit', exitCode: Number(word) }
 }
@@ -380,7 +380,7 @@ const decodeBody = decoderOf<Partial<Omit<HeartbeatSettings, 'severity'>> & { re
 )
 
 /** Throws `validation_failed`, and `forbidden_variable`: the source becomes that of an alert. */
-function fromHeartbeatBody(body: Static<typeof HeartbeatBody>, now: number): HeartbeatSettings {
+export function fromHeartbeatBody(body: Static<typeof HeartbeatBody>, now: number): HeartbeatSettings {
   requireAllowedText({ source: body.source })
   requireTimes(body, now)
   const { severity, ...settings } = decodeBody(body)

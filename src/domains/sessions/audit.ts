@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { SentenceCause, ErrorValues } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { EventSink } from '../../ports/events.ts'
+import type { ListFilter } from '../../store/pages.ts'
 import type { Tx } from '../../store/store.ts'
 import { auditCodeOf, SESSION_EVENTS, type AuditCode, type AuditEntry, type AuditEventName } from './model.ts'
 import { audit, changeRows, pages } from './tables.ts'
@@ -32,12 +33,6 @@ export function auditCauseOf(
   return code ? { code, values } : null
 }
 
-export interface AuditFilter {
-  readonly event?: AuditEventName
-  /** A user's id. */
-  readonly user?: string
-}
-
 /** Newest first. */
 export const listAudit = pages(
   { table: 'vpn_audit', createdAt: 'at', literals: ['event'] },
@@ -48,6 +43,8 @@ export const listAudit = pages(
   },
   audit.decode,
 )
+
+export type AuditFilter = ListFilter<typeof listAudit>
 
 /**
  * Takes the oldest `limit` entries and deletes the ones older than `before`; returns how many were deleted. The newest

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { NewRowOf } from '../../store/columns.ts'
-import { contains, sizeOf } from '../../store/pages.ts'
+import { contains, sizeOf, type ListFilter } from '../../store/pages.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import type { Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } from './model.ts'
 import { ticketChanges, tickets, changeRow, changeRows, db, lockable, pages, readRow } from './tables.ts'
@@ -94,29 +94,17 @@ export const findKeyHolder = readRow((on, key: string) =>
     ),
 )
 
-export interface TicketFilter {
-  readonly status?: TicketFilterStatus | readonly TicketFilterStatus[]
-  readonly level?: TicketLevel
-  readonly source?: string
-  readonly assignee?: string
-  /** Id of a user whom a comment mentions. */
-  readonly mentioned?: string
-  /** Contained in the title or in the source. */
-  readonly text?: string
-}
-
-type TicketFilterStatus = TicketStatus | 'unclosed'
-
 /** Tickets without descriptions and comments. No ticket may have two of the statuses of a filter. */
 export const listTickets = pages(
   { table: 'tickets', createdAt: 'created_at', literals: ['status'] },
   (on) => on.selectFrom('tickets').select(tickets.except('description')),
   {
-    status: (query, status: TicketFilterStatus) =>
+    status: (query, status: TicketStatus | 'unclosed') =>
       status === 'unclosed' ? query.where('closed_at', 'is', null) : query.where('status', '=', status),
     level: (query, level: TicketLevel) => query.where('level', '=', level),
     source: (query, source: string) => query.where('source', '=', source),
     assignee: (query, assignee: string) => query.where('assignee', '=', assignee),
+    /** A comment mentions the user. */
     mentioned: (query, userId: string) =>
       query.where('seq', 'in', (mentions) =>
         mentions.selectFrom('ticket_mentions').select('ticket_seq').where('user_id', '=', userId),
@@ -124,6 +112,8 @@ export const listTickets = pages(
     text: contains('title', 'source'),
   },
 )
+
+export type TicketFilter = ListFilter<typeof listTickets>
 
 /** The query that counts the unclosed tickets of each level; it reads one index. */
 export function countUnclosed(queries: Queries) {

@@ -84,11 +84,9 @@ export interface DueStep {
 export function judgeEpisode(
   episode: Episode,
   route: AlertRoute,
-  {
-    now,
-    isSuppressed,
-    weight,
-  }: { readonly now: number; readonly isSuppressed: boolean; readonly weight: AlertWeight },
+  now: number,
+  isSuppressed: boolean,
+  weight: AlertWeight,
 ): DueStep {
   const { alertId, startedAt, step } = episode
   if (step === 0 && startedAt > now + CLOCK_DIFFERENCE_MS) {

@@ -354,21 +354,16 @@ export async function createMessage(
 export async function recordSent(
   tx: Tx,
   messageId: string,
-  {
-    receiver,
-    at,
-    warning,
-  }: { readonly receiver: string; readonly at: number; readonly warning?: string | undefined },
+  receiver: string,
+  at: number,
+  warning: string | undefined,
 ): Promise<{ outcome: Outcome; count: number }> {
   const contained = await listContained(tx, messageId)
-  const outcome = contained.length === 1 ? 'sent' : 'bundled'
-  const others = contained.length === 1 ? '' : ` with ${formatCount(contained.length - 1, 'other')}`
-  const reason = `Sent${others} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
-  const values = {
-    message: messageId,
-    others: contained.length - 1,
-    ...(warning !== undefined && { warning }),
-  }
+  const others = contained.length - 1
+  const outcome = others === 0 ? 'sent' : 'bundled'
+  const company = others === 0 ? '' : ` with ${formatCount(others, 'other')}`
+  const reason = `Sent${company} in message ${messageId}.${warning === undefined ? '' : ` ${warning}`}`
+  const values = { message: messageId, others, ...(warning !== undefined && { warning }) }
   const cause = { code: outcome, values } as const
   const newest = new Map(contained.map((notification) => [notification.alertId, notification]))
   for (const [alertId, notification] of newest)

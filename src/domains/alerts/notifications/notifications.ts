@@ -27,7 +27,6 @@ import {
   listDueAlertIds,
   listEpisodes,
   saveEpisode,
-  type Episode,
 } from './store.ts'
 
 /** A route as it is configured. */
@@ -170,27 +169,15 @@ async function follow(
   const routes = matchedRoutes(alert, routing)
   const isSuppressed = await notifier.isSuppressed(tx, alert)
   const known = await listEpisodes(tx, alert.id)
-  for (const { route, episode } of currentEpisodes(known, routes))
-    await followRoute({ notifier, tx, alert }, episode, {
-      route,
-      now: clock.now(),
-      isSuppressed,
-      weight: alert.weight,
-    })
+  for (const { route, episode } of currentEpisodes(known, routes)) {
+    const dueStep = judgeEpisode(episode, route, clock.now(), isSuppressed, alert.weight)
+    await saveEpisode(tx, dueStep.episode)
+    const targets = dueStep.escalated.map((receiver) => ({ receiver, route }))
+    if (targets.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, targets)
+    if (dueStep.isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
+  }
   for (const episode of staleEpisodes(known, routes))
     await saveEpisode(tx, { ...episode, escalateAt: null, repeatAt: null, dueAt: null })
-}
-
-async function followRoute(
-  { notifier, tx, alert }: { readonly notifier: Notifier; readonly tx: Tx; readonly alert: Alert },
-  episode: Episode,
-  { route, ...when }: { readonly route: AlertRoute } & Parameters<typeof judgeEpisode>[2],
-): Promise<void> {
-  const { episode: after, escalated, isRepeated } = judgeEpisode(episode, route, when)
-  await saveEpisode(tx, after)
-  const step = escalated.map((receiver) => ({ receiver, route }))
-  if (step.length > 0) await notifier.notifyAgain(tx, 'escalated', alert, step)
-  if (isRepeated) await notifier.notifyAgain(tx, 'repeated', alert, [])
 }
 
 /** Ends the quiet of an alert that has not changed for a while, with one digest. */

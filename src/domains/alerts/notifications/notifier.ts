@@ -241,17 +241,10 @@ export class Notifier implements AlertNotifications {
     }
     const { step, damping } = this.#dampen(occasion, alert, decisions, shared.damping)
     if (damping !== (shared.damping ?? UNDAMPED)) await saveDamping(tx, { alertId: alert.id, ...damping })
-    const lastOccasion = { kind: 'damped', changes: damping.changes } as const
-    const notifiedOccasion = step === 'last' ? lastOccasion : occasion
+    const damped = { kind: 'damped', changes: damping.changes } as const
     for (const each of decisions) {
-      const isDamped = isHeld && each.decision.outcome === 'pending'
-      await this.#insert(
-        tx,
-        notifiedOccasion,
-        alert,
-        isDamped ? { ...each, decision: DAMPED } : each,
-        damping,
-      )
+      const decision = isHeld && each.decision.outcome === 'pending' ? DAMPED : each.decision
+      await this.#insert(tx, step === 'last' ? damped : occasion, alert, { ...each, decision }, damping)
     }
     await this.#keepEpisodes(tx, alert, decisions, step)
   }
@@ -411,9 +404,9 @@ export class Notifier implements AlertNotifications {
 
   /** The occasion of the notification if what suppresses the alert ends with a change of its texts. */
   async #suppressionEnd(tx: Tx, alert: Alert): Promise<SuppressionEnd | undefined> {
-    const { silencedBy, inhibitedBy } = await this.#suppressionOf(tx, alert)
-    if (silencedBy) return 'silence_ended'
-    return inhibitedBy && 'inhibition_ended'
+    const { suppressions } = this.#options
+    if (await suppressions.silencedBy(tx, alert)) return 'silence_ended'
+    return (await suppressions.inhibitedBy(tx, alert)) && 'inhibition_ended'
   }
 
   /** The decision on a notification of a receiver; undefined if it knows the alert as it is. */

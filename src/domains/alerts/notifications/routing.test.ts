@@ -142,7 +142,7 @@ test('an escalation and a repetition are due at their times, once each, whatever
   })
   const first = withStart(undefined, { alertId: 'a', route: followed, startedAt: 0, now: 0 })
   const judge = (episode: typeof first, now: number, isSuppressed = false) =>
-    judgeEpisode(episode, followed, { now, isSuppressed, weight: 4 })
+    judgeEpisode(episode, followed, now, isSuppressed, 4)
   assert.deepEqual(judge(first, 14 * MINUTE).escalated, [])
   const mail = judge(first, 15 * MINUTE)
   assert.deepEqual([mail.escalated, mail.episode.dueAt], [['mail'], 30 * MINUTE])

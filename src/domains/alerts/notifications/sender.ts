@@ -45,7 +45,7 @@ export interface SenderOptions extends ServiceDeps {
   readonly report?: ((tx: Tx, receiver: string, problem: string | undefined) => Promise<void>) | undefined
 }
 
-/** The receiver that `alerts.robot` configures: in decisions, as a label of metrics, and as a key in the database. */
+/** The name of the receiver that `alerts.robot` configures. */
 const ROBOT = 'robot'
 /** How often the sender looks for notifications of other processes. */
 export const SEND_EVERY_MS = SECOND / 2
@@ -95,14 +95,11 @@ export class NotificationSender {
   readonly #runner: Runner<ChannelWork, Sent>
 
   constructor(options: SenderOptions) {
-    const { store, clock, logger, metrics, channelName } = options
+    const { channelName } = options
     this.#options = options
     this.#runner = new Runner<ChannelWork, Sent>({
+      ...options,
       name: channelName === ROBOT ? 'alert-notifications' : `alert-notifications-${channelName}`,
-      store,
-      clock,
-      logger,
-      metrics,
       everyMs: SEND_EVERY_MS,
       leaseMs: LEASE_MS,
       concurrency: 1,
@@ -306,7 +303,7 @@ export class NotificationSender {
   async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: Sent): Promise<void> {
     const { channelName, clock, notifier, report } = this.#options
     const at = clock.now()
-    const sent = await recordSent(tx, message.id, { receiver: channelName, at, warning })
+    const sent = await recordSent(tx, message.id, channelName, at, warning)
     await recordSuccess(tx, channelName, { at, report })
     if (warning !== undefined)
       await recordAttempt(tx, channelName, { lastError: warning.slice(0, REASON_CHARACTERS) })
@@ -373,7 +370,7 @@ export class NotificationSender {
     if (pauseMs !== undefined) bucket.pause(pauseMs)
     const judged = afterAttempt(state.health, { messageId, fault }, { now, pauses: RETRY })
     await saveChannel(tx, channelName, { rate: bucket.state, health: judged.health })
-    await this.#recordFailure(tx, state, { now, isFailing: judged.fault === 'receiver', reason })
+    await this.#recordFailure(tx, state, now, judged.fault === 'receiver', reason)
     return judged.fault
   }
 
@@ -381,11 +378,9 @@ export class NotificationSender {
   async #recordFailure(
     tx: Tx,
     { failingSince, isReported }: ChannelState,
-    {
-      now,
-      isFailing,
-      reason,
-    }: { readonly now: number; readonly isFailing: boolean; readonly reason: string },
+    now: number,
+    isFailing: boolean,
+    reason: string,
   ): Promise<void> {
     const { channelName, report } = this.#options
     const lastError = reason.slice(0, REASON_CHARACTERS)
