@@ -41,7 +41,7 @@ import { shareAlert } from './store.ts'
 import { names } from './tables.ts'
 
 export type { Alert, AlertLevel, AlertStatus, AlertView, AlertWeight, Report } from './model.ts'
-export { noNotifications, type AlertNotifications, type AlertOccasion } from './occasion.ts'
+export type { AlertNotifications, AlertOccasion } from './occasion.ts'
 export { testReceiver, type Receiver, type ReceiverView } from './notifications/receivers.ts'
 export { encodeAlertRoute } from './notifications/routes.ts'
 export type { RouteExplanation } from './notifications/explain.ts'

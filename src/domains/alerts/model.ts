@@ -212,6 +212,8 @@ export function levelOf(report: Report, weight: AlertWeight, wasHigh: boolean): 
   return GRADES[level][wasHigh ? 'repeatedLevel' : 'level']
 }
 
+export const CRITICAL_WEIGHT: AlertWeight = GRADES.CRITICAL.weight
+
 /** The level and the weight of an alert that has recovered. */
 export const RECOVERED = { level: GRADES.CLOSE.level, weight: GRADES.CLOSE.weight } as const
 

@@ -184,13 +184,9 @@ export class Alerts implements RecoverableAlerts {
     const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, cause), actor)
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
-    if (after.status !== 'acknowledged')
-      throw invalidTransition(
-        `A ${after.status} alert cannot be acknowledged; only a firing one can.`,
-        after.status,
-        [],
-      )
-    return after
+    if (after.status === 'acknowledged') return after
+    const message = `A ${after.status} alert cannot be acknowledged; only a firing one can.`
+    throw invalidTransition(message, after.status, [])
   }
 
   /**
@@ -199,12 +195,10 @@ export class Alerts implements RecoverableAlerts {
    */
   async unfreeze(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    if (alert.status !== 'frozen')
-      throw invalidTransition(
-        `The alert is ${alert.status}; only a frozen one can be unfrozen.`,
-        alert.status,
-        [],
-      )
+    if (alert.status !== 'frozen') {
+      const message = `The alert is ${alert.status}; only a frozen one can be unfrozen.`
+      throw invalidTransition(message, alert.status, [])
+    }
     return this.#apply(tx, alert, applyUnfreeze(alert, this.#cause(actor)), actor)
   }
 

@@ -1,8 +1,9 @@
 import { formatIpv4 } from '../../kernel/addresses.ts'
 import type { EventSink } from '../../ports/events.ts'
+import { END_REASONS } from '../../ports/session-registry.ts'
 import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
-import { cleanPhrase, type AuditEntry, type Session } from './model.ts'
+import { cleanPhrase, END_CODES, type AuditEntry, type Session } from './model.ts'
 import { closeSession, listLiveOfRun, listLiveOfUser } from './store.ts'
 
 /** Why and how sessions end. */
@@ -15,6 +16,14 @@ export interface Closing {
   readonly actor?: string
   /** Where the end is decided: a gateway has to acknowledge the ends that are decided elsewhere. */
   readonly decidedBy: 'gateway' | 'elsewhere'
+}
+
+export function closingOf(
+  code: keyof typeof END_CODES,
+  reason: keyof typeof END_REASONS,
+  decidedBy: Closing['decidedBy'],
+): Closing {
+  return { code: END_CODES[code], reason: END_REASONS[reason], decidedBy }
 }
 
 export interface SessionCloserDeps extends Pick<ServiceDeps, 'store' | 'clock'> {

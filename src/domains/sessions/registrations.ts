@@ -2,18 +2,13 @@ import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatIpv4 } from '../../kernel/addresses.ts'
 import type { EventSink } from '../../ports/events.ts'
-import {
-  END_REASONS,
-  type RegisteredSession,
-  type SessionRequest,
-  type SessionToken,
-} from '../../ports/session-registry.ts'
+import type { RegisteredSession, SessionRequest, SessionToken } from '../../ports/session-registry.ts'
 import { lockName, touchedLock } from '../../store/locking.ts'
 import type { ServiceDeps, TouchedRow, Tx } from '../../store/store.ts'
 import { appendAudit } from './audit.ts'
-import { auditFields, type SessionCloser } from './closing.ts'
+import { auditFields, closingOf, type SessionCloser } from './closing.ts'
 import type { GatewayRun } from './gateways.ts'
-import { type AuditEntry, END_CODES } from './model.ts'
+import type { AuditEntry } from './model.ts'
 import { countLiveOfUser, findLiveOfDevice, insertSession, setSessionToken } from './store.ts'
 
 /** What sessions need of the address pool. An address is one number of four bytes. */
@@ -58,11 +53,7 @@ const USER_LIMIT_RETRY_SECONDS = 60
 // limit together.
 const CONCURRENT_REGISTRATIONS = 100
 
-const REPLACED = {
-  code: END_CODES.replaced,
-  reason: END_REASONS.device_reconnected,
-  decidedBy: 'elsewhere',
-} as const
+const REPLACED = closingOf('replaced', 'device_reconnected', 'elsewhere')
 
 /** Opens the sessions of one run of a gateway, each in one transaction. */
 export class Registrations {

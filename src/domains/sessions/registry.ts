@@ -1,5 +1,4 @@
 import {
-  END_REASONS,
   INTERVALS_UNTIL_DEAD,
   type Refusal,
   type RegisteredSession,
@@ -15,9 +14,9 @@ import { SECOND, toRfc3339 } from '../../kernel/time.ts'
 import { createLease, type Lease } from '../../store/work/lease.ts'
 import type { Tx } from '../../store/store.ts'
 import { appendAudit, auditCauseOf } from './audit.ts'
-import type { SessionCloser } from './closing.ts'
+import { closingOf, type SessionCloser } from './closing.ts'
 import { findRunning, type GatewayRun, listOtherRuns, markLeft, markSeen } from './gateways.ts'
-import { cleanPhrase, END_CODES } from './model.ts'
+import { cleanPhrase } from './model.ts'
 import { RefusalLimit, type RefusalSummary } from './refusals.ts'
 import { Registrations, type RegistryDeps } from './registrations.ts'
 import { acknowledgeEnd, findSession, listPendingEnds, recordNews } from './store.ts'
@@ -33,16 +32,8 @@ export interface RegistryGateway {
 const MAX_ENDS = 1_000
 // Other writes run between two batches.
 const BATCH = 250
-const RESTARTED = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_restarted,
-  decidedBy: 'elsewhere',
-} as const
-const STOPPING = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_stopping,
-  decidedBy: 'gateway',
-} as const
+const RESTARTED = closingOf('goingAway', 'gateway_restarted', 'elsewhere')
+const STOPPING = closingOf('goingAway', 'gateway_stopping', 'gateway')
 
 /** The sessions of one run of a gateway, in the database. */
 export class StoreSessionRegistry implements SessionRegistry {

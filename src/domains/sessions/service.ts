@@ -1,10 +1,9 @@
-import { END_REASONS } from '../../ports/session-registry.ts'
 import { requireFound } from '../../kernel/errors.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { DAY } from '../../kernel/time.ts'
 import type { ServiceDeps, Tx } from '../../store/store.ts'
 import { deleteAudit, listAudit, type AuditFilter } from './audit.ts'
-import { SessionCloser } from './closing.ts'
+import { closingOf, SessionCloser } from './closing.ts'
 import { deleteRuns, listGateways, listWatched, lockSilent, markLeft } from './gateways.ts'
 import { END_CODES, type AuditEntry, type Session, type Tunnels } from './model.ts'
 import type { RegistryDeps } from './registrations.ts'
@@ -23,11 +22,7 @@ import {
 export type SessionDeps = RegistryDeps
 
 const MAX_TUNNELS = 2_000
-const BY_OPERATOR = {
-  code: END_CODES.byOperator,
-  reason: END_REASONS.by_operator,
-  decidedBy: 'elsewhere',
-} as const
+const BY_OPERATOR = closingOf('byOperator', 'by_operator', 'elsewhere')
 
 /** The sessions of all gateways. */
 export class Sessions {
@@ -127,11 +122,7 @@ interface DeadGatewaysDeps extends Pick<ServiceDeps, 'store' | 'clock' | 'logger
   readonly closer: SessionCloser
 }
 
-const PRESUMED_DEAD = {
-  code: END_CODES.goingAway,
-  reason: END_REASONS.gateway_silent,
-  decidedBy: 'elsewhere',
-} as const
+const PRESUMED_DEAD = closingOf('goingAway', 'gateway_silent', 'elsewhere')
 
 /** Watches the gateways of all processes, and closes the sessions of dead gateways. */
 class DeadGateways {

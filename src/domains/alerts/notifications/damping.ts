@@ -1,13 +1,12 @@
 import { HOUR, MINUTE } from '../../../kernel/time.ts'
 import type { OccasionKind } from './model.ts'
-import type { AlertWeight } from '../model.ts'
+import { CRITICAL_WEIGHT, type AlertWeight } from '../model.ts'
 
 // docs/specification.md, Alert notifications
 const MOST_NOTIFICATIONS = 6
 const WINDOW_MS = HOUR
 /** How long a quiet alert must not change until its digest. */
 export const QUIET_MS = 30 * MINUTE
-const CRITICAL: AlertWeight = 6
 
 /** How often people were notified of an alert, whichever receivers. */
 export interface Damping {
@@ -38,7 +37,7 @@ export type DampingStep = 'notify' | 'last' | 'hold'
 
 /** Whether an occasion of a quiet alert is held back; one that makes it CRITICAL for the first time is not. */
 export function isHolding({ quietSince, weight }: Damping, kind: OccasionKind, now: AlertWeight): boolean {
-  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL && weight < CRITICAL)
+  return quietSince !== null && !EXEMPT.has(kind) && !(now === CRITICAL_WEIGHT && weight < CRITICAL_WEIGHT)
 }
 
 /** Judges an occasion. */

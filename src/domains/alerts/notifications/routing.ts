@@ -1,6 +1,6 @@
 import { weeklySpans, type WeeklyHours } from '../../../kernel/time.ts'
 import { matchesFields, type Matchers } from '../silences/model.ts'
-import type { Alert, AlertView, AlertWeight } from '../model.ts'
+import { CRITICAL_WEIGHT, type Alert, type AlertView, type AlertWeight } from '../model.ts'
 
 /** When a route notifies at once; see `HoursConfig`. */
 export interface Hours extends WeeklyHours {
@@ -100,11 +100,9 @@ export function targetOf(alert: Routed, receiver: string, routing: Routing): Tar
   return route ? [{ receiver, route }] : []
 }
 
-const CRITICAL: AlertWeight = 6
-
 /** When a route notifies of an alert: now, or outside of its hours at their next beginning. */
 export function notificationTime({ hours }: AlertRoute, weight: AlertWeight, now: number): number {
-  return !hours || (weight === CRITICAL && !hours.critical) ? now : openingTime(hours, now)
+  return !hours || (weight === CRITICAL_WEIGHT && !hours.critical) ? now : openingTime(hours, now)
 }
 
 /** Now if the hours are open, else when they open next. */
