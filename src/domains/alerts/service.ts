@@ -34,7 +34,7 @@ import {
   applyUnfreeze,
   FREEZE_MS,
   withFarTimesDue,
-  type Cause,
+  type ChangeOrigin,
   type HistoryEntry,
   type AlertTransition,
   WORKER,
@@ -112,9 +112,9 @@ export class Alerts implements RecoverableAlerts {
 
   /** Records a report: creates the alert, or changes the existing one. */
   async report(tx: Tx, reported: Report, actor: string): Promise<{ alert: Alert; outcome: 'new' | 'known' }> {
-    const cause = this.#cause(actor)
-    const report = withRules(reported, this.#deps.declared, cause.at)
-    const first = applyFirstReport(report, newId(), cause)
+    const origin = this.#origin(actor)
+    const report = withRules(reported, this.#deps.declared, origin.at)
+    const first = applyFirstReport(report, newId(), origin)
     for (;;) {
       if (await insertAlert(tx, first.alert)) {
         await this.#record(tx, first, actor)
@@ -123,7 +123,7 @@ export class Alerts implements RecoverableAlerts {
       // An alert that was pruned meanwhile is not there; then the insertion succeeds.
       const known = await lockReported(tx, report)
       if (!known) continue
-      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, cause), actor)
+      const alert = await this.#apply(tx, known, applyFurtherReport(known, report, origin), actor)
       return { alert: this.#countReport(tx, alert), outcome: 'known' }
     }
   }
@@ -170,7 +170,7 @@ export class Alerts implements RecoverableAlerts {
    */
   async recover(tx: Tx, id: string, actor: string): Promise<Alert> {
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    return this.#apply(tx, alert, applyRecovery(alert, this.#cause(actor)), actor)
+    return this.#apply(tx, alert, applyRecovery(alert, this.#origin(actor)), actor)
   }
 
   /**
@@ -178,10 +178,10 @@ export class Alerts implements RecoverableAlerts {
    * `invalid_transition` when it is recovered or frozen.
    */
   async acknowledge(tx: Tx, id: string, comment: string | null, actor: string): Promise<Alert> {
-    const cause = this.#cause(actor)
+    const origin = this.#origin(actor)
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
-    const until = cause.at + this.#deps.acknowledgeForMs
-    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, cause), actor)
+    const until = origin.at + this.#deps.acknowledgeForMs
+    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, origin), actor)
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
     if (after.status === 'acknowledged') return after
@@ -199,7 +199,7 @@ export class Alerts implements RecoverableAlerts {
       const message = `The alert is ${alert.status}; only a frozen one can be unfrozen.`
       throw invalidTransition(message, alert.status, [])
     }
-    return this.#apply(tx, alert, applyUnfreeze(alert, this.#cause(actor)), actor)
+    return this.#apply(tx, alert, applyUnfreeze(alert, this.#origin(actor)), actor)
   }
 
   /** The changes of an alert, oldest first. Rejects with `alert_not_found`. */
@@ -315,7 +315,7 @@ export class Alerts implements RecoverableAlerts {
       await this.#deps.notifications.notify(tx, { kind: 'inhibition_ended' }, alert)
   }
 
-  #cause(actor: string): Cause {
+  #origin(actor: string): ChangeOrigin {
     return { at: this.#deps.clock.now(), actor }
   }
 

@@ -8,7 +8,7 @@ import {
   applyFurtherReport,
   applyTime,
   applyUnfreeze,
-  type Cause,
+  type ChangeOrigin,
   type AlertTransition,
 } from './transitions.ts'
 import type { Alert, AlertStatus, AlertWeight } from './model.ts'
@@ -142,7 +142,11 @@ const steps = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-function judgeStep(alert: Alert, step: Exclude<Step, { kind: 'wait' }>, cause: Cause): AlertTransition[] {
+function judgeStep(
+  alert: Alert,
+  step: Exclude<Step, { kind: 'wait' }>,
+  cause: ChangeOrigin,
+): AlertTransition[] {
   switch (step.kind) {
     case 'report':
       return applyFurtherReport(alert, reportOf(step.weight), cause)

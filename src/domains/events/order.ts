@@ -94,18 +94,18 @@ function merge(
   }
 }
 
-interface Entry {
+interface LogEntry {
   readonly log: LogName
   readonly event: LoggedEvent
   /** The number of the message; for telemetry, that of the message before it. */
   readonly message: number
 }
 
-function entryOf(log: LogName, event: LoggedEvent, message: number): Entry {
+function entryOf(log: LogName, event: LoggedEvent, message: number): LogEntry {
   return { log, event, message }
 }
 
-function withPositions(start: Places, entries: readonly Entry[]): OrderedEvent[] {
+function withPositions(start: Places, entries: readonly LogEntry[]): OrderedEvent[] {
   let telemetry = start.telemetry
   return entries.map(({ log, event, message }) => {
     if (log === 'telemetry') telemetry = event.place

@@ -28,7 +28,7 @@ export interface StreamRequest {
   readonly lastEventId?: string | undefined
 }
 
-interface Start extends ReaderStart {
+interface StreamStart extends ReaderStart {
   /** Set when the client has missed events, or may have. */
   readonly reset?: ResetReason
 }
@@ -102,7 +102,7 @@ export class LiveEvents {
     this.#open++
   }
 
-  async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<Start> {
+  async #startAt(lastEventId: string | undefined, subscription: Subscription): Promise<StreamStart> {
     const logs = LOGS.filter((log) => subscription.overlaps(this.#deps.subjects[log]))
     const newest = await this.#order.newest()
     const start = { subscription, logs, places: newest }
@@ -118,7 +118,7 @@ export class LiveEvents {
   }
 }
 
-function beginStream(reader: EventReader, { places, reset }: Start): EventReader {
+function beginStream(reader: EventReader, { places, reset }: StreamStart): EventReader {
   if (reset) reader.reset(places, reset)
   else reader.begin()
   return reader

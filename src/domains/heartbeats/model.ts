@@ -66,13 +66,13 @@ export const PING_KINDS = ['done', 'start', 'fail', 'exit', 'log'] as const
 export type PingKind = (typeof PING_KINDS)[number]
 
 /** What a program says about its run. */
-export interface Signal {
+export interface RunSignal {
   readonly kind: PingKind
   /** The code of `exit`: 0 to 255. */
   readonly exitCode: number | null
 }
 
-export interface Ping extends Signal {
+export interface Ping extends RunSignal {
   readonly at: number
   /** The duration of the run that it ends, if there was a start. */
   readonly durationSeconds: number | null
@@ -135,12 +135,12 @@ export function withSettings(
 }
 
 /** Whether the signal says that a run has failed. */
-export function isFailure({ kind, exitCode }: Signal): boolean {
+export function isFailure({ kind, exitCode }: RunSignal): boolean {
   return kind === 'fail' || (kind === 'exit' && exitCode !== 0)
 }
 
 /** The heartbeat after a signal; the time of the next beat is counted from a beat and from a start. */
-export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: Signal, at: number): H {
+export function applySignal<H extends AlertHeartbeat>(heartbeat: H, signal: RunSignal, at: number): H {
   if (signal.kind === 'log') return heartbeat
   if (signal.kind === 'start') return { ...heartbeat, startedAt: at, ...endOfRun(heartbeat, at) }
   const durationSeconds = durationOf(heartbeat, at) ?? heartbeat.durationSeconds

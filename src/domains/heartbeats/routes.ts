@@ -26,7 +26,7 @@ import {
   type AlertHeartbeat,
   type HeartbeatSettings,
   type HeartbeatSeverity,
-  type Signal,
+  type RunSignal,
 } from './model.ts'
 import { requireSchedule } from './schedule.ts'
 import type { Heartbeats } from './service.ts'
@@ -355,7 +355,7 @@ const SignalParams = Fields({
 })
 
 /** The signal of a path, whose word has been checked. */
-export function signalOf(word: string): Signal {
+export function signalOf(word: string): RunSignal {
   const kind = (['start', 'fail', 'log'] as const).find((each) => each === word)
   return kind ? { kind, exitCode: null } : { kind: 'exit', exitCode: Number(word) }
 }

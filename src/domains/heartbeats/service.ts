@@ -22,7 +22,7 @@ import {
   type HeartbeatEvent,
   type HeartbeatSettings,
   type Ping,
-  type Signal,
+  type RunSignal,
   type StoredHeartbeat,
 } from './model.ts'
 import {
@@ -54,7 +54,7 @@ export interface HeartbeatDeps extends ServiceDeps {
 }
 
 /** A ping by the address of a heartbeat. */
-export interface GivenPing extends Signal {
+export interface TokenPing extends RunSignal {
   readonly token: string
   readonly remoteAddress: string
   readonly body: string
@@ -63,7 +63,7 @@ export interface GivenPing extends Signal {
 // docs/specification.md, Heartbeats
 const KEPT_PINGS = 100
 const PING_LIMIT = { burst: 30, everyMs: SECOND }
-const DONE: Signal = { kind: 'done', exitCode: null }
+const DONE: RunSignal = { kind: 'done', exitCode: null }
 
 /** How often a worker looks for missed heartbeats. */
 export const CHECK_EVERY_MS = 5 * SECOND
@@ -73,7 +73,7 @@ const PUNCTUAL_MS = 1.5 * CHECK_EVERY_MS
 // Clocks of two hosts differ by less.
 const CLOCK_DIFFERENCE_MS = 2 * CHECK_EVERY_MS
 
-interface Check {
+interface CheckTime {
   readonly now: number
   readonly monotonic: number
   /** The last one of this process, by both clocks. */
@@ -196,7 +196,7 @@ export class Heartbeats {
   }
 
   /** Records what a program says about its run. Rejects with `ping_not_found` if the token is no longer that of the name. */
-  async ping(tx: Tx, name: string, { token, ...signal }: GivenPing): Promise<void> {
+  async ping(tx: Tx, name: string, { token, ...signal }: TokenPing): Promise<void> {
     const known = await lockHeartbeat(tx, name)
     if (known?.pingHash !== hashPingToken(token)) throw unknownPing()
     await this.#apply(tx, known, signal, 'ping')
@@ -274,7 +274,7 @@ export class Heartbeats {
     return consoleUrl === undefined ? path : new URL(path, consoleUrl).href
   }
 
-  async #recordCheck(tx: Tx, check: Check): Promise<void> {
+  async #recordCheck(tx: Tx, check: CheckTime): Promise<void> {
     const { now } = check
     const uncountedMs = uncountedSince(await recordCheck(tx, now), check)
     if (uncountedMs > 0) await postpone(tx, now - uncountedMs, now)
@@ -307,7 +307,7 @@ export class Heartbeats {
  * The time since the last check that does not count for heartbeats: no worker ran, or the clock was set. A process that has
  * checked before was there, so only the difference of its clocks does not count; once for all workers.
  */
-function uncountedSince(last: number, { now, monotonic, before }: Check): number {
+function uncountedSince(last: number, { now, monotonic, before }: CheckTime): number {
   const passed = now - last
   const isFar = passed > PUNCTUAL_MS || passed < -CLOCK_DIFFERENCE_MS
   if (Number.isNaN(before.at)) return isFar ? passed : 0
@@ -346,7 +346,7 @@ function missText({
   return `A beat was expected ${expected}. ${last}`
 }
 
-function failureText({ exitCode }: Signal): string {
+function failureText({ exitCode }: RunSignal): string {
   return exitCode === null
     ? 'The program says that it has failed.'
     : `The program has ended with ${exitCode}.`

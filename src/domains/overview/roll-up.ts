@@ -52,7 +52,7 @@ const PENDING_PAGE = 1_000
 const TRUSTED_STEPS = 12
 
 /** The changes that are not part of the stored counts yet. */
-interface Pending {
+interface PendingChanges {
   readonly changes: readonly CountedChange[]
   /** `false` when events were removed, or when there are too many. */
   readonly isComplete: boolean
@@ -125,7 +125,7 @@ export class RollUp {
     return store.write((tx) => deleteStepsBefore(tx, before, limit))
   }
 
-  async #readPending(place: number): Promise<Pending> {
+  async #readPending(place: number): Promise<PendingChanges> {
     const { log, subjects } = this.#deps
     const changes: CountedChange[] = []
     let after = place

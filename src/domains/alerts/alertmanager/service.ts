@@ -208,7 +208,7 @@ export class Alertmanager {
   }
 }
 
-interface Shown extends Suppressed {
+interface ShownContext extends SuppressedBy {
   readonly receivers: readonly string[]
   readonly now: number
 }
@@ -216,7 +216,7 @@ interface Shown extends Suppressed {
 function writeAlert(
   alert: AlertView,
   labels: LabelValues,
-  { receivers, now, silencedBy, inhibitedBy }: Shown,
+  { receivers, now, silencedBy, inhibitedBy }: ShownContext,
 ): string {
   const { title, body, runbookUrl, firstAt, lastAt, startsAt, generatorUrl } = alert
   const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
@@ -237,14 +237,14 @@ function writeAlert(
   })
 }
 
-interface Suppressed {
+interface SuppressedBy {
   readonly silencedBy: readonly string[]
   readonly inhibitedBy: readonly string[]
 }
 
 function isWanted(
   { active, silenced, inhibited }: AlertmanagerFilter,
-  { silencedBy, inhibitedBy }: Suppressed,
+  { silencedBy, inhibitedBy }: SuppressedBy,
 ): boolean {
   const [isSilenced, isInhibited] = [silencedBy.length > 0, inhibitedBy.length > 0]
   if (!isSilenced && !isInhibited) return active

@@ -4,14 +4,14 @@ import { sortedLabels } from './labels.ts'
 import type { PrometheusAlert } from './report.ts'
 
 /** The result of checking one alert of a request. */
-export type Parsed = PrometheusAlert | Fault
+export type ParsedAlert = PrometheusAlert | AlertFault
 
 /** What is wrong with an alert. */
-export interface Fault {
+export interface AlertFault {
   readonly fault: ErrorDetail
 }
 
-export function isFault(parsed: Parsed): parsed is Fault {
+export function isFault(parsed: ParsedAlert): parsed is AlertFault {
   return 'fault' in parsed
 }
 
@@ -19,12 +19,12 @@ export function isFault(parsed: Parsed): parsed is Fault {
  * Checks one alert that Prometheus sends; `path` is its place in the request. Unknown keys are ignored, and `status` is one
  * of them.
  */
-export function parseAlert(input: unknown, path: string): Parsed {
+export function parseAlert(input: unknown, path: string): ParsedAlert {
   return parsedBy(() => checkedAlert(input, path))
 }
 
 /** Checks one alert that an Alertmanager sends. Its status alone says whether it has ended; without one its end does. */
-export function parseNotified(input: unknown, path: string): Parsed {
+export function parseNotified(input: unknown, path: string): ParsedAlert {
   return parsedBy(() => {
     const alert = checkedAlert(input, path)
     const status = statusOf(input, path)
@@ -33,7 +33,7 @@ export function parseNotified(input: unknown, path: string): Parsed {
   })
 }
 
-function parsedBy(check: () => PrometheusAlert): Parsed {
+function parsedBy(check: () => PrometheusAlert): ParsedAlert {
   try {
     return check()
   } catch (error) {

@@ -13,7 +13,7 @@ import { ALERT_REPORTERS, type Report } from '../model.ts'
 import type { Alerts } from '../service.ts'
 import { INTAKE_ALERTS } from './alerts.ts'
 import { alarmIdOf, groupIdOf } from './labels.ts'
-import { isFault, parseAlert, parseNotified, type Parsed } from './parse.ts'
+import { isFault, parseAlert, parseNotified, type ParsedAlert } from './parse.ts'
 import { toReport, type Arrival, type PrometheusAlert } from './report.ts'
 
 const route = routeOf('Alerts')
@@ -135,7 +135,7 @@ export function intakeRoutes(
   ]
 }
 
-function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
+function outcomesOf(parsed: readonly ParsedAlert[], arrival: Arrival) {
   return {
     reports: inLockOrder(parsed.filter(isAlert).map((alert) => toReport(alert, arrival))),
     ends: new Map(parsed.filter(isAlert).map((alert) => [alarmIdOf(alert.labels), alert.endsAt])),
@@ -143,7 +143,7 @@ function outcomesOf(parsed: readonly Parsed[], arrival: Arrival) {
   }
 }
 
-function isAlert(parsed: Parsed): parsed is PrometheusAlert {
+function isAlert(parsed: ParsedAlert): parsed is PrometheusAlert {
   return !isFault(parsed)
 }
 

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { GATHER_MS, nextBundle, type BundleOptions } from './bundle.ts'
 import { messageOf, shortenMessage } from './message.ts'
-import type { Waiting } from './model.ts'
+import type { WaitingNotification } from './model.ts'
 
 const NOW = 1_000_000
 const OPTIONS: BundleOptions = { now: NOW, tokens: 10, fits: () => true, render: messageOf }
 
-function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
+function waiting(id: string, overrides: Partial<WaitingNotification> = {}): WaitingNotification {
   const content = { title: `title ${id}`, alarmId: id, serverAddr: null, excerpt: 'details', note: null }
   const base = {
     alertId: `alert ${id}`,
@@ -22,7 +22,7 @@ function waiting(id: string, overrides: Partial<Waiting> = {}): Waiting {
   return { seq: 1, id, ...base, content, ...overrides }
 }
 
-const idsOf = (list: readonly Waiting[], options: Partial<BundleOptions> = {}) =>
+const idsOf = (list: readonly WaitingNotification[], options: Partial<BundleOptions> = {}) =>
   nextBundle(list, { ...OPTIONS, ...options }).map(({ id }) => id)
 
 test('a group waits until its second is over', () => {

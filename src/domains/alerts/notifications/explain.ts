@@ -41,14 +41,14 @@ export interface RouteExplanation {
   readonly receivers: readonly RoutedReceiver[]
 }
 
-type Routed = Parameters<typeof directTargets>[0]
+type RoutableAlert = Parameters<typeof directTargets>[0]
 
 /** What suppresses the notifications of an alert, if anything does. */
 export type Suppression = Pick<Facts, 'silencedBy' | 'inhibitedBy'>
 
 /** Where a report would go now if its alert were new. */
 export function explainReport(
-  report: Routed,
+  report: RoutableAlert,
   routing: Routing,
   now: number,
   suppression: Suppression,
@@ -68,7 +68,7 @@ export function explainReport(
 }
 
 /** The decision on the first notification of an alert; an alert that begins recovered notifies nobody. */
-function firstOutcome({ weight }: Routed, route: AlertRoute, suppression: Suppression): Outcome {
+function firstOutcome({ weight }: RoutableAlert, route: AlertRoute, suppression: Suppression): Outcome {
   const decision = decide({
     occasion: 'raised',
     alert: { weight, status: 'firing' },

@@ -4,7 +4,7 @@ import { CLOCK_DIFFERENCE_MS } from '../../../kernel/time.ts'
 import type { NewRowOf, RowOf } from '../../../store/columns.ts'
 import type { Queries, Tx } from '../../../store/store.ts'
 import { WorkQueue } from '../../../store/work/work-queue.ts'
-import { notifiedStateOf, type Decision, type Outcome, type Waiting } from './model.ts'
+import { notifiedStateOf, type Decision, type Outcome, type WaitingNotification } from './model.ts'
 import {
   channelMessages,
   channels,
@@ -285,7 +285,11 @@ export async function claimMessage(
 }
 
 /** Notifications that no message contains yet: the most severe, and of these the oldest. */
-export async function listWaiting(queries: Queries, channel: string, now: number): Promise<Waiting[]> {
+export async function listWaiting(
+  queries: Queries,
+  channel: string,
+  now: number,
+): Promise<WaitingNotification[]> {
   const waiting = await listMostSevere(queries, channel, now, now + CLOCK_DIFFERENCE_MS)
   return waiting.sort((a, b) => a.seq - b.seq)
 }
@@ -309,7 +313,7 @@ const listMostSevere = readRows(
       .orderBy('weight', 'desc')
       .orderBy('seq')
       .limit(MAX_CANDIDATES),
-  (row) => notifications.decode(row) as Waiting,
+  (row) => notifications.decode(row) as WaitingNotification,
 )
 
 /** The notifications of a message that is not sent yet, oldest first. */
@@ -321,7 +325,7 @@ export const listContained = readRows(
       .where('message_id', '=', messageId)
       .where('outcome', '=', sql.lit('pending'))
       .orderBy('seq'),
-  (row) => notifications.decode(row) as Waiting,
+  (row) => notifications.decode(row) as WaitingNotification,
 )
 
 /** Changes what a message says. */
@@ -336,7 +340,7 @@ export const rewriteMessage = changeRows((on, message: ChannelWork) =>
 export async function createMessage(
   tx: Tx,
   message: ChannelWork,
-  contained: readonly Pick<Waiting, 'id'>[],
+  contained: readonly Pick<WaitingNotification, 'id'>[],
 ): Promise<void> {
   await insertMessage(tx, message)
   await db(tx)

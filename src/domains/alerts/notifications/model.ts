@@ -45,7 +45,9 @@ export function notifiedStateOf({
   occasion,
   weight,
   content,
-}: Pick<Waiting, 'occasion' | 'weight'> & { readonly content: Content | null }): NotifiedState {
+}: Pick<WaitingNotification, 'occasion' | 'weight'> & {
+  readonly content: NotificationContent | null
+}): NotifiedState {
   const textHash = content?.textHash ?? null
   if (occasion === 'frozen' || occasion === 'damped') return { weight, status: occasion, textHash }
   return { weight, status: weight === 0 ? 'recovered' : 'firing', textHash }
@@ -94,7 +96,7 @@ export interface NotificationDecision extends Decision {
 }
 
 /** The parts of an alert that a message shows, as they were at the occasion. */
-export interface Content {
+export interface NotificationContent {
   readonly title: string
   readonly alarmId: string | null
   readonly serverAddr: string | null
@@ -111,7 +113,7 @@ export interface Content {
 }
 
 /** A pending notification: no message contains it yet, or its message is not sent yet. */
-export interface Waiting {
+export interface WaitingNotification {
   /** Later notifications have a larger number. */
   readonly seq: number
   readonly id: string
@@ -120,7 +122,7 @@ export interface Waiting {
   readonly occasion: OccasionKind
   readonly weight: AlertWeight
   readonly source: string
-  readonly content: Content
+  readonly content: NotificationContent
   /** The beginning of the hours that it waits for; null if it waits for none. */
   readonly dueAt: number | null
   /** The trace of what has caused it (`storedTrace`). */

@@ -16,11 +16,11 @@ import {
   OUTCOMES,
   SUPERSEDED,
   textHashOf,
-  type Content,
+  type NotificationContent,
   type Decision,
   type Outcome,
   type NotifiedState,
-  type Waiting,
+  type WaitingNotification,
 } from './model.ts'
 import { matchedRoutes, targetOf, targetsOf, notificationTime, type Routing, type Target } from './routing.ts'
 import {
@@ -77,7 +77,7 @@ const EXCERPT_CHARACTERS = 1_000
 const PENDING_AGE_MS = 5 * SECOND
 
 /** The facts that the decisions on one alert share for all receivers. */
-interface Shared {
+interface SharedFacts {
   readonly notified: ReadonlyMap<string, NotifiedState>
   readonly pending: Awaited<ReturnType<typeof listPendingOf>>
   readonly silencedBy: SilencedBy | undefined
@@ -184,9 +184,9 @@ export class Notifier implements AlertNotifications {
   async judgeAgain(
     tx: Tx,
     receiver: string,
-    pending: readonly Waiting[],
+    pending: readonly WaitingNotification[],
     withAlerts = false,
-  ): Promise<Waiting[]> {
+  ): Promise<WaitingNotification[]> {
     const alerts = await shareAlerts(tx, [...new Set(pending.map(({ alertId }) => alertId))])
     const newest = new Map(
       pending.toSorted((a, b) => a.seq - b.seq).map(({ alertId, seq }) => [alertId, seq]),
@@ -195,7 +195,7 @@ export class Notifier implements AlertNotifications {
     if (ids.length === 0) return []
     const notified = await listStatesNotifiedTo(tx, receiver, ids)
     const quiet = this.#options.routing.isDamping ? await listDampings(tx, ids) : undefined
-    const due: Waiting[] = []
+    const due: WaitingNotification[] = []
     for (const notification of pending) {
       // The notifications of an alert that was pruned meanwhile are gone with it.
       const alert = alerts.get(notification.alertId)
@@ -224,7 +224,7 @@ export class Notifier implements AlertNotifications {
     occasion: AlertOccasion,
     alert: Alert,
     targets: readonly Target[],
-    shared: Shared,
+    shared: SharedFacts,
   ): Promise<void> {
     const decisions: TargetDecision[] = []
     // A waiting notification of a quiet alert stays; when it is sent, it shows the state at that time.
@@ -288,7 +288,7 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  async #readShared(tx: Tx, alert: Alert): Promise<Shared> {
+  async #readShared(tx: Tx, alert: Alert): Promise<SharedFacts> {
     return {
       notified: await listNotifiedStates(tx, alert.id),
       pending: await listPendingOf(tx, alert.id),
@@ -297,7 +297,7 @@ export class Notifier implements AlertNotifications {
     }
   }
 
-  async #suppressionOf(tx: Tx, alert: Alert): Promise<Pick<Shared, 'silencedBy' | 'inhibitedBy'>> {
+  async #suppressionOf(tx: Tx, alert: Alert): Promise<Pick<SharedFacts, 'silencedBy' | 'inhibitedBy'>> {
     const { suppressions } = this.#options
     return {
       silencedBy: await suppressions.silencedBy(tx, alert),
@@ -317,10 +317,10 @@ export class Notifier implements AlertNotifications {
   async #stillDue(
     tx: Tx,
     receiver: string,
-    notification: Waiting,
+    notification: WaitingNotification,
     alert: Alert,
-    known: Pick<Shared, 'notified' | 'damping'>,
-  ): Promise<Waiting | undefined> {
+    known: Pick<SharedFacts, 'notified' | 'damping'>,
+  ): Promise<WaitingNotification | undefined> {
     const { id, occasion, content } = notification
     const [target] = targetOf(alert, receiver, this.#options.routing)
     // A pending message does not count as known to the receiver until it is known to have arrived.
@@ -345,7 +345,7 @@ export class Notifier implements AlertNotifications {
   /** Whether it waits for hours that have not begun: the clock was set back since they were judged. */
   async #isPostponed(
     tx: Tx,
-    { id, at, dueAt }: Waiting,
+    { id, at, dueAt }: WaitingNotification,
     { route, urgency }: Pick<TargetDecision, 'route' | 'urgency'>,
   ): Promise<boolean> {
     const now = this.#options.clock.now()
@@ -356,7 +356,7 @@ export class Notifier implements AlertNotifications {
     return true
   }
 
-  #withAlert(notification: Waiting, alert: Alert): Waiting {
+  #withAlert(notification: WaitingNotification, alert: Alert): WaitingNotification {
     const { encodeAlert } = this.#options
     return encodeAlert ? { ...notification, alert: encodeAlert(alert) } : notification
   }
@@ -415,7 +415,7 @@ export class Notifier implements AlertNotifications {
     occasion: AlertOccasion['kind'],
     alert: Alert,
     target: Target,
-    { damping, inhibitedBy, pending, silencedBy, notified }: Shared,
+    { damping, inhibitedBy, pending, silencedBy, notified }: SharedFacts,
   ): Promise<TargetDecision | undefined> {
     const { receiver, route } = target
     const facts = {
@@ -436,13 +436,13 @@ export class Notifier implements AlertNotifications {
 }
 
 /** The receivers that were notified of the alert, or are being notified, and do not know of its end. */
-function receiversToInform({ notified, pending }: Shared): string[] {
+function receiversToInform({ notified, pending }: SharedFacts): string[] {
   const last = new Map<string, NotifiedState | undefined>(notified)
   for (const [receiver, { sending }] of pending) if (sending) last.set(receiver, sending)
   return [...last].flatMap(([receiver, state]) => (state && state.status !== 'recovered' ? [receiver] : []))
 }
 
-function waitingOf({ pending }: Shared, { receiver }: Target) {
+function waitingOf({ pending }: SharedFacts, { receiver }: Target) {
   return pending.get(receiver)?.waiting ?? []
 }
 
@@ -499,7 +499,7 @@ async function isRepeated(
   return (await findDecisionInFreeze(tx, id, channel, occasion, outcome)) !== undefined
 }
 
-function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): Content {
+function contentOf(note: string | null, alert: Alert, toldWeight: AlertWeight): NotificationContent {
   const { title, alarmId, serverAddr, body, runbookUrl, weight } = alert
   const excerpt = clip(body, EXCERPT_CHARACTERS)
   const optional = {

@@ -45,14 +45,17 @@ export interface Target {
   readonly route: AlertRoute
 }
 
-type Routed = Pick<AlertView, 'source' | 'alarmId' | 'serverAddr' | 'title'> & Pick<Alert, 'weight'>
+type RoutableAlert = Pick<AlertView, 'source' | 'alarmId' | 'serverAddr' | 'title'> & Pick<Alert, 'weight'>
 
 export function defaultRoute(receivers: readonly string[], minWeight: AlertWeight): AlertRoute {
   return { name: 'default', matchers: {}, minWeight, receivers, escalate: [], continue: false }
 }
 
 /** The routes that decide about an alert: the first that matches, and those after it as long as they continue. */
-export function matchedRoutes(alert: Routed, { routes }: Pick<Routing, 'routes'>): readonly AlertRoute[] {
+export function matchedRoutes(
+  alert: RoutableAlert,
+  { routes }: Pick<Routing, 'routes'>,
+): readonly AlertRoute[] {
   const matching = routes.filter(({ matchers }) => matchesFields(matchers, alert))
   const last = matching.findIndex((route) => !route.continue)
   return matching.slice(0, last + 1)
@@ -61,7 +64,7 @@ export function matchedRoutes(alert: Routed, { routes }: Pick<Routing, 'routes'>
 const FAILING = 'receiver.failing:'
 
 /** The receivers that the routes of an alert name. A receiver is not notified of its own failure. */
-export function directTargets(alert: Routed, routing: Routing): readonly Target[] {
+export function directTargets(alert: RoutableAlert, routing: Routing): readonly Target[] {
   const failing = alert.alarmId?.startsWith(FAILING) ? alert.alarmId.slice(FAILING.length) : undefined
   const named = targetsOn(matchedRoutes(alert, routing), alert)
   if (failing === undefined) return named
@@ -72,7 +75,7 @@ export function directTargets(alert: Routed, routing: Routing): readonly Target[
 }
 
 /** A receiver that several routes name is notified by the first of them whose least weight the alert has. */
-function targetsOn(routes: readonly AlertRoute[], { weight }: Routed): Target[] {
+function targetsOn(routes: readonly AlertRoute[], { weight }: RoutableAlert): Target[] {
   const names = [...new Set(routes.flatMap(({ receivers }) => receivers))]
   return names.flatMap((receiver) => {
     const naming = routes.filter(({ receivers }) => receivers.includes(receiver))
@@ -82,7 +85,11 @@ function targetsOn(routes: readonly AlertRoute[], { weight }: Routed): Target[] 
 }
 
 /** Also those who were notified of the alert, by an escalation or by other routes, and do not know of its end. */
-export function targetsOf(alert: Routed, notified: readonly string[], routing: Routing): readonly Target[] {
+export function targetsOf(
+  alert: RoutableAlert,
+  notified: readonly string[],
+  routing: Routing,
+): readonly Target[] {
   const direct = directTargets(alert, routing)
   const others = notified.filter(
     (receiver) => routing.receivers.includes(receiver) && direct.every((each) => each.receiver !== receiver),
@@ -91,7 +98,7 @@ export function targetsOf(alert: Routed, notified: readonly string[], routing: R
 }
 
 /** A receiver that was notified of an alert, or is to be, with the route that it belongs to. */
-export function targetOf(alert: Routed, receiver: string, routing: Routing): Target[] {
+export function targetOf(alert: RoutableAlert, receiver: string, routing: Routing): Target[] {
   const direct = directTargets(alert, routing).find((each) => each.receiver === receiver)
   if (direct) return [direct]
   const routes = matchedRoutes(alert, routing)

@@ -8,9 +8,15 @@ import { Runner, type WorkClaim, type WorkOutcome } from '../../../store/work/ru
 import type { ServiceDeps, Tx } from '../../../store/store.ts'
 import { queuedWork } from '../../../store/work/work-queue.ts'
 import { fittingPart, nextBundle } from './bundle.ts'
-import { afterAttempt, allowedBy, withoutRefused, type Allowed, type Health } from './health.ts'
+import {
+  afterAttempt,
+  allowedBy,
+  withoutRefused,
+  type AllowedMessages,
+  type ReceiverHealth,
+} from './health.ts'
 import { messageOf, shortenMessage, type MessageContent } from './message.ts'
-import { SUPERSEDED, type Waiting } from './model.ts'
+import { SUPERSEDED, type WaitingNotification } from './model.ts'
 import {
   claimMessage,
   createMessage,
@@ -63,14 +69,14 @@ const NOTICE_WEIGHT = 5
 // RFC 5321, section 4.5.4.1: soon at first, as greylisting ends within minutes, then every half hour
 const LATE_PAUSE = { shortestMs: MINUTE, longestMs: 30 * MINUTE }
 
-type Sent = Extract<SendOutcome, { readonly sent: true }>
-type Failed = Extract<SendOutcome, { readonly sent: false }>
+type SentOutcome = Extract<SendOutcome, { readonly sent: true }>
+type FailedOutcome = Extract<SendOutcome, { readonly sent: false }>
 
 /** A failed attempt at a message. */
 class SendFailure extends Error {
-  readonly failed: Failed
+  readonly failed: FailedOutcome
 
-  constructor(failed: Failed) {
+  constructor(failed: FailedOutcome) {
     super(failed.reason)
     this.failed = failed
   }
@@ -92,12 +98,12 @@ interface Candidate {
  */
 export class NotificationSender {
   readonly #options: SenderOptions
-  readonly #runner: Runner<ChannelWork, Sent>
+  readonly #runner: Runner<ChannelWork, SentOutcome>
 
   constructor(options: SenderOptions) {
     const { channelName } = options
     this.#options = options
-    this.#runner = new Runner<ChannelWork, Sent>({
+    this.#runner = new Runner<ChannelWork, SentOutcome>({
       ...options,
       name: channelName === ROBOT ? 'alert-notifications' : `alert-notifications-${channelName}`,
       everyMs: SEND_EVERY_MS,
@@ -151,7 +157,7 @@ export class NotificationSender {
   /** The messages and notifications that can be sent, in the order in which they are tried. */
   async #candidates(
     tx: Tx,
-    { claim, unsent, tokens, allowed, health }: Chances,
+    { claim, unsent, tokens, allowed, health }: AttemptInput,
   ): Promise<readonly Candidate[]> {
     const { channelName } = this.#options
     const waiting = await listWaiting(tx, channelName, claim.now)
@@ -219,8 +225,8 @@ export class NotificationSender {
   async #create(
     tx: Tx,
     { now, holder, until }: WorkClaim,
-    bundle: readonly Waiting[],
-    waiting: readonly Waiting[],
+    bundle: readonly WaitingNotification[],
+    waiting: readonly WaitingNotification[],
   ): Promise<ChannelWork | undefined> {
     const due = await this.#stillDue(tx, bundle, waiting)
     if (due.length === 0) return undefined
@@ -240,9 +246,9 @@ export class NotificationSender {
    */
   async #stillDue(
     tx: Tx,
-    notifications: readonly Waiting[],
-    waiting: readonly Waiting[],
-  ): Promise<readonly Waiting[]> {
+    notifications: readonly WaitingNotification[],
+    waiting: readonly WaitingNotification[],
+  ): Promise<readonly WaitingNotification[]> {
     if (notifications.length === 0) return []
     const alerts = new Set(notifications.map(({ alertId }) => alertId))
     const judged = waiting.filter(({ alertId }) => alerts.has(alertId))
@@ -260,12 +266,13 @@ export class NotificationSender {
     const { channel, consoleUrl } = this.#options
     const hasAbout = channel.needs !== undefined
     return {
-      render: (notifications: readonly Waiting[]) => messageOf(notifications, { consoleUrl, hasAbout }),
+      render: (notifications: readonly WaitingNotification[]) =>
+        messageOf(notifications, { consoleUrl, hasAbout }),
       fits: (message: MessageContent) => channel.fits({ ...message, key }),
     }
   }
 
-  #contentOf(key: string, notifications: readonly Waiting[]) {
+  #contentOf(key: string, notifications: readonly WaitingNotification[]) {
     const { render, fits } = this.#form(key)
     const { title, text, level, ...others } = shortenMessage(render(notifications), fits)
     return { title, text, level, details: Object.keys(others).length > 0 ? others : null }
@@ -273,14 +280,14 @@ export class NotificationSender {
 
   #newMessage(
     id: string,
-    notifications: readonly Waiting[],
+    notifications: readonly WaitingNotification[],
     work: Pick<ChannelWork, 'dueAt' | 'leaseHolder' | 'attempts' | 'queuedAt' | 'trace'>,
   ): ChannelWork {
     const { channelName: channel } = this.#options
     return { id, channel, ...this.#contentOf(id, notifications), ...NO_FAILURES, ...work }
   }
 
-  async #send(message: ChannelWork, signal: AbortSignal): Promise<Sent> {
+  async #send(message: ChannelWork, signal: AbortSignal): Promise<SentOutcome> {
     const { id: key, title, text, level, details } = message
     const { channel, channelName, logger } = this.#options
     const outcome = await channel.send({ title, text, level, key, ...details }, signal)
@@ -291,7 +298,12 @@ export class NotificationSender {
     return outcome
   }
 
-  async #settle(tx: Tx, message: ChannelWork, holder: string, outcome: WorkOutcome<Sent>): Promise<boolean> {
+  async #settle(
+    tx: Tx,
+    message: ChannelWork,
+    holder: string,
+    outcome: WorkOutcome<SentOutcome>,
+  ): Promise<boolean> {
     const at = 'at' in outcome ? outcome.at : null
     const dueAt = at !== null && isLate(message) ? at + latePause(at - message.queuedAt) : at
     if (!(await messageQueue.release(tx, message, { holder, dueAt }))) return false
@@ -300,7 +312,7 @@ export class NotificationSender {
     return true
   }
 
-  async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: Sent): Promise<void> {
+  async #markSent(tx: Tx, message: ChannelWork, { warning, missed }: SentOutcome): Promise<void> {
     const { channelName, clock, notifier, report } = this.#options
     const at = clock.now()
     const sent = await recordSent(tx, message.id, channelName, at, warning)
@@ -332,7 +344,7 @@ export class NotificationSender {
   async #markLate(
     tx: Tx,
     { id, details }: ChannelWork,
-    { failed, isOver }: { readonly failed: Failed; readonly isOver: boolean },
+    { failed, isOver }: { readonly failed: FailedOutcome; readonly isOver: boolean },
   ): Promise<void> {
     const { channelName, logger } = this.#options
     const recipients = (details?.recipients ?? []).join(', ')
@@ -348,7 +360,7 @@ export class NotificationSender {
   async #explain(
     tx: Tx,
     { id, attempts, refusals }: ChannelWork,
-    failed: Failed,
+    failed: FailedOutcome,
     fault: SendFault | undefined,
   ): Promise<void> {
     const reason = `Attempt ${attempts} has failed: ${failed.reason}`.slice(0, REASON_CHARACTERS)
@@ -361,7 +373,7 @@ export class NotificationSender {
   async #judge(
     tx: Tx,
     { id: messageId }: ChannelWork,
-    { fault, pauseMs, reason }: Failed,
+    { fault, pauseMs, reason }: FailedOutcome,
   ): Promise<SendFault> {
     const { channel, channelName, clock } = this.#options
     const now = clock.now()
@@ -403,7 +415,7 @@ export class NotificationSender {
     await saveChannel(tx, channelName, { ...state, health: withoutRefused(state.health, message.id) })
   }
 
-  async #split(tx: Tx, message: ChannelWork, contained: readonly Waiting[]): Promise<void> {
+  async #split(tx: Tx, message: ChannelWork, contained: readonly WaitingNotification[]): Promise<void> {
     const middle = Math.ceil(contained.length / 2)
     const work = {
       ...queuedWork(this.#options.clock.now()),
@@ -463,12 +475,12 @@ function latePause(waitedMs: number): number {
 export const NO_FAILURES = { isNotice: false, isRefused: false, refusals: 0, isUncertain: false } as const
 
 /** The input for the choice of the next attempt. */
-interface Chances {
+interface AttemptInput {
   readonly claim: WorkClaim
   readonly unsent: readonly ChannelWork[]
   readonly tokens: number
-  readonly allowed: Allowed
-  readonly health: Health | null
+  readonly allowed: AllowedMessages
+  readonly health: ReceiverHealth | null
 }
 
 const mostSevereFirst = (one: Candidate, other: Candidate) =>

@@ -9,7 +9,7 @@ import {
   type OccasionKind,
   type Outcome,
   type NotifiedState,
-  type Waiting,
+  type WaitingNotification,
 } from './model.ts'
 import {
   dampings,
@@ -159,7 +159,7 @@ export async function listPendingOf(queries: Queries, alertId: string) {
 
 /** Gives a pending notification the present state of its alert. */
 export const refreshPending = changeRows(
-  (on, notification: Pick<Waiting, 'id' | 'weight' | 'source' | 'content'>) =>
+  (on, notification: Pick<WaitingNotification, 'id' | 'weight' | 'source' | 'content'>) =>
     on
       .updateTable('alert_notifications')
       .set(notifications.set(notification, 'weight', 'source', 'content'))
