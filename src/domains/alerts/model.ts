@@ -1,3 +1,4 @@
+import { FIRING_SEVERITIES } from '../../kernel/alerts.ts'
 import { HOUR } from '../../kernel/time.ts'
 import type { Severity } from '../../ports/alerts.ts'
 
@@ -5,14 +6,7 @@ export const ALERT_STATUSES = ['firing', 'acknowledged', 'recovered', 'frozen'] 
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
 
 /** The standard levels, the most severe first. */
-export const SEVERITIES = [
-  'CRITICAL',
-  'HIGH',
-  'ERROR',
-  'WARNING',
-  'INFO',
-  'CLOSE',
-] as const satisfies readonly Severity[]
+export const SEVERITIES = [...FIRING_SEVERITIES, 'CLOSE'] as const satisfies readonly Severity[]
 export type { Severity }
 
 /** Limits of the text of an alert. */

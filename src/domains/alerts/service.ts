@@ -1,5 +1,10 @@
 import { formatCount } from '../../kernel/text.ts'
-import { declaredAlarmId, type DeclaredAlerts } from '../../kernel/alerts.ts'
+import {
+  declaredAlarmId,
+  FIRING_SEVERITIES,
+  type DeclaredAlerts,
+  type FiringSeverity,
+} from '../../kernel/alerts.ts'
 import { invalidTransition, requireFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { LogFields } from '../../kernel/logger.ts'
@@ -12,7 +17,6 @@ import type { EventSink } from '../../ports/events.ts'
 import {
   ALERT_EVENTS,
   BODY_BYTES,
-  SEVERITIES,
   severityOf,
   TITLE_LENGTH,
   weightsOf,
@@ -20,7 +24,6 @@ import {
   type AlertStatus,
   type AlertView,
   type Report,
-  type Severity,
   inhibitedIdOf,
 } from './model.ts'
 import { INTAKE_ALERTS } from './intake/alerts.ts'
@@ -83,7 +86,6 @@ export interface AlertDeps extends ServiceDeps {
 const PLATFORM = 'platform'
 // docs/specification.md, Overview
 const FIRING_LIMIT = 10_000
-const FIRING_SEVERITIES = SEVERITIES.filter((severity) => severity !== 'CLOSE')
 // How many alerts are read together when a silence ends.
 const SILENCE_BATCH = 100
 
@@ -150,7 +152,7 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** How many alerts of each severity fire, counted up to 10,000 for each weight. */
-  async countFiring(): Promise<Readonly<Record<Exclude<Severity, 'CLOSE'>, number>>> {
+  async countFiring(): Promise<Readonly<Record<FiringSeverity, number>>> {
     const counts = { CRITICAL: 0, HIGH: 0, ERROR: 0, WARNING: 0, INFO: 0 }
     for (const severity of FIRING_SEVERITIES)
       for (const weight of weightsOf(severity))
@@ -181,7 +183,7 @@ export class Alerts implements RecoverableAlerts {
     const origin = this.#origin(actor)
     const alert = requireFound(await lockAlert(tx, id), 'alert', id)
     const until = origin.at + this.#deps.acknowledgeForMs
-    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, { until, comment }, origin), actor)
+    const after = await this.#apply(tx, alert, applyAcknowledgement(alert, until, comment, origin), actor)
     if (after !== alert && after.status === 'acknowledged')
       await this.#deps.notifications.acknowledged(tx, after)
     if (after.status === 'acknowledged') return after
@@ -252,15 +254,12 @@ export class Alerts implements RecoverableAlerts {
   }
 
   /** An Alertmanager has told of a group: until then its alerts do not expire. */
-  async keepGroup(
-    tx: Tx,
-    { truncatedAlerts, ...group }: { id: string; firesUntil: number; truncatedAlerts: number },
-  ): Promise<void> {
+  async keepGroup(tx: Tx, id: string, firesUntil: number, truncatedAlerts: number): Promise<void> {
     const isTruncated = truncatedAlerts > 0
     const before = isTruncated ? [] : await listTruncated(tx)
-    await saveGroup(tx, { ...group, isTruncated })
+    await saveGroup(tx, { id, firesUntil, isTruncated })
     if (isTruncated) await this.raise(tx, truncationAlert(truncatedAlerts))
-    else if (before.length === 1 && before[0] === group.id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
+    else if (before.length === 1 && before[0] === id) await this.recoverIfRaised(tx, WHOLE_AGAIN)
   }
 
   /** Forgets the groups whose alerts have expired. */
@@ -298,11 +297,8 @@ export class Alerts implements RecoverableAlerts {
   }
 
   async #endSilence(tx: Tx, matched: readonly AlertView[]): Promise<void> {
-    const alerts = await lockAlerts(
-      tx,
-      matched.map(({ id }) => id),
-    )
-    for (const alert of alerts)
+    const ids = matched.map(({ id }) => id)
+    for (const alert of await lockAlerts(tx, ids))
       if (alert.status === 'firing')
         await this.#deps.notifications.notify(tx, { kind: 'silence_ended' }, alert)
   }

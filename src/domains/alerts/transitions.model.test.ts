@@ -153,7 +153,7 @@ function judgeStep(
     case 'recover':
       return applyRecovery(alert, cause)
     case 'acknowledge':
-      return applyAcknowledgement(alert, { until: cause.at + ACKNOWLEDGE_FOR, comment: null }, cause)
+      return applyAcknowledgement(alert, cause.at + ACKNOWLEDGE_FOR, null, cause)
     case 'unfreeze':
       return applyUnfreeze(alert, cause)
     case 'pass':

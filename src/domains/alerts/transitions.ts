@@ -94,7 +94,8 @@ export function applyFurtherReport(alert: Alert, report: Report, origin: ChangeO
 /** Applies an acknowledgement. Returns no transition unless the alert fires. */
 export function applyAcknowledgement(
   alert: Alert,
-  { until, comment }: { readonly until: number; readonly comment: string | null },
+  until: number,
+  comment: string | null,
   origin: ChangeOrigin,
 ): AlertTransition[] {
   return afterTime(alert, origin.at, (current) => {

@@ -51,11 +51,9 @@ export class EventOrder {
   /** The next events of some logs after a position; with `subjects` only messages on these, as {@link EventLog} has them. */
   async readAfter(
     start: Places,
-    {
-      logs,
-      limit,
-      subjects,
-    }: { readonly logs: readonly LogName[]; readonly limit: number; readonly subjects?: readonly string[] },
+    logs: readonly LogName[],
+    limit: number,
+    subjects?: readonly string[],
   ): Promise<OrderedPage> {
     const { messages, telemetry } = this.#logs
     if (!logs.includes('messages'))

@@ -1,17 +1,6 @@
-import type { AlertTable } from '../../kernel/alerts.ts'
+import { FIRING_SEVERITIES, type AlertTable, type FiringSeverity } from '../../kernel/alerts.ts'
 import { SECOND, DAY } from '../../kernel/time.ts'
-import type { Severity } from '../../ports/alerts.ts'
 import { nextRun } from './schedule.ts'
-
-/** The severities that the alert of a missed heartbeat may have. */
-export const HEARTBEAT_SEVERITIES = [
-  'CRITICAL',
-  'HIGH',
-  'ERROR',
-  'WARNING',
-  'INFO',
-] as const satisfies readonly Severity[]
-export type HeartbeatSeverity = (typeof HEARTBEAT_SEVERITIES)[number]
 
 export const HEARTBEAT_STATUSES = ['waiting', 'ok', 'missed'] as const
 export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number]
@@ -28,7 +17,7 @@ export interface HeartbeatSettings {
   readonly maxRunSeconds: number | null
   readonly graceSeconds: number
   /** Severity of the alert of a missed beat. */
-  readonly severity: HeartbeatSeverity
+  readonly severity: FiringSeverity
   /** Source of that alert. */
   readonly source: string
 }
@@ -173,7 +162,7 @@ function endOfRun({ maxRunSeconds, missedAt }: AlertHeartbeat, at: number) {
 /** The alerts of heartbeats, for `docs/reference/alerts.md`. */
 export const HEARTBEAT_ALERTS = {
   'heartbeat.missed:*': {
-    severities: ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'],
+    severities: FIRING_SEVERITIES,
     raisedBy:
       'No beat comes in time, a run takes too long, or a ping says that it has failed; `*` is the name of the heartbeat, which has the severity.',
     endedBy: 'The next beat, or the heartbeat is deleted.',

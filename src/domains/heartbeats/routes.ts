@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { requireAllowedText } from '../../kernel/alerts.ts'
+import { FIRING_SEVERITIES, requireAllowedText, type FiringSeverity } from '../../kernel/alerts.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import type { Tx } from '../../store/store.ts'
@@ -18,14 +18,12 @@ import {
   Version,
 } from '../../wire/schemas.ts'
 import {
-  HEARTBEAT_SEVERITIES,
   HEARTBEAT_STATUSES,
   PING_KINDS,
   settingsOf,
   statusOf,
   type AlertHeartbeat,
   type HeartbeatSettings,
-  type HeartbeatSeverity,
   type RunSignal,
 } from './model.ts'
 import { requireSchedule } from './schedule.ts'
@@ -268,11 +266,11 @@ const MaxRunSeconds = Type.Integer({
   description: 'The longest time from a start to its end.',
   examples: [3_600],
 })
-const Severity = OneOf(HEARTBEAT_SEVERITIES, 'Severity of the alert of a missed heartbeat.')
+const Severity = OneOf(FIRING_SEVERITIES, 'Severity of the alert of a missed heartbeat.')
 // Not an enum, because names are case-insensitive, as the level of a report.
 const GivenSeverity = Type.String({
   maxLength: 16,
-  description: `Case-insensitive: one of ${HEARTBEAT_SEVERITIES.join(', ')}.`,
+  description: `Case-insensitive: one of ${FIRING_SEVERITIES.join(', ')}.`,
   examples: ['HIGH'],
 })
 const Source = Text({
@@ -401,10 +399,10 @@ function requireTimes(
   if (every_seconds !== undefined) throw invalidField('every_seconds', 'left_out_with', { field: 'schedule' })
 }
 
-function parseSeverity(text: string): HeartbeatSeverity {
+function parseSeverity(text: string): FiringSeverity {
   const name = text.toUpperCase()
-  const severity = HEARTBEAT_SEVERITIES.find((each) => each === name)
-  if (!severity) throw invalidField('severity', 'not_in_list', { allowed: HEARTBEAT_SEVERITIES })
+  const severity = FIRING_SEVERITIES.find((each) => each === name)
+  if (!severity) throw invalidField('severity', 'not_in_list', { allowed: FIRING_SEVERITIES })
   return severity
 }
 

@@ -1,12 +1,13 @@
+import type { FiringSeverity } from '../../kernel/alerts.ts'
 import { defineColumns, generated, integer, text, schemaOf } from '../../store/columns.ts'
-import type { HeartbeatSeverity, PingKind } from './model.ts'
+import type { PingKind } from './model.ts'
 
 export const heartbeats = defineColumns({
   seq: generated(),
   name: text(),
   everySeconds: integer(),
   graceSeconds: integer(),
-  severity: text<HeartbeatSeverity>(),
+  severity: text<FiringSeverity>(),
   source: text(),
   createdBy: text(),
   createdAt: integer(),

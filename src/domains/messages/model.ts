@@ -45,12 +45,8 @@ type NewMessageContent = Pick<Message, 'id' | 'subject' | 'payload' | 'headers'>
 const NOT_SENT = { status: 'pending', attempts: 0, lastError: null, cause: null, deliveredAt: null } as const
 
 /** A new pending message. */
-export function newMessage(
-  { id, subject, payload, headers, trace = null }: NewMessageContent,
-  createdAt: number,
-): Message {
-  const content = { id, subject, payload, headers, trace }
-  return { ...content, ...NOT_SENT, createdAt }
+export function newMessage(content: NewMessageContent, createdAt: number): Message {
+  return { trace: null, ...content, ...NOT_SENT, createdAt }
 }
 
 /** A message that the bus has refused at its first attempt. */

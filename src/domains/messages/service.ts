@@ -68,10 +68,8 @@ const REPLAY_BATCH = 500
 const ALERTS_DOMAIN = 'alerts'
 // docs/guide/operating.md, The bus
 const STREAM_KEEPS_MS = 7 * DAY
-const LOSS_ALERT = {
-  alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'),
-  source: 'platform.messages',
-}
+const SOURCE = 'platform.messages'
+const LOSS_ALERT = { alarmId: declaredAlarmId(MESSAGE_ALERTS, 'bus.emptied'), source: SOURCE }
 /** What is told of messages that a stream before this one had. */
 const EMPTIED = {
   line: 'the stream of the bus has lost what it stored',
@@ -208,7 +206,7 @@ export class Messages implements Outbox, DeadLetters {
     if (known?.madeAt === madeAt && known.unstoredSince === undefined) return
     const now = clock.now()
     await store.write(async (tx) => {
-      const found = await findLost(tx, known, { madeAt, now })
+      const found = await findLost(tx, known, madeAt, now)
       const lost = found ? joinSpans(found, known?.lost) : known?.lost
       await recordBusStream(tx, { madeAt, ...(lost && { lost }) })
       if (found && lost) await this.#reportLoss(tx, madeAt, lost)
@@ -331,7 +329,7 @@ async function hasRoomFor(tx: Tx, refused: readonly UndeliveredMessage[]): Promi
 }
 
 function failureOf({ reason, fault }: UndeliveredMessage): Pick<Message, 'lastError' | 'cause'> {
-  return { lastError: shorten(reason), cause: fault ? { code: fault, values: {} } : null }
+  return { lastError: reason.slice(0, REASON_LENGTH), cause: fault ? { code: fault, values: {} } : null }
 }
 
 function refusalOf({ id, subject, reason }: UndeliveredMessage) {
@@ -342,11 +340,6 @@ function notDead({ status }: Message): AppError {
   return invalidTransition(`A ${status} message cannot be redriven; only a dead one can.`, status, [])
 }
 
-function shorten(reason: string): string {
-  return reason.slice(0, REASON_LENGTH)
-}
-
-const SOURCE = 'platform.messages'
 const deadAlarmId = (id: string) => declaredAlarmId(MESSAGE_ALERTS, 'message.dead:*', id)
 
 function redrivenAlert({ id, subject }: Message): PlatformRecovery {
@@ -359,7 +352,7 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
     alarmId: deadAlarmId(id),
     source: SOURCE,
     title: `A message on ${subject} cannot be delivered`,
-    body: `The bus refused message ${id}: ${shorten(reason)}. Remove the cause, then redrive the message.`,
+    body: `The bus refused message ${id}: ${reason.slice(0, REASON_LENGTH)}. Remove the cause, then redrive the message.`,
     severity: 'ERROR',
   }
 }
@@ -368,7 +361,8 @@ function deadMessageAlert(id: string, subject: string, reason: string): Platform
 async function findLost(
   tx: Tx,
   known: BusStreamMark | undefined,
-  { madeAt, now }: { readonly madeAt: number; readonly now: number },
+  madeAt: number,
+  now: number,
 ): Promise<LostSpan | undefined> {
   const kept = { since: Math.max(0, now - STREAM_KEEPS_MS), until: now }
   const isNew = known?.madeAt !== undefined && known.madeAt !== madeAt

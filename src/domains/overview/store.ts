@@ -1,6 +1,6 @@
 import type { RowOf } from '../../store/columns.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import { NO_CHANGES, type ChangeCounts, type Step } from './model.ts'
+import { NO_CHANGES, ORDER_CHANGES, type ChangeCounts, type OrderChangeName, type Step } from './model.ts'
 import { orderCounts, steps, changeRow, changeRows, lockable, readRow, readRows } from './tables.ts'
 
 /** The counts of the orders, up to one event. */
@@ -15,13 +15,11 @@ const addStep = changeRows((on, step: RowOf<typeof steps>) =>
     .insertInto('overview_steps')
     .values(steps.values(step))
     .onConflict((conflict) =>
-      conflict.column('at').doUpdateSet((row) => ({
-        created: row('overview_steps.created', '+', row.ref('excluded.created')),
-        paid: row('overview_steps.paid', '+', row.ref('excluded.paid')),
-        shipped: row('overview_steps.shipped', '+', row.ref('excluded.shipped')),
-        completed: row('overview_steps.completed', '+', row.ref('excluded.completed')),
-        expired: row('overview_steps.expired', '+', row.ref('excluded.expired')),
-      })),
+      conflict.column('at').doUpdateSet((row) => {
+        const sumOf = (change: OrderChangeName) =>
+          [change, row(`overview_steps.${change}`, '+', row.ref(`excluded.${change}`))] as const
+        return Object.fromEntries(ORDER_CHANGES.map(sumOf))
+      }),
     ),
 )
 

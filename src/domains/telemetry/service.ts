@@ -79,7 +79,9 @@ export class Telemetry {
     const agents = await this.#addToTotals(tx, upload, isNew)
     // After the update of the totals, which locks their row: so uploads are numbered in the order of the commits, and
     // each one reads a message that is not older than that of the one before.
-    await this.#insertUpload(tx, rowOf(upload, actor, at))
+    const { agentId, items, bytes, content } = upload
+    const row = { id: newId(), agentId, items, bytes, content, trace: storedTrace() }
+    await this.#insertUpload(tx, { ...row, sent: 0, acceptedAt: at, acceptedBy: actor, deliveredAt: null })
     if (agents > this.#deps.maxAgents) await this.#forget(tx, agents - this.#deps.maxAgents, upload.agentId)
     tx.afterCommit(() => this.#record(upload, actor))
   }
@@ -182,19 +184,4 @@ function rateMessage(items: number, perSecond: number): string {
   const limit = `An agent may send ${perSecond} items a second, and ${atOnce} at once; none of these items was accepted.`
   // Waiting, as `Retry-After` suggests, does not help here.
   return items > atOnce ? `${limit} A batch of ${items} never fits: send ${atOnce} at most.` : limit
-}
-
-function rowOf({ agentId, items, bytes, content }: Upload, acceptedBy: string, acceptedAt: number) {
-  return {
-    id: newId(),
-    agentId,
-    items,
-    bytes,
-    sent: 0,
-    acceptedAt,
-    acceptedBy,
-    deliveredAt: null,
-    content,
-    trace: storedTrace(),
-  }
 }

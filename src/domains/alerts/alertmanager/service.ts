@@ -166,8 +166,9 @@ export class Alertmanager {
           const inhibitor = inhibitorOf(alert, inhibitors)
           const inhibitedBy = inhibitor ? [fingerprintOf(labelsOf(inhibitor))] : []
           const receivers = this.#receiversOf(alert)
-          if (!receivers.some(filter.isReceiver) || !isWanted(filter, { silencedBy, inhibitedBy })) continue
-          const json = writeAlert(alert, labels, { silencedBy, inhibitedBy, receivers, now })
+          const suppressedBy = { silencedBy, inhibitedBy }
+          if (!receivers.some(filter.isReceiver) || !isWanted(filter, suppressedBy)) continue
+          const json = writeAlert(alert, labels, suppressedBy, receivers, now)
           bytes += (Buffer.byteLength(json) + ITEM_BYTES) * receivers.length
           if (bytes > LARGEST_ANSWER) return shown
           shown.push({ source: alert.source, receivers, json })
@@ -208,15 +209,17 @@ export class Alertmanager {
   }
 }
 
-interface ShownContext extends SuppressedBy {
-  readonly receivers: readonly string[]
-  readonly now: number
+interface SuppressedBy {
+  readonly silencedBy: readonly string[]
+  readonly inhibitedBy: readonly string[]
 }
 
 function writeAlert(
   alert: AlertView,
   labels: LabelValues,
-  { receivers, now, silencedBy, inhibitedBy }: ShownContext,
+  { silencedBy, inhibitedBy }: SuppressedBy,
+  receivers: readonly string[],
+  now: number,
 ): string {
   const { title, body, runbookUrl, firstAt, lastAt, startsAt, generatorUrl } = alert
   const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
@@ -235,11 +238,6 @@ function writeAlert(
     ...(generatorUrl !== null && { generatorURL: generatorUrl }),
     status: { state, silencedBy, inhibitedBy, mutedBy: [] },
   })
-}
-
-interface SuppressedBy {
-  readonly silencedBy: readonly string[]
-  readonly inhibitedBy: readonly string[]
 }
 
 function isWanted(

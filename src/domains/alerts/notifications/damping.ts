@@ -43,12 +43,10 @@ export function isHolding({ quietSince, weight }: Damping, kind: OccasionKind, n
 /** Judges an occasion. */
 export function dampen(
   before: Damping,
-  {
-    kind,
-    weight,
-    at,
-    isNotified,
-  }: { kind: OccasionKind; weight: AlertWeight; at: number; isNotified: boolean },
+  kind: OccasionKind,
+  weight: AlertWeight,
+  at: number,
+  isNotified: boolean,
 ): { readonly step: DampingStep; readonly damping: Damping } {
   const isHeld = isHolding(before, kind, weight)
   const step = isHeld ? 'hold' : 'notify'

@@ -3,7 +3,6 @@ import { runBatches, type Job } from '../../../kernel/job.ts'
 import { CLOCK_DIFFERENCE_MS, isDueAt, SECOND } from '../../../kernel/time.ts'
 import type { RecoverableAlerts, Severity } from '../../../ports/alerts.ts'
 import type { ServiceDeps, Tx } from '../../../store/store.ts'
-import type { ModuleRunner } from '../../../wire/domain.ts'
 import { weightOf, type Alert } from '../model.ts'
 import { MATCHED_FIELDS } from '../silences/model.ts'
 import { lockAlert } from '../store.ts'
@@ -65,13 +64,7 @@ export interface NotificationDeps extends ServiceDeps {
 }
 
 /** The notifier, which decides in every process that reports alerts, and the senders, which run in the worker. */
-export function createNotifications(deps: NotificationDeps): {
-  notifier: Notifier
-  receivers: Receivers
-  routing: Routing
-  runners: ModuleRunner[]
-  jobs: Job[]
-} {
+export function createNotifications(deps: NotificationDeps) {
   const routing = routingOf(deps)
   const senders = new Map<string, NotificationSender>()
   const wake = (receiver: string) => senders.get(receiver)?.wake()
@@ -142,12 +135,11 @@ function dueNotificationJob(deps: DueNotificationDeps): Job {
 async function notifyDue(deps: DueNotificationDeps, signal: AbortSignal): Promise<number> {
   const { clock, routing, store } = deps
   const now = clock.now()
-  const farAfter = (pauseMs: number) => now + pauseMs + CLOCK_DIFFERENCE_MS
-  const episodes = { now, far: farAfter(longestPause(routing)), limit: BATCH }
-  const dampings = { now, far: farAfter(QUIET_MS), limit: BATCH }
+  const listDue = (table: 'alert_episodes' | 'alert_dampings', longestMs: number) =>
+    listDueAlertIds(store.read, table, now, now + longestMs + CLOCK_DIFFERENCE_MS, BATCH)
   const due = [
-    ...(await listDueAlertIds(store.read, 'alert_episodes', episodes)).map((id) => [id, follow] as const),
-    ...(await listDueAlertIds(store.read, 'alert_dampings', dampings)).map((id) => [id, endQuiet] as const),
+    ...(await listDue('alert_episodes', longestPause(routing))).map((id) => [id, follow] as const),
+    ...(await listDue('alert_dampings', QUIET_MS)).map((id) => [id, endQuiet] as const),
   ]
   for (const [id, change] of due) {
     if (signal.aborted) break

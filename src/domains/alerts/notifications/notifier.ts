@@ -259,7 +259,7 @@ export class Notifier implements AlertNotifications {
     const unchanged = { step: 'notify', damping: before ?? UNDAMPED } as const
     if (!routing.isDamping || kind === 'undamped') return unchanged
     const isNotified = decisions.some(({ decision }) => decision.outcome === 'pending')
-    return dampen(before ?? UNDAMPED, { kind, weight, at: clock.now(), isNotified })
+    return dampen(before ?? UNDAMPED, kind, weight, clock.now(), isNotified)
   }
 
   /** What is due later counts from the first notification by a route, and ends with the alert. */

@@ -202,7 +202,7 @@ test('no more than seven tellings within an hour, and each quiet ends with one d
       for (const { pauseMs, kind, weight } of steps) {
         now += pauseMs
         if (damping.dueAt !== null && damping.dueAt <= now) damping = UNDAMPED
-        const result = dampen(damping, { kind, weight, at: now, isNotified: true })
+        const result = dampen(damping, kind, weight, now, true)
         assert.equal(result.step === 'hold', damping.quietSince !== null)
         damping = result.damping
         if (result.step !== 'hold') notified.push(now)

@@ -330,7 +330,7 @@ export class NotificationSender {
   ): Promise<void> {
     const failed = error instanceof SendFailure ? error.failed : undefined
     if (failed?.fault === 'recipients' && status !== 'interrupted')
-      return this.#markLate(tx, message, { failed, isOver: status === 'failed' || !failed.retryable })
+      return this.#markLate(tx, message, failed, status === 'failed' || !failed.retryable)
     const fault = failed && status !== 'interrupted' ? await this.#judge(tx, message, failed) : undefined
     if (failed) await this.#explain(tx, message, failed, fault)
     if (status === 'failed') {
@@ -344,7 +344,8 @@ export class NotificationSender {
   async #markLate(
     tx: Tx,
     { id, details }: ChannelWork,
-    { failed, isOver }: { readonly failed: FailedOutcome; readonly isOver: boolean },
+    failed: FailedOutcome,
+    isOver: boolean,
   ): Promise<void> {
     const { channelName, logger } = this.#options
     const recipients = (details?.recipients ?? []).join(', ')

@@ -283,7 +283,9 @@ export const deleteEpisodes = changeRows((on, alertId: string) =>
 export async function listDueAlertIds(
   queries: Queries,
   table: 'alert_episodes' | 'alert_dampings',
-  { now, far, limit }: { readonly now: number; readonly far: number; readonly limit: number },
+  now: number,
+  far: number,
+  limit: number,
 ): Promise<string[]> {
   const rows = await db(queries)
     .selectFrom(table)
