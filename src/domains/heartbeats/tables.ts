@@ -40,7 +40,7 @@ export const heartbeatPings = defineColumns({
 /** One row: when a worker looked for missed heartbeats the last time. */
 const heartbeatChecks = defineColumns({ name: text(), checkedAt: integer() })
 
-export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, lockable, names, pages, readRow, readRows } = schemaOf({
   heartbeats,
   heartbeat_checks: heartbeatChecks,
   heartbeat_pings: heartbeatPings,

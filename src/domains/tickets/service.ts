@@ -38,7 +38,7 @@ import {
   takeDedupKey,
   updateTicket,
   type TicketFilter,
-  type TicketRow,
+  type DescribedTicket,
 } from './store.ts'
 
 /** What the ticket domain needs of the rest of the platform. */
@@ -179,7 +179,7 @@ export class Tickets {
   async #record(
     tx: Tx,
     event: keyof typeof TICKET_EVENTS,
-    ticket: TicketRow,
+    ticket: DescribedTicket,
     { actor, changes }: Pick<TicketChange, 'actor' | 'changes'>,
   ): Promise<TicketDetails> {
     const { id: ticketId, updatedAt: at } = ticket
@@ -199,7 +199,7 @@ export class Tickets {
   }
 }
 
-async function withComments(queries: Queries, ticket: TicketRow): Promise<TicketDetails> {
+async function withComments(queries: Queries, ticket: DescribedTicket): Promise<TicketDetails> {
   if (ticket.commentCount === 0) return { ...ticket, comments: [] }
   const { items } = await listComments(queries, { ticketId: ticket.id }, { limit: SHOWN_COMMENTS })
   return { ...ticket, comments: items.toReversed() }

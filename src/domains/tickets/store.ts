@@ -6,9 +6,9 @@ import type { Ticket, TicketChange, TicketDetails, TicketLevel, TicketStatus } f
 import { ticketChanges, tickets, changeRow, changeRows, db, lockable, pages, readRow } from './tables.ts'
 
 /** A ticket with its description, without its comments, which are separate rows. */
-export type TicketRow = Omit<TicketDetails, 'comments'>
+export type DescribedTicket = Omit<TicketDetails, 'comments'>
 
-export const insertTicket = changeRows((on, ticket: TicketRow) =>
+export const insertTicket = changeRows((on, ticket: DescribedTicket) =>
   on.insertInto('tickets').values(tickets.values(ticket)),
 )
 

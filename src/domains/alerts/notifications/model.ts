@@ -86,15 +86,6 @@ export const SUPERSEDED: Decision = {
   cause: { code: 'superseded', values: {} },
 }
 
-/** The notification of one occasion, as the API lists it. */
-export interface NotificationDecision extends Decision {
-  readonly id: string
-  /** When the occasion was, in epoch milliseconds. */
-  readonly at: number
-  readonly occasion: OccasionKind
-  readonly channel: string
-}
-
 /** The parts of an alert that a message shows, as they were at the occasion. */
 export interface NotificationContent {
   readonly title: string
