@@ -36,7 +36,7 @@ const saveNotifiedState = changeRows((on, state: NewRowOf<typeof notifiedStates>
     .onConflict((conflict) =>
       conflict
         .columns(['alert_id', 'receiver'])
-        .doUpdateSet(notifiedStates.set(state, 'weight', 'status', 'at', 'textHash')),
+        .doUpdateSet(notifiedStates.setExcept(state, 'alertId', 'receiver')),
     ),
 )
 
@@ -218,25 +218,20 @@ export const countPendingOf = readRow(
   (row) => Number(row.notifications) + Number(row.notices),
 )
 
-/** Ends what waits since before that time for receivers that are not configured any more; returns how many. */
-export async function failUnconfigured(
-  tx: Tx,
-  configured: readonly string[],
-  before: number,
-): Promise<number> {
-  const { numUpdatedRows } = await db(tx)
+/** Ends what waits since before that time for receivers that are not configured any more. */
+export async function failUnconfigured(tx: Tx, configured: readonly string[], before: number): Promise<void> {
+  await db(tx)
     .updateTable('alert_notifications')
     .set({ outcome: 'failed', reason: UNCONFIGURED, content: null, message_id: null })
     .where('outcome', '=', sql.lit('pending'))
     .where('at', '<', before)
     .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
-    .executeTakeFirst()
+    .execute()
   await db(tx)
     .deleteFrom('alert_messages')
     .where('queued_at', '<', before)
     .$if(configured.length > 0, (query) => query.where('channel', 'not in', configured))
     .execute()
-  return Number(numUpdatedRows)
 }
 
 const UNCONFIGURED = 'Given up after 24 hours: no such receiver is configured any more.'
