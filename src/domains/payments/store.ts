@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { mapPage, type Page, type PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
-import { eachStatus, type AnyQuery } from '../../store/pages.ts'
+import type { AnyQuery } from '../../store/pages.ts'
 import type { Queries, Reads, Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work/work-queue.ts'
 import type { Attention, Payment, PaymentStatus, Refund, RefundStatus } from './model.ts'
@@ -439,7 +439,7 @@ export async function listPayments(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<Page<ListedPayment>> {
-  return mapPage(await readPayments(reads, eachStatus(filter), page), payments.decode)
+  return mapPage(await readPayments(reads, filter, page), payments.decode)
 }
 
 const readRefunds = pages(
