@@ -22,7 +22,7 @@ import { WhoChanged } from '../audit/who-changed.tsx'
 import type { PageName } from '../page-words.ts'
 import { session, call } from '../platform.ts'
 import { NewSilence } from '../silences/new-silence.tsx'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf } from '../view.ts'
 import {
   ALERT_CHANGE_TONES,
@@ -120,7 +120,7 @@ function momentEntry(moment: AlertMoment, index: number) {
 }
 
 function changeEntry({ at, from, to, actor, note, cause }: AlertChange, index: number) {
-  const { firstReport, statuses, by } = alertWords()
+  const { firstReport, statuses } = alertWords()
   return {
     key: `${at} ${index}`,
     at,
@@ -128,7 +128,7 @@ function changeEntry({ at, from, to, actor, note, cause }: AlertChange, index: n
     title: from === null ? firstReport : statuses[to],
     note: (
       <bdi>
-        {by(userLabel(actor))}
+        {byUser(actor)}
         {note !== null && ' · '}
         <PlatformText text={note} cause={cause} />
       </bdi>

@@ -110,7 +110,6 @@ export const alertWords = defineWords({
   },
   timeline: ['What has happened', '发生的事情'],
   firstReport: ['First report', '首次上报'],
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   decision: [
     (occasion: string, outcome: string) => `${occasion}: ${outcome}`,
     (occasion, outcome) => `${occasion}：${outcome}`,

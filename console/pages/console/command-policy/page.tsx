@@ -27,7 +27,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { localCommand } from '../commands/built-in.ts'
 import { call, session } from '../platform.ts'
-import { userLabel, userChoices } from '../user-names.ts'
+import { byUser, userLabel, userChoices } from '../user-names.ts'
 import { pathOf, type ViewProps } from '../view.ts'
 import { approvalText, rolesText, ruleText, ruleValueLabel } from './labels.ts'
 import {
@@ -143,7 +143,7 @@ function entryOf({ revision, at, actor, changes }: PolicyChange) {
     title: words.revision(localNumber(revision)),
     note: (
       <>
-        <bdi>{words.by(userLabel(actor))}</bdi>
+        <bdi>{byUser(actor)}</bdi>
         {(lines.length === 0 ? [words.sameRules] : lines).map((line) => (
           <div key={line}>
             <bdi>{line}</bdi>

@@ -73,7 +73,6 @@ export const commandPolicyWords = defineWords({
   executions: ['Executions of this command', '此命令的执行记录'],
   notListed: ['There is no such command, or it has no rule.', '命令不存在，或没有规则。'],
   revision: [(revision: string) => `Revision ${revision}`, (revision) => `版本 ${revision}`],
-  by: [(actor: string) => `by ${actor}`, (actor) => `操作者：${actor}`],
   change: [
     (id: string, from: string, to: string) => `${id}: ${from} → ${to}`,
     (id, from, to) => `${id}：${from} → ${to}`,

@@ -32,7 +32,7 @@ import { rolesText } from '../command-policy/labels.ts'
 import { commandLineOf } from '../commands/model.ts'
 import { session, call } from '../platform.ts'
 import { listOf, resourceOf } from '../sources.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser, userLabel } from '../user-names.ts'
 import { pathOf, type DetailProps, type ViewProps } from '../view.ts'
 import {
   commandTitle,
@@ -174,7 +174,7 @@ function ExecutionDecisions({ execution: { approvals } }: ExecutionProps) {
           title: words.decided[decision],
           note: (
             <bdi>
-              <LinkedText text={[words.by(userLabel(by)), comment].filter(Boolean).join(' · ')} />
+              <LinkedText text={[byUser(by), comment].filter(Boolean).join(' · ')} />
             </bdi>
           ),
         }))}

@@ -22,7 +22,7 @@ import { useChange } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { OrderPayments } from '../payments/order-payments.tsx'
 import { session, call } from '../platform.ts'
-import { userLabel } from '../user-names.ts'
+import { byUser } from '../user-names.ts'
 import { pathOf, type ViewProps, type DetailProps } from '../view.ts'
 import { foundAddress } from './find-order.ts'
 import {
@@ -262,6 +262,6 @@ function historyEntry({ at, from, to, actor }: OrderChange) {
     at,
     tone: ORDER_TONES[to],
     title: from === null ? words.created : words.statuses[to],
-    note: <bdi>{actor === WORKER ? words.notPaid : words.by(userLabel(actor))}</bdi>,
+    note: <bdi>{actor === WORKER ? words.notPaid : byUser(actor)}</bdi>,
   }
 }

@@ -21,7 +21,7 @@ import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { WhoChanged } from '../audit/who-changed.tsx'
 import { call, session } from '../platform.ts'
-import { enabledUserChoices, userLabel, userName } from '../user-names.ts'
+import { byUser, enabledUserChoices, userLabel, userName } from '../user-names.ts'
 import type { DetailProps } from '../view.ts'
 import { withAssignees } from './assignees.ts'
 import { fieldLabel, valueLabel, assigneeLabel, comparedFields, levelLabel } from './labels.ts'
@@ -95,7 +95,7 @@ function historyEntry({ at, actor, changes }: TicketChange, index: number) {
     at,
     tone: 'active' as const,
     title: <bdi>{changeLines(changes).join(', ')}</bdi>,
-    note: <bdi>{ticketWords().by(userLabel(actor))}</bdi>,
+    note: <bdi>{byUser(actor)}</bdi>,
   }
 }
 
