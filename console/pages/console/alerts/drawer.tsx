@@ -306,9 +306,9 @@ function AlertActions({ alert, model }: AlertActionsProps) {
   const { id, status } = alert
   const close = () => (dialog.value = null)
   const recover = async () => {
-    const { recoverTitle: title, recoverText: text, recover: action } = words
-    if (!(await confirmAction({ title, text, action }))) return
-    await applyAndReport({ send: () => call('recoverAlert', { path: { id } }), done: words.recovered })
+    const { done, ...question } = words.recover
+    if (!(await confirmAction(question))) return
+    await applyAndReport({ send: () => call('recoverAlert', { path: { id } }), done })
   }
   const unfreeze = () =>
     applyAndReport({ send: () => call('unfreezeAlert', { path: { id } }), done: words.unfrozen })
@@ -322,7 +322,8 @@ function AlertActions({ alert, model }: AlertActionsProps) {
             run: () => (dialog.value = 'acknowledge'),
           },
         session.may('createSilence') && { title: words.silence, run: () => (dialog.value = 'silence') },
-        status !== 'recovered' && session.may('recoverAlert') && { title: words.recover, run: recover },
+        status !== 'recovered' &&
+          session.may('recoverAlert') && { title: words.recover.action, run: recover },
         status === 'frozen' && session.may('unfreezeAlert') && { title: words.unfreeze, run: unfreeze },
       ]}
     >

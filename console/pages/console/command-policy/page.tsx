@@ -276,9 +276,9 @@ function RuleActions({ id, policy, model }: RuleActionsProps) {
     ],
   })
   const remove = async () => {
-    const { remove: action } = words
-    const text = isMissing ? words.missing(missing.join(', ')) : words.removeText
-    if (!(await confirmAction({ title: words.removeTitle(id), text, action, isDestructive: true }))) return
+    const { action, title, text } = words.remove
+    const consequence = isMissing ? words.missing(missing.join(', ')) : text
+    if (!(await confirmAction({ title: title(id), text: consequence, action, isDestructive: true }))) return
     await applyAndReport(changeTo(null))
   }
   const save = async (body: object) => {
@@ -296,7 +296,7 @@ function RuleActions({ id, policy, model }: RuleActionsProps) {
           title: rule ? words.editRule : words.createRule,
           run: () => (edited.value = { rule, etag: model.etag }),
         },
-        rule !== null && { title: words.remove, isDestructive: true, run: remove },
+        rule !== null && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
     >
       {edited.value && <RuleDialog id={id} rule={edited.value.rule} send={save} onClose={close} />}

@@ -140,12 +140,11 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
   const close = () => (dialog.value = null)
   const refreshList = useListRefresh()
   const setEnabled = async (wanted: boolean) => {
-    const { disableTitle, disableText: text, disable: action } = words
-    if (!wanted && !(await confirmAction({ title: disableTitle(name), text, action, isDestructive: true })))
-      return
+    const { done, title, ...question } = words.disable
+    if (!wanted && !(await confirmAction({ ...question, title: title(name), isDestructive: true }))) return
     await applyAndReport({
       send: () => call('updateUser', { path: { id }, body: { enabled: wanted } }),
-      done: wanted ? words.enabledToast(name) : words.disabledToast(name),
+      done: wanted ? words.enabledToast(name) : done(name),
     })
   }
   const remove = () =>
@@ -166,7 +165,7 @@ function UserActions({ user, model, onRemoved }: UserActionsProps) {
         { title: words.setPassword, run: () => (dialog.value = 'password') },
         !isOwn &&
           (enabled
-            ? { title: words.disable, isDestructive: true, run: () => setEnabled(false) }
+            ? { title: words.disable.action, isDestructive: true, run: () => setEnabled(false) }
             : { title: words.enable, run: () => setEnabled(true) }),
         !isOwn && { title: words.remove.action, isDestructive: true, run: remove },
       ]}
