@@ -5,7 +5,7 @@ import type { DownloadedFile } from '../../api/download.ts'
 import type { ApiResult } from '../../api/operations.ts'
 import type { LiveEvents } from '../../api/live.ts'
 import type { LiveEvent } from '../../api/event-stream.ts'
-import { useQuietReading } from '../use-quiet-reading.ts'
+import { useBackgroundReading } from '../use-background-reading.ts'
 import { ListModel, type ListDeps } from './list-model.ts'
 import {
   addressOf,
@@ -30,19 +30,13 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListSha
   readonly everyMs?: number
 }
 
-export interface UsedList<Item> {
-  readonly model: ListModel<Item>
-  /** The query of the address. */
-  readonly query: ListQuery
-}
-
 // Items enter and leave a moving period without an event.
 const MOVING_MS = 30_000
 
 const later = (run: () => void, ms: number) => void setTimeout(run, ms)
 
 /** The list that the address of the page names, kept up to date by the events. `source` is a constant of its module. */
-export function useList<Item>(source: ListSource<Item>): UsedList<Item> {
+export function useList<Item>(source: ListSource<Item>) {
   const query = readListQuery(useLocation().query, source)
   return { model: useListOf(source, query), query }
 }
@@ -68,10 +62,10 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
       model.stop()
     }
   }, [model])
-  useQuietReading(model, {
+  useBackgroundReading(model, {
     isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
     everyMs: hasMovingPeriod(query, source.filters) ? MOVING_MS : source.everyMs,
-    read: () => model.refreshQuietly(),
+    read: () => model.refreshInBackground(),
     failure: model.failure,
   })
   return model

@@ -20,12 +20,12 @@ import { partWords } from '../../../parts/part-words.ts'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
-import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { Timeline } from '../../../parts/timeline.tsx'
 import { saveFile } from '../../../parts/use-download.ts'
-import { useQuietReading } from '../../../parts/use-quiet-reading.ts'
+import { useBackgroundReading } from '../../../parts/use-background-reading.ts'
 import { visibleText, withoutEscapes } from '../../../parts/visible-text.ts'
 import { commandLabel, commandAddress } from '../command-names.ts'
 import { rolesText } from '../command-policy/labels.ts'
@@ -87,7 +87,7 @@ function executionColumns(): readonly TableColumn<Execution>[] {
 /** One execution: the decision on it, its output as it comes, and its parameters. */
 function ExecutionDrawer({ id, onClose }: DetailProps) {
   const model = useResource(executionResource, id)
-  useQuietReading(model, {
+  useBackgroundReading(model, {
     isUnsettled() {
       const { status } = model.value.peek() ?? {}
       return status !== undefined && isOpen(status)
@@ -339,7 +339,7 @@ function ExecutionActions({ execution, model }: ExecutionActionsProps) {
 interface DecideProps {
   readonly execution: Execution
   readonly decision: Decision
-  readonly apply: Changing<Execution>['apply']
+  readonly apply: ChangeActions<Execution>['apply']
   readonly onClose: () => void
 }
 

@@ -24,7 +24,7 @@ import { OrderPayments } from '../payments/order-payments.tsx'
 import { session, call } from '../platform.ts'
 import { byUser } from '../user-names.ts'
 import { pathOf, type ViewProps, type DetailProps } from '../view.ts'
-import { foundAddress } from './find-order.ts'
+import { orderAddress } from './find-order.ts'
 import {
   isFinal,
   orderMovesFrom,
@@ -46,7 +46,7 @@ export function OrdersPage({ id }: ViewProps) {
   const { route, query: parameters } = useLocation()
   const query = readListQuery(parameters, orderList)
   const find = async (text: string) =>
-    route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await foundAddress(text, query))
+    route(text === '' ? withFilter(PATH, query, 'id_prefix', '') : await orderAddress(text, query))
   useActions(() => [{ title: words.find, keys: '/', run: focusFindBox }])
   return (
     <ObjectsPage

@@ -14,7 +14,7 @@ import { reportFailure } from '../../../parts/report-failure.ts'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
 import { ResourceTimeline } from '../../../parts/resource/resource-timeline.tsx'
-import { useChange, type Change, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type Change, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { Section } from '../../../parts/section.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -249,7 +249,7 @@ interface EditedTicket {
 }
 
 interface EditDialogProps extends EditedTicket {
-  readonly apply: Changing<TicketDetails>['apply']
+  readonly apply: ChangeActions<TicketDetails>['apply']
   readonly onClose: () => void
 }
 

@@ -20,7 +20,7 @@ import { RelatedLinks } from '../../../parts/related-links.tsx'
 import { ChangeDialog } from '../../../parts/resource/change-dialog.tsx'
 import { ResourceDrawer } from '../../../parts/resource/resource-drawer.tsx'
 import type { ResourceModel } from '../../../parts/resource/resource-model.ts'
-import { useChange, type Changing } from '../../../parts/resource/use-change.tsx'
+import { useChange, type ChangeActions } from '../../../parts/resource/use-change.tsx'
 import { useResource } from '../../../parts/resource/use-resource.ts'
 import { sendChange } from '../../../parts/send-change.ts'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -199,7 +199,7 @@ function NewUser({ onClose, onCreated }: NewItemDialog) {
 
 interface RolesDialogProps {
   readonly user: User
-  readonly apply: Changing<User>['apply']
+  readonly apply: ChangeActions<User>['apply']
   readonly onClose: () => void
 }
 
