@@ -6,8 +6,8 @@ import { startPolling } from '../api/poll.ts'
 
 export interface BackgroundReading {
   /** Whether something that is shown may change without an event. */
-  readonly isUnsettled: () => boolean
-  /** How often it is read even when nothing is unsettled; without a value, never. */
+  readonly mayChangeWithoutEvent: () => boolean
+  /** How often it is read in any case, in milliseconds; without a value, only while it may change without an event. */
   readonly everyMs?: number | undefined
   readonly read: () => Promise<void>
   /** Why the last reading failed: then the next one comes later. */
@@ -16,14 +16,14 @@ export interface BackgroundReading {
 
 /** Reads again every 2 seconds as long as that is needed; not while the page is hidden. */
 export function useBackgroundReading(model: object, reading: BackgroundReading): void {
-  const { isUnsettled, everyMs = Infinity, read, failure } = reading
+  const { mayChangeWithoutEvent, everyMs = Infinity, read, failure } = reading
   useEffect(() => {
     let dueAt = monotonic() + everyMs
     const polling = startPolling({
       ...browserTiming,
       onNews: () => undefined,
       async read() {
-        if (isUnsettled() || monotonic() >= dueAt) {
+        if (mayChangeWithoutEvent() || monotonic() >= dueAt) {
           await read()
           dueAt = monotonic() + everyMs
         }

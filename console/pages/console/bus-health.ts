@@ -18,7 +18,7 @@ const healthResource = resourceOf('getHealth', '', () => ({}), {
 export function useBusHealth(): ResourceModel<Health> {
   const health = useResource(healthResource, '')
   useBackgroundReading(health, {
-    isUnsettled: () => busStateOf(health.value.peek()) !== 'ok',
+    mayChangeWithoutEvent: () => busStateOf(health.value.peek()) !== 'ok',
     everyMs: EVERY_MS,
     read: () => health.refresh(),
     failure: health.failure,

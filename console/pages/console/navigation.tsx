@@ -49,7 +49,7 @@ function useNavigationMarks(): ReadonlyMap<string, NavigationMark> {
   const requests = useResource(decidableRequests, '')
   const mentioning = useResource(mentioningTickets, '')
   useBackgroundReading(requests, {
-    isUnsettled: () => false,
+    mayChangeWithoutEvent: () => false,
     everyMs: EVERY_MS,
     read: () => requests.refresh(),
     failure: requests.failure,

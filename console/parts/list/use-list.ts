@@ -25,7 +25,7 @@ export interface ListSource<Item> extends Omit<ListDeps<Item>, 'later'>, ListSha
   /** The item that an event has; `changed` if the event says only that the list may have changed, null if not even that. */
   readonly fromEvent: (event: LiveEvent) => Item | 'changed' | null
   /** Whether an item may change without an event: while one is on the page, the page is read again every 2 seconds. */
-  readonly isUnsettled?: (item: Item) => boolean
+  readonly mayChangeWithoutEvent?: (item: Item) => boolean
   /** How often the page is read again because items change without an event that the user gets. */
   readonly everyMs?: number
 }
@@ -63,7 +63,8 @@ export function useListOf<Item>(source: ListSource<Item>, query: ListQuery): Lis
     }
   }, [model])
   useBackgroundReading(model, {
-    isUnsettled: () => model.page.peek()?.items.some((item) => source.isUnsettled?.(item)) ?? false,
+    mayChangeWithoutEvent: () =>
+      model.page.peek()?.items.some((item) => source.mayChangeWithoutEvent?.(item)) ?? false,
     everyMs: hasMovingPeriod(query, source.filters) ? MOVING_MS : source.everyMs,
     read: () => model.refreshInBackground(),
     failure: model.failure,

@@ -88,7 +88,7 @@ function executionColumns(): readonly TableColumn<Execution>[] {
 function ExecutionDrawer({ id, onClose }: DetailProps) {
   const model = useResource(executionResource, id)
   useBackgroundReading(model, {
-    isUnsettled() {
+    mayChangeWithoutEvent() {
       const { status } = model.value.peek() ?? {}
       return status !== undefined && isOpen(status)
     },
@@ -279,7 +279,7 @@ const executionList = listOf('listExecutions', PREFIX, {
   keyOf: ({ id }) => id,
   fromEvent: executionIn,
   // No event says that an execution has started, and most roles receive no events of executions.
-  isUnsettled: ({ status }) => isOpen(status),
+  mayChangeWithoutEvent: ({ status }) => isOpen(status),
 })
 
 /** One execution. */

@@ -80,7 +80,7 @@ function MessageDrawer({ id, onClose }: DetailProps) {
   const { payload } = messageWords()
   const model = useResource(messageResource, id)
   useBackgroundReading(model, {
-    isUnsettled() {
+    mayChangeWithoutEvent() {
       const message = model.value.peek()
       return message !== null && isWaiting(message)
     },
@@ -187,7 +187,7 @@ const PAUSE_MS = 2_000
 const messageList = listOf('listMessages', PREFIX, {
   filters: MESSAGE_FILTERS,
   keyOf: ({ id }) => id,
-  isUnsettled: isWaiting,
+  mayChangeWithoutEvent: isWaiting,
 })
 
 /** One message. */
