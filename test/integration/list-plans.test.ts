@@ -206,7 +206,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'reconciliations',
-    (on) => listReconciliations(on, NEWEST),
+    (on) => listReconciliations(on, {}, NEWEST),
     /^SEARCH payment_reconciliations USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [

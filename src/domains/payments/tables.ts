@@ -103,7 +103,7 @@ export const paymentDifferences = defineColumns({
   providerId: text().nullable(),
 })
 
-export const { changeRow, changeRows, db, names, pages, readRow, readRows } = schemaOf({
+export const { changeRow, changeRows, db, lockable, names, pages, readRow, readRows } = schemaOf({
   payments,
   payment_history: paymentHistory,
   payment_refunds: paymentRefunds,
