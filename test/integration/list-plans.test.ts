@@ -341,7 +341,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   }),
   [
     'the policies of commands',
-    (on) => listPolicies(on, NEWEST),
+    (on) => listPolicies(on, {}, NEWEST),
     /^SEARCH command_policies USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [

@@ -1,6 +1,6 @@
 import { Catalogue } from '../../src/domains/commands/catalogue.ts'
-
-import { CommandJournal, type CommandEventData } from '../../src/domains/commands/journal.ts'
+import type { CommandDeps, CommandEventData, CommandParts } from '../../src/domains/commands/deps.ts'
+import { CommandJournal } from '../../src/domains/commands/journal.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'
 import { Commands } from '../../src/domains/commands/service.ts'
@@ -124,13 +124,9 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
   const notices: ToldNotice[] = []
-  const parts = sharedParts(store, clock, { events, alerts, calls, accounts, notices })
+  const parts = sharedParts(store, clock, { events, alerts, calls, started, accounts, notices })
   const workers: CommandWorker[] = []
-  const service = new Commands({
-    ...parts,
-    approvalTtlMs: HOUR,
-    wake: () => workers.forEach((worker) => worker.wake()),
-  })
+  const service = new Commands(parts, () => workers.forEach((worker) => worker.wake()))
   return {
     store,
     clock,
@@ -151,10 +147,9 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
       worker.start()
       return { worker, upkeep, programs }
     },
-    upkeep: new CommandUpkeep({ ...parts, programs: new PlayedPrograms('api', started) }),
+    upkeep: new CommandUpkeep(parts),
     /** The upkeep of a process with another clock than the workers. */
-    upkeepBy: (other: WaitingClock) =>
-      new CommandUpkeep({ ...parts, clock: other, programs: new PlayedPrograms('api', started) }),
+    upkeepBy: (other: WaitingClock) => new CommandUpkeep({ ...parts, clock: other }),
     async [Symbol.asyncDispose]() {
       await Promise.all(workers.map((worker) => worker.stop()))
       await dispose()
@@ -169,16 +164,18 @@ function sharedParts(
     events,
     alerts,
     calls,
+    started,
     accounts,
     notices,
   }: {
     events: CommandEvent[]
     alerts: string[]
     calls: BuiltInCall[]
+    started: PlayedProgram[]
     accounts: ReadonlyMap<string, CommandAccount>
     notices: ToldNotice[]
   },
-) {
+): CommandParts {
   const builtIn = builtInCommand({
     id: 'test.count',
     title: 'Count',
@@ -190,7 +187,15 @@ function sharedParts(
       if (call.params['to'] === 0) throw new Error('There is nothing to count.')
     },
   })
-  const journal = new CommandJournal({
+  const deps = {
+    store,
+    clock,
+    findAccount: async (id: string) => accounts.get(id),
+    approvalTtlMs: HOUR,
+    startWithinMs: HOUR,
+    programs: new PlayedPrograms('api', started),
+    environment: { PATH: '/bin' },
+    host: 'api',
     approvalReceivers: ['approvers'],
     consoleUrl: 'https://shop.example.org',
     notices: {
@@ -206,18 +211,13 @@ function sharedParts(
           if (alerts.some((alert) => alert.startsWith(alarmId))) alerts.push(`${alarmId} CLOSE`)
         }),
     },
-  })
-  const findAccount = async (id: string) => accounts.get(id)
+  } satisfies CommandDeps
+  const journal = new CommandJournal(deps)
   return {
-    store,
-    clock,
-    findAccount,
-    rules: new StartRules({ clock, journal, findAccount, startWithinMs: HOUR }),
-    logger: silentLogger,
-    metrics: noMetrics,
+    ...deps,
+    rules: new StartRules(deps, journal),
     catalogue: new Catalogue([...PROGRAMS, builtIn]),
     journal,
     secrets: new SecretBox(() => [new Secret('the key of the platform')]),
-    environment: { PATH: '/bin' },
   }
 }

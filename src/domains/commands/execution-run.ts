@@ -1,28 +1,29 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import type { BuiltInCommand, ProgramCommand } from '../../kernel/command.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { traceEnvironment } from '../../kernel/trace.ts'
-import type { ProgramEnd, Programs } from '../../ports/programs.ts'
-import type { Store } from '../../store/store.ts'
-import { isProgramCommand, type AnyCommand, type Catalogue } from './catalogue.ts'
-import type { ClaimedExecution } from './claims.ts'
+import type { ProgramEnd } from '../../ports/programs.ts'
+import type { WorkItem } from '../../store/work/runner.ts'
+import { isProgramCommand, type AnyCommand } from './catalogue.ts'
+import type { CommandParts } from './deps.ts'
 import type { RunStatus } from './model.ts'
-import { argumentsOf, checkParameters, secretEnvironment, type CheckedParameters } from './parameters.ts'
+import {
+  argumentsOf,
+  checkParameters,
+  secretEnvironment,
+  type CheckedParameters,
+  type ParameterValues,
+} from './parameters.ts'
 import { RunOutput, type OutputSnapshot } from './run-output.ts'
-import type { SecretBox } from './secret-box.ts'
 import { readProgress, saveOutput } from './store.ts'
 
-export interface ExecutionRunDeps {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly programs: Programs
-  readonly catalogue: Catalogue
-  readonly secrets: SecretBox
-  /** The environment of a program, without its secrets. */
-  readonly environment: Readonly<Record<string, string>>
+/** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
+export interface ClaimedExecution extends WorkItem {
+  readonly commandId: string
+  readonly params: ParameterValues
+  readonly requestedBy: string
+  readonly secrets: string | null
 }
 
 /** How a run has ended. */
@@ -42,7 +43,7 @@ const NO_EXIT: ProgramEnd = { exitCode: null, signal: null }
 
 /** Runs one claimed execution to its end. Never rejects: what goes wrong is a failed execution that says why. */
 export async function runExecution(
-  deps: ExecutionRunDeps,
+  deps: CommandParts,
   claimed: ClaimedExecution,
   signal: AbortSignal,
 ): Promise<RunResult> {
@@ -59,7 +60,7 @@ export async function runExecution(
 
 /** The configuration of the worker may differ from that of the api, so the parameters are checked again. */
 function prepare(
-  { catalogue, secrets }: ExecutionRunDeps,
+  { catalogue, secrets }: CommandParts,
   { id, commandId, params, secrets: sealed }: ClaimedExecution,
 ) {
   const command = catalogue.get(commandId)
@@ -68,14 +69,14 @@ function prepare(
 }
 
 class ExecutionRun {
-  readonly #deps: ExecutionRunDeps
+  readonly #deps: CommandParts
   readonly #claimed: ClaimedExecution
   readonly #params: CheckedParameters
   readonly #output: RunOutput
   readonly #done = new AbortController()
   readonly #early: EarlyEnd
 
-  constructor(deps: ExecutionRunDeps, claimed: ClaimedExecution, params: CheckedParameters) {
+  constructor(deps: CommandParts, claimed: ClaimedExecution, params: CheckedParameters) {
     this.#deps = deps
     this.#claimed = claimed
     this.#params = params

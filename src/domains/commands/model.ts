@@ -133,37 +133,21 @@ export interface ExecutionRequest {
   readonly reason: string | null
 }
 
-export interface NewExecution {
-  readonly id: string
-  readonly commandId: string
-  /** Without secrets. */
-  readonly params: Execution['params']
-  readonly reason: string | null
-  readonly requestedBy: string
-  /** See {@link Execution}. */
-  readonly requesterRoles: Execution['requesterRoles']
-  readonly status: 'awaiting_approval' | 'queued'
-  readonly createdAt: number
-  readonly expiresAt: number
-}
-
-export function newExecution(request: NewExecution): ExecutionView {
-  return {
-    ...request,
-    statusReason: null,
-    approvals: [],
-    exitCode: null,
-    signal: null,
-    host: null,
-    containment: null,
-    cancelledBy: null,
-    startedAt: null,
-    finishedAt: null,
-    version: 1,
-    output: '',
-    outputTotal: 0,
-  }
-}
+/** The fields of an execution that has not started. */
+export const NOT_STARTED = {
+  statusReason: null,
+  approvals: [],
+  exitCode: null,
+  signal: null,
+  host: null,
+  containment: null,
+  cancelledBy: null,
+  startedAt: null,
+  finishedAt: null,
+  version: 1,
+  output: '',
+  outputTotal: 0,
+} as const
 
 const ENDED_BY =
   'The same command with the same parameters succeeds, its execution is removed after 90 days, or a person recovers it.'
