@@ -136,7 +136,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listMessages(on, { subject: 's' }, NEWEST),
     /^SEARCH messages USING INDEX messages_by_subject \(subject=\? AND seq<\?\)$/,
   ],
-  ['users', (on) => listUsers(on, NEWEST), /^SEARCH users USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  ['users', (on) => listUsers(on, {}, NEWEST), /^SEARCH users USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   [
     'agents',
     (on) => listAgents(on, {}, NEWEST),
