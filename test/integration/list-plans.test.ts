@@ -147,7 +147,11 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
     (on) => listHeartbeats(on, {}, NEWEST),
     /^SEARCH heartbeats USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
-  ['webhooks', (on) => listWebhooks(on, NEWEST), /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  [
+    'webhooks',
+    (on) => listWebhooks(on, {}, NEWEST),
+    /^SEARCH webhooks USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
+  ],
   [
     'deliveries of a webhook',
     (on) => listDeliveries(on, { webhookId: 'w' }, NEWEST),
@@ -216,7 +220,7 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'data backups',
-    (on) => listBackups(on, NEWEST),
+    (on) => listBackups(on, {}, NEWEST),
     /^SEARCH data_backups USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [

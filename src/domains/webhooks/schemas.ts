@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { invalidField } from '../../kernel/errors.ts'
 import { decoderOf, encoderOf, parseTime } from '../../wire/codec.ts'
-import { PageOf, TimedPageQuery } from '../../wire/page.ts'
+import { TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   GivenTime,
@@ -17,7 +17,6 @@ import {
   DELIVERY_STATUSES,
   DISABLED_REASONS,
   type StoredWebhook,
-  type Webhook,
   type WebhookSettings,
 } from './model.ts'
 
@@ -125,9 +124,6 @@ export const DeliverySchema = Fields(
   { $id: 'WebhookDelivery' },
 )
 
-export const WebhookPage = PageOf(WebhookSchema)
-export const DeliveryPage = PageOf(DeliverySchema)
-export const WebhookQuery = Fields(TimedPageQuery)
 export const DeliveryQuery = Fields({
   ...TimedPageQuery,
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
@@ -198,18 +194,12 @@ function parseUrl(text: string): string {
 
 export const encodeWebhook = encoderOf(WebhookSchema)
 
-const encodeWith = encoderOf(WebhookWithSecret, {
-  secret: ({ shownSecret }: Webhook & { shownSecret: string | null }) => shownSecret,
+/** The endpoint with its secret, which is shown once. */
+export const encodeNewWebhook = encoderOf(WebhookWithSecret, {
+  secret: ({ secret }: StoredWebhook) => secret.reveal(),
 })
 
-/** The endpoint with its secret, which is shown once. */
-export function encodeNewWebhook(webhook: StoredWebhook): string {
-  return encodeWith({ ...webhook, shownSecret: webhook.secret.reveal() })
-}
-
 /** The response to a repeated request. */
-export function encodeKnownWebhook(webhook: StoredWebhook): string {
-  return encodeWith({ ...webhook, shownSecret: null })
-}
+export const encodeKnownWebhook = encoderOf(WebhookWithSecret, { secret: () => null })
 
 export const encodeDelivery = encoderOf(DeliverySchema)

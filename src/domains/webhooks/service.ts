@@ -1,7 +1,7 @@
 import { systemRecord } from '../../kernel/audit.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import { AppError, notFound, requireFound, requireVersion } from '../../kernel/errors.ts'
+import { AppError, requireFound, requireVersion } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -14,6 +14,7 @@ import type { PlatformRecovery, RecoverableAlerts } from '../../ports/alerts.ts'
 import type { MessageLogReader } from '../../ports/events.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import type { Store, Tx, Queries } from '../../store/store.ts'
+import { queuedWork } from '../../store/work/work-queue.ts'
 import {
   WEBHOOK_ALERTS,
   FORMER_SECRET_MS,
@@ -32,6 +33,7 @@ import {
   type WebhookSettings,
 } from './model.ts'
 import {
+  countPending,
   countWebhooks,
   deleteOldDeliveries,
   deleteOrphans,
@@ -45,7 +47,6 @@ import {
   listPendingThings,
   listWebhooks,
   lockWebhook,
-  readPending,
   recordStep,
   releaseThing,
   requeueDelivery,
@@ -102,12 +103,11 @@ export class Webhooks {
 
   /** Rejects with `too_many_webhooks`. The events after `place` are its own. */
   async create(tx: Tx, settings: WebhookSettings, actor: string, place: number): Promise<StoredWebhook> {
-    if ((await countWebhooks(tx)) >= MAX_WEBHOOKS)
-      throw new AppError(
-        'conflict',
-        'too_many_webhooks',
-        `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not used.`,
-      )
+    const { webhooks = 0 } = (await countWebhooks(tx)) ?? {}
+    if (webhooks >= MAX_WEBHOOKS) {
+      const message = `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not used.`
+      throw new AppError('conflict', 'too_many_webhooks', message)
+    }
     const at = this.#deps.clock.now()
     const webhook: StoredWebhook = {
       ...settings,
@@ -128,14 +128,14 @@ export class Webhooks {
       pausedUntil: null,
       recoverSince: null,
     }
-    await insertWebhook(tx, webhook)
+    await insertWebhook(tx, { ...webhook, ...queuedWork(at), dueAt: null })
     this.#log(tx, webhook.id, 'created', actor)
     return webhook
   }
 
   /** Newest first. */
   list(page: PageRequest): Promise<Page<Webhook>> {
-    return listWebhooks(this.#deps.store.read, page)
+    return listWebhooks(this.#deps.store.read, {}, page)
   }
 
   /** Rejects with `webhook_not_found`. */
@@ -221,13 +221,9 @@ export class Webhooks {
   }
 
   /** Newest first. Rejects with `webhook_not_found`. */
-  async deliveries(
-    id: string,
-    status: DeliveryStatus | undefined,
-    page: PageRequest,
-  ): Promise<Page<WebhookDelivery>> {
-    await this.get(id)
-    return listDeliveries(this.#deps.store.read, { webhookId: id, ...(status && { status }) }, page)
+  async deliveries(webhookId: string, status: DeliveryStatus | undefined, page: PageRequest) {
+    await this.get(webhookId)
+    return listDeliveries(this.#deps.store.read, { webhookId, status }, page)
   }
 
   /**
@@ -236,8 +232,7 @@ export class Webhooks {
    */
   async redeliver(tx: Tx, id: string, deliveryId: string, actor: string): Promise<WebhookDelivery> {
     const known = requireEnabled(requireFound(await lockWebhook(tx, id), 'webhook', id))
-    const delivery = await findDelivery(tx, id, deliveryId)
-    if (!delivery) throw notFound('delivery', deliveryId)
+    const delivery = requireFound(await findDelivery(tx, id, deliveryId), 'delivery', deliveryId)
     const now = this.#deps.clock.now()
     const isPending = delivery.status === 'pending'
     const { thing } = delivery
@@ -311,8 +306,8 @@ export class Webhooks {
   }
 
   /** The number of events that endpoints have not got yet. */
-  pending(): Promise<number> {
-    return readPending(this.#deps.store.read)
+  async pending(): Promise<number> {
+    return (await countPending(this.#deps.store.read))?.pending ?? 0
   }
 
   /** Removes one batch of old deliveries, and of those of deleted webhooks; returns how many. */

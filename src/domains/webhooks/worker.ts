@@ -25,6 +25,7 @@ import type { Pace } from './pace.ts'
 import { type CallAttempt, MAX_WEBHOOKS, type Webhooks } from './service.ts'
 import {
   type Due,
+  findNextDue,
   findWebhook,
   hastenAll,
   insertDeliveries,
@@ -35,7 +36,6 @@ import {
   listPlaces,
   lockAtPlace,
   lockWebhook,
-  readNextDue,
   requeueDelivery,
   setWebhookDue,
   updateWebhook,
@@ -65,12 +65,8 @@ export function deliveryRunner(
   endpoints: Endpoints,
   deps: WorkerDeps,
 ): Runner<WebhookRow, void> {
-  const { store, clock, logger, metrics } = deps
   return new Runner<WebhookRow, void>({
-    store,
-    clock,
-    logger,
-    metrics,
+    ...deps,
     name: 'webhooks',
     everyMs: LOOK_EVERY_MS,
     leaseMs: LEASE_MS,
@@ -85,9 +81,9 @@ export function deliveryRunner(
     async settle(tx, webhook, holder, outcome) {
       // A new delivery is written by a transaction that has locked the endpoint.
       const known = await lockWebhook(tx, webhook.id)
-      const dueAt = known?.enabled === true ? await readNextDue(tx, webhook.id) : null
-      const paused = dueAt === null ? null : Math.max(dueAt, known?.pausedUntil ?? 0)
-      const now = clock.now()
+      const next = known?.enabled ? await findNextDue(tx, webhook.id) : undefined
+      const paused = next?.dueAt ? Math.max(next.dueAt, known?.pausedUntil ?? 0) : null
+      const now = deps.clock.now()
       const at = outcome.status === 'retry' ? Math.max(outcome.at, paused ?? now) : paused
       const isReleased = await webhookQueue.release(tx, webhook, { holder, dueAt: at })
       if (isReleased && at !== null) tx.afterCommit(() => endpoints.wakeAt(at - now))
@@ -374,9 +370,9 @@ export class WebhookFeed implements ModuleRunner {
   ): Promise<number> {
     const now = this.#options.clock.now()
     const wanted = events.filter(({ message }) => wantsSubject(webhook, message.subject))
-    const known =
-      wanted.length > 0 ? await listPlaces(tx, webhook.id, { after: webhook.place, through }) : NONE
-    const fresh = wanted.filter(({ message }) => !known.has(message.place))
+    const known = wanted.length > 0 ? await listPlaces(tx, webhook.id, webhook.place, through) : []
+    const knownPlaces = new Set(known.map((delivery) => delivery.place))
+    const fresh = wanted.filter(({ message }) => !knownPlaces.has(message.place))
     const things = webhook.ordered ? [...new Set(fresh.map(({ thing }) => thing))] : []
     const busy = await listPendingThings(tx, webhook.id, things)
     const deliveries: WebhookDelivery[] = fresh.map(({ message: { place, subject }, eventId, thing }) => {
@@ -421,8 +417,6 @@ interface LoggedEvent {
   readonly eventId: string
   readonly thing: string
 }
-
-const NONE: ReadonlySet<number> = new Set()
 
 /** The subjects of all endpoints together; undefined if there are so many that a condition would cost more than it saves. */
 function unionOf(group: readonly StoredWebhook[]): string[] | undefined {
