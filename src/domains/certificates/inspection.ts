@@ -92,11 +92,11 @@ export class Inspection {
     const { alerts } = this.#deps
     const { id, reportedStep } = certificate
     if (finding.kind === 'recover') {
-      await recordSteps(tx, id, { reportedStep, alertStep: null })
+      await recordSteps(tx, id, reportedStep, null)
       return alerts.raise(tx, endingRecovery(certificate, 'It was revoked or replaced.'))
     }
     const { kind, step } = finding
-    await recordSteps(tx, id, { reportedStep: kind === 'report' ? step : reportedStep, alertStep: step })
+    await recordSteps(tx, id, kind === 'report' ? step : reportedStep, step)
     await alerts.raise(tx, endingAlert(certificate, step))
     if (kind === 'report') await this.#report(tx, certificate, step)
   }
