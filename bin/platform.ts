@@ -31,17 +31,42 @@ const context: CommandContext = {
 }
 
 // Each command loads its own modules only: most commands need no server.
+const alertCommands = () => import('../src/app/commands/alerts.ts')
+const auditCommands = () => import('../src/app/commands/audit.ts')
 const databaseCommands = () => import('../src/app/commands/db.ts')
 const dataCommands = () => import('../src/app/commands/data.ts')
 const backupCommands = () => import('../src/app/commands/backup.ts')
 const userCommands = () => import('../src/app/commands/user.ts')
 const shellCommands = () => import('../src/app/commands/shell/index.ts')
 
-const configFile = () =>
-  new Option(
-    '--config <file>',
-    'configuration file (default: ./platform.toml, else /etc/platform/platform.toml)',
-  )
+const CONFIG = new Option(
+  '--config <file>',
+  'configuration file (default: ./platform.toml, else /etc/platform/platform.toml)',
+)
+const WITHOUT_CONFIG = [
+  'connect',
+  'mock-oidc',
+  'mock-drive',
+  'mock-pay',
+  'ticket-notify',
+  'completion',
+  'manual',
+  'version',
+  'help',
+]
+
+/** A command of the program: its context, its arguments, its options. A number that it resolves with is the exit code. */
+type Run = (context: CommandContext, ...args: never[]) => unknown
+
+/** Loads a module and runs its command of that name. */
+function run<Name extends string>(load: () => Promise<Readonly<Record<Name, Run>>>, name: Name) {
+  return async (...args: unknown[]) => {
+    const { [name]: command } = await load()
+    // Behind the arguments and the options there is the declaration of the command.
+    const result = await command(context, ...(args.slice(0, -1) as never[]))
+    if (typeof result === 'number') exitCode = result
+  }
+}
 
 function program(): Command {
   const platform = new Command('platform')
@@ -56,45 +81,37 @@ function program(): Command {
   platform
     .command('serve')
     .description('run the modules until a signal ends them')
-    .addOption(configFile())
     .option('--module <list>', 'api, gateway, worker, a list of them, or all')
-    .action(async (options) => (await import('../src/app/commands/serve.ts')).serve(context, options))
+    .action(run(() => import('../src/app/commands/serve.ts'), 'serve'))
 
   platform
     .command('health')
     .description('ask the platform on this host whether it takes requests; exit code 1 if it does not')
-    .addOption(configFile())
     .option('--module <list>', 'the modules of the process to ask')
-    .action(async (options) => (await import('../src/app/commands/health.ts')).checkHealth(context, options))
+    .action(run(() => import('../src/app/commands/health.ts'), 'checkHealth'))
 
   platform
     .command('config')
     .description('print the settings in effect, with the source of each value')
-    .addOption(configFile())
-    .action(async (options) => (await import('../src/app/commands/config.ts')).showConfig(context, options))
+    .action(run(() => import('../src/app/commands/context.ts'), 'showConfig'))
 
   platform
     .command('doctor')
     .description('check configuration, files, ports, clock, disk, database and bus, and print what to do')
     .option('--json', 'print the findings as one JSON object')
     .option('--module <list>', 'check only what a process with these modules needs')
-    .addOption(configFile())
-    .action(async (options) => {
-      exitCode = await (await import('../src/app/commands/doctor.ts')).runDoctor(context, options)
-    })
+    .action(run(() => import('../src/app/commands/doctor.ts'), 'runDoctor'))
 
   const database = platform.command('db').description('the database schema').helpCommand(false)
   database
     .command('migrate')
     .description('create the database, or bring its schema up to date; serve does the same')
     .option('--new', 'also create what was lost anew: an empty database, or the signing key')
-    .addOption(configFile())
-    .action(async (options) => (await databaseCommands()).migrateDatabase(context, options))
+    .action(run(databaseCommands, 'migrateDatabase'))
   database
     .command('status')
     .description('show which steps of the schema are applied')
-    .addOption(configFile())
-    .action(async (options) => (await databaseCommands()).showDatabaseStatus(context, options))
+    .action(run(databaseCommands, 'showDatabaseStatus'))
   database
     .command('copy')
     .description(
@@ -103,37 +120,25 @@ function program(): Command {
     .option('--to <address>', 'postgres://host/database, or sqlite:PATH')
     .option('--to-file <file>', 'a file with that address, which other users cannot see there')
     .option('--verify', 'only compare the rows of all tables')
-    .addOption(configFile())
-    .action(async (options) =>
-      (await import('../src/app/commands/db-copy.ts')).copyToDatabase(context, options),
-    )
+    .action(run(databaseCommands, 'copyToDatabase'))
 
   const data = platform.command('data').description('backups of the database').helpCommand(false)
   data
     .command('backup')
     .description('back up the database, also while the platform serves it')
     .option('--note <text>', 'text for people')
-    .addOption(configFile())
-    .action(async (options) => (await dataCommands()).makeBackup(context, options))
+    .action(run(dataCommands, 'makeBackup'))
+  data.command('list').description('show all backups').action(run(dataCommands, 'printBackups'))
   data
-    .command('list')
-    .description('show all backups')
-    .addOption(configFile())
-    .action(async (options) => (await dataCommands()).printBackups(context, options))
-  data
-    .command('verify')
-    .argument('<file>')
+    .command('verify <file>')
     .description('compare a backup with its recorded SHA-256, and check its integrity')
-    .addOption(configFile())
-    .action(async (file, options) => (await dataCommands()).verifyBackup(context, file, options))
+    .action(run(dataCommands, 'verifyBackup'))
   data
-    .command('restore')
-    .argument('<file>')
+    .command('restore <file>')
     .description(
       'replace the database by a backup and keep the former one; no process may serve the database',
     )
-    .addOption(configFile())
-    .action(async (file, options) => (await dataCommands()).restoreBackup(context, file, options))
+    .action(run(dataCommands, 'restoreBackup'))
 
   const backup = platform
     .command('backup')
@@ -144,7 +149,6 @@ function program(): Command {
       .command(name)
       .description(description)
       .option('--json', 'print the outcome as one JSON object')
-      .addOption(configFile())
       .action(async (options) => {
         const { BACKUP_COMMANDS, runBackupCommand } = await backupCommands()
         exitCode = await runBackupCommand(context, BACKUP_COMMANDS[name], options)
@@ -165,10 +169,7 @@ function program(): Command {
     .option('--latest', 'the newest backup on the drive')
     .option('--into <directory>', 'keep the files in this new or empty directory')
     .option('--json', 'print the report as one JSON object')
-    .addOption(configFile())
-    .action(async (id: string | undefined, options) => {
-      exitCode = await (await backupCommands()).runRestore(context, id, options)
-    })
+    .action(run(backupCommands, 'runRestore'))
   backupCommand('install', 'write and start the timers of the routine; check its files first')
     .option('--root <directory>', 'install into the image in this directory')
     .option('--print', 'print the units, and write nothing')
@@ -181,55 +182,36 @@ function program(): Command {
 
   const user = platform.command('user').description('administer users without the API').helpCommand(false)
   user
-    .command('add')
-    .argument('<name>')
+    .command('add <name>')
     .description('create a user; the password comes from a prompt or standard input')
     .addOption(new Option('--role <role...>', 'roles of the user').choices(ROLES).makeOptionMandatory())
-    .addOption(configFile())
-    .action(async (name, options) => (await userCommands()).addUser(context, name, options))
+    .action(run(userCommands, 'addUser'))
+  user.command('list').description('show all users').action(run(userCommands, 'printUsers'))
   user
-    .command('list')
-    .description('show all users')
-    .addOption(configFile())
-    .action(async (options) => (await userCommands()).printUsers(context, options))
-  user
-    .command('passwd')
-    .argument('<name>')
+    .command('passwd <name>')
     .description('set a password, from a prompt or standard input; revokes the tokens of the user')
-    .addOption(configFile())
-    .action(async (name, options) => (await userCommands()).changePassword(context, name, options))
+    .action(run(userCommands, 'changePassword'))
   user
-    .command('disable')
-    .argument('<name>')
+    .command('disable <name>')
     .description('disable a user, and revoke the tokens of the user')
-    .addOption(configFile())
     .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, false, options))
   user
-    .command('enable')
-    .argument('<name>')
+    .command('enable <name>')
     .description('enable a disabled user')
-    .addOption(configFile())
     .action(async (name, options) => (await userCommands()).setUserEnabled(context, name, true, options))
   user
-    .command('role')
-    .argument('<name>')
+    .command('role <name>')
     .addArgument(new Argument('<role...>', 'all roles that the user has from now on').choices(ROLES))
     .description('replace the roles of a user, and revoke the tokens of the user')
-    .addOption(configFile())
-    .action(async (name, roles, options) =>
-      (await userCommands()).setUserRoles(context, name, roles, options),
-    )
+    .action(run(userCommands, 'setUserRoles'))
   user
-    .command('delete')
-    .argument('<name>')
+    .command('delete <name>')
     .description('delete a user, and revoke the tokens of the user')
-    .addOption(configFile())
-    .action(async (name, options) => (await userCommands()).removeUser(context, name, options))
+    .action(run(userCommands, 'removeUser'))
 
   const token = platform.command('token').description('access tokens').helpCommand(false)
   token
-    .command('issue')
-    .argument('<name>')
+    .command('issue <name>')
     .description('print a signed token for a user')
     .option(
       '--ttl <duration>',
@@ -241,41 +223,29 @@ function program(): Command {
         'what it is good for, and nothing else: mirror, for a standby',
       ).choices(TOKEN_PURPOSES),
     )
-    .addOption(configFile())
-    .action(async (name, options) => (await userCommands()).issueToken(context, name, options))
-  const tokenCommands = () => import('../src/app/commands/token.ts')
+    .action(run(userCommands, 'issueToken'))
   token
-    .command('create')
-    .argument('<user>')
+    .command('create <user>')
     .description('create an API token for a program, and print it')
     .requiredOption('--name <name>', 'what the token is for')
     .option('--ttl <duration>', 'how long it is valid, at most 366d (default: 90d)')
     .addOption(
       new Option('--role <role...>', 'roles of the user; without it all that the user has').choices(ROLES),
     )
-    .addOption(configFile())
-    .action(async (user, options) => (await tokenCommands()).createApiToken(context, user, options))
+    .action(run(userCommands, 'createApiToken'))
   token
-    .command('list')
-    .argument('[user]')
+    .command('list [user]')
     .description('list the API tokens of a user, or of all users, newest first')
-    .addOption(configFile())
-    .action(async (user: string | undefined, options) =>
-      (await tokenCommands()).listApiTokens(context, user, options),
-    )
+    .action(run(userCommands, 'listApiTokens'))
   token
-    .command('revoke')
-    .argument('<user>')
-    .argument('<id>')
+    .command('revoke <user> <id>')
     .description('revoke an API token')
-    .addOption(configFile())
-    .action(async (user, id, options) => (await tokenCommands()).revokeApiToken(context, user, id, options))
+    .action(run(userCommands, 'revokeApiToken'))
 
   const audit = platform
     .command('audit')
     .description('the audit trail: who has changed what')
     .helpCommand(false)
-  const auditCommands = () => import('../src/app/commands/audit.ts')
   const auditFilter = (command: Command) =>
     command
       .option('--actor <id>', 'only what this user, or caller, has done: its id or its name')
@@ -283,32 +253,26 @@ function program(): Command {
       .option('--target <kind:id>', 'only what was done to this object, such as user:0198…')
       .option('--from <time>', 'only rows of this time or later, such as 2026-01-31T02:00:00Z')
       .option('--to <time>', 'only rows before this time')
-      .addOption(configFile())
   auditFilter(audit.command('list').description('show the newest rows'))
     .option('--limit <number>', 'how many rows (default: 50)')
-    .action(async (options) => (await auditCommands()).printAudit(context, options))
+    .action(run(auditCommands, 'printAudit'))
   auditFilter(audit.command('export').description('print rows as JSON lines, oldest first')).action(
-    async (options) => (await auditCommands()).exportAudit(context, options),
+    run(auditCommands, 'exportAudit'),
   )
   audit
     .command('verify')
     .description('compare each row with its seal; exit code 1 names the first row that was tampered with')
     .option('--seal <seal...>', 'seals that were kept elsewhere, such as 1234:…: the trail must contain them')
-    .addOption(configFile())
-    .action(async (options) => {
-      exitCode = await (await auditCommands()).verifyAudit(context, options)
-    })
+    .action(run(auditCommands, 'verifyAudit'))
   audit
     .command('accept')
     .argument('<seal>', 'the seal that the trail lacks, as log and doctor name it')
     .description('accept a trail that was cut off or restored: the seal of this host follows it again')
-    .addOption(configFile())
-    .action(async (seal, options) => (await auditCommands()).acceptAudit(context, seal, options))
+    .action(run(auditCommands, 'acceptAudit'))
   audit
     .command('rotate')
     .description('make a new key for the seals; what the older ones have sealed stays verifiable')
-    .addOption(configFile())
-    .action(async (options) => (await auditCommands()).rotateAudit(context, options))
+    .action(run(auditCommands, 'rotateAudit'))
 
   const payments = platform.command('payments').description('payments of orders').helpCommand(false)
   payments
@@ -317,37 +281,26 @@ function program(): Command {
     .requiredOption('--channel <name>', 'the payment channel')
     .requiredOption('--date <date>', 'a day that is over, YYYY-MM-DD')
     .option('--file <bill>', 'a bill that was downloaded, instead of asking the provider')
-    .addOption(configFile())
-    .action(async (options) => {
-      exitCode = await (await import('../src/app/commands/payments.ts')).reconcilePayments(context, options)
-    })
+    .action(run(() => import('../src/app/commands/payments.ts'), 'reconcilePayments'))
 
   const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
   alerts
     .command('test-robot')
     .description('send a test message to the configured robot, and print its answer')
-    .addOption(configFile())
-    .action(async (options) => (await import('../src/app/commands/alerts.ts')).testRobot(context, options))
+    .action(run(alertCommands, 'sendToRobot'))
   alerts
-    .command('test')
-    .argument('<name>')
+    .command('test <name>')
     .description(
       'send a test message to a receiver, and print its answer; exit code 1 if it was not delivered',
     )
-    .addOption(configFile())
-    .action(async (name, options) => {
-      exitCode = await (await import('../src/app/commands/alerts.ts')).testConfigured(context, name, options)
-    })
+    .action(run(alertCommands, 'sendToReceiver'))
   alerts
     .command('route')
     .argument('<file-or-id>', 'a report as JSON, as POST /alerts/report takes it, or the id of an alert')
     .description(
       'show the routes of an alert, or of a report in a file, and whom they notify when; stores nothing',
     )
-    .addOption(configFile())
-    .action(async (target, options) =>
-      (await import('../src/app/commands/alerts.ts')).showRoute(context, target, options),
-    )
+    .action(run(alertCommands, 'showRoute'))
 
   const messages = platform.command('messages').description('the outbox of messages').helpCommand(false)
   messages
@@ -355,17 +308,12 @@ function program(): Command {
     .description(
       'send again what the bus has confirmed in a span of time, after it has lost messages; receivers drop duplicates by id',
     )
-    .addOption(
-      new Option(
-        '--since <time>',
-        'begin of the span, such as 2026-01-31T02:00:00Z; delivered messages are kept for messages.keep',
-      ).makeOptionMandatory(),
+    .requiredOption(
+      '--since <time>',
+      'begin of the span, such as 2026-01-31T02:00:00Z; delivered messages are kept for messages.keep',
     )
     .option('--until <time>', 'end of the span (default: now)')
-    .addOption(configFile())
-    .action(async (options) =>
-      (await import('../src/app/commands/messages.ts')).replayMessages(context, options),
-    )
+    .action(run(() => import('../src/app/commands/messages.ts'), 'replayMessages'))
 
   const vpn = platform.command('vpn').description('sessions with the VPN gateways').helpCommand(false)
   vpn
@@ -373,17 +321,15 @@ function program(): Command {
     .description(
       'hold a session with the first gateway that answers, until a signal ends it; prints each change of state',
     )
-    .addOption(
-      new Option(
-        '--gateway <url...>',
-        'a gateway, such as http://127.0.0.1:9994; several in order of preference',
-      ).makeOptionMandatory(),
+    .requiredOption(
+      '--gateway <url...>',
+      'a gateway, such as http://127.0.0.1:9994; several in order of preference',
     )
     .requiredOption('--token-file <file>', 'file with the access token; it is read again when it changes')
     .option('--device <id>', 'name of this device, which gets the same address again')
     .option('--no-failback', 'stay with the current gateway when the first one is back')
     .option('--json', 'print JSON lines')
-    .action(async (options) => (await import('../src/app/commands/vpn.ts')).connectVpn(context, options))
+    .action(run(() => import('../src/app/commands/vpn.ts'), 'connectVpn'))
 
   platform
     .command('mock-oidc')
@@ -407,8 +353,7 @@ function program(): Command {
     .action(async () => (await import('../programs/mock-pay/index.ts')).runMockPay(context))
 
   platform
-    .command('ticket-notify')
-    .argument('[arguments...]')
+    .command('ticket-notify [arguments...]')
     .description(
       'send notifications of new and changed tickets by mail and robot; --help shows its arguments',
     )
@@ -437,13 +382,19 @@ function program(): Command {
     .action(() => void context.stdout.write(`${versionText()}\n`))
 
   platform
-    .command('help')
-    .argument('[command...]')
+    .command('help [command...]')
     .description('show the help of a command')
     .action((names: readonly string[]) => {
       context.stdout.write(commandNamed(platform, names).helpInformation())
     })
+  for (const command of commandsIn(platform))
+    if (!WITHOUT_CONFIG.includes(command.name())) command.addOption(CONFIG)
   return platform
+}
+
+/** The commands in a group, and in the groups in it. */
+function commandsIn(group: Command): Command[] {
+  return group.commands.flatMap((command) => (command.commands.length > 0 ? commandsIn(command) : [command]))
 }
 
 /** The command at a path of names, such as `user add`. */

@@ -27,7 +27,6 @@ export const SPECIFIERS = [
   'p-queue',
   'pg',
   'pg-copy-streams',
-  'pino',
   'prom-client',
   're2js',
   'smol-toml',

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { readChannelSecrets, type PaymentChannelConfig } from '../config/payments.ts'
+import { isOnlyGateway } from '../config/value-types.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { ChannelDeps } from '../infra/payments/provider-connection.ts'
 import type { ChannelKind, ChannelSettings, PaymentChannel } from '../ports/payments.ts'
@@ -22,7 +23,7 @@ export async function openChannels(
   resources: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, PaymentChannel>> {
   const channels = new Map<string, PaymentChannel>()
-  if (!config.modules.some((module) => module !== 'gateway')) return channels
+  if (isOnlyGateway(config.modules)) return channels
   for (const each of config.payments.channels) {
     const channel = await openConfigured(config, each)
     resources.defer(() => channel.end())

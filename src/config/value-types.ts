@@ -150,6 +150,11 @@ export const signingKey = valueType({
 export const MODULES = ['api', 'gateway', 'worker'] as const
 export type ModuleName = (typeof MODULES)[number]
 
+/** Whether a process with these modules neither opens payments nor sends notifications. */
+export function isOnlyGateway(modules: readonly string[]): boolean {
+  return modules.every((module) => module === 'gateway')
+}
+
 export const moduleList = valueType<readonly ModuleName[]>({
   name: 'list',
   expected: `all, or a list without repetition of ${MODULES.join(', ')}`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Generated } from 'kysely'
+import { sql, type Generated } from 'kysely'
 import { onEveryDialect, testStore } from '../../test/support/store.ts'
 import {
   defineColumns,
@@ -107,18 +107,17 @@ changeRows((db) => db.deleteFrom('things').returning('seq'))
 async function createThings(store: Store): Promise<void> {
   const { integer: integerType, numbered, tableSuffix } = store.capabilities
   await store.write(({ db }) =>
-    db.schema
-      .createTable('things')
-      .addColumn('seq', integerType, numbered)
-      .addColumn('thing_id', 'text')
-      .addColumn('kind', 'text')
-      .addColumn('weight_g', integerType)
-      .addColumn('ip_v4_address', 'text')
-      .addColumn('is_new', integerType)
-      .addColumn('labels', 'text')
-      .addColumn('parts', 'text')
-      .modifyEnd(tableSuffix)
-      .execute(),
+    sql`
+      create table things (
+        seq ${numbered},
+        thing_id text,
+        kind text,
+        weight_g ${integerType},
+        ip_v4_address text,
+        is_new ${integerType},
+        labels text,
+        parts text
+      ) ${tableSuffix}`.execute(db),
   )
 }
 

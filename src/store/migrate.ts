@@ -230,15 +230,13 @@ function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migr
   }
 }
 
-async function createLedger({ db, capabilities }: Queries): Promise<void> {
-  await db.schema
-    .createTable('schema_migrations')
-    .ifNotExists()
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('breaking', capabilities.integer, (column) => column.notNull())
-    .addColumn('applied_at', capabilities.integer, (column) => column.notNull())
-    .modifyEnd(capabilities.tableSuffix)
-    .execute()
+async function createLedger({ db, capabilities: { integer, tableSuffix } }: Queries): Promise<void> {
+  await sql`
+    create table if not exists schema_migrations (
+      name text primary key,
+      breaking ${integer} not null,
+      applied_at ${integer} not null
+    ) ${tableSuffix}`.execute(db)
 }
 
 async function readApplied({ db }: Queries): Promise<AppliedMigration[]> {
@@ -251,7 +249,7 @@ async function readApplied({ db }: Queries): Promise<AppliedMigration[]> {
 
 async function record(
   { db }: Queries,
-  { name, breaking }: Pick<Migration, 'name' | 'breaking'>,
+  { name, breaking = false }: Pick<Migration, 'name' | 'breaking'>,
   at: number,
 ): Promise<void> {
   await sql`insert into schema_migrations (name, breaking, applied_at)

@@ -12,7 +12,7 @@ import { ServingRecord } from '../../store/work/marks.ts'
 import { openDatabase } from '../database.ts'
 import { receiverCodes } from '../receivers.ts'
 import { createSigningKeys } from '../signing-keys.ts'
-import { testConfigured, testRobot } from './alerts.ts'
+import { sendToReceiver, sendToRobot } from './alerts.ts'
 
 const NO_SIGNAL = new AbortController().signal
 
@@ -42,7 +42,7 @@ test('a delivered test is no success while the running platform has another addr
     receivers: receiverCodes(config, createSigningKeys(config)),
   })
   await serving.job.run(NO_SIGNAL)
-  const tryIt = (path: string) => run((context) => testConfigured(context, 'robot', {}), env(path))
+  const tryIt = (path: string) => run((context) => sendToReceiver(context, 'robot', {}), env(path))
   const same = await tryIt('old')
   assert.deepEqual([same.result, same.output, same.errors], [0, 'delivered: HTTP 200 ok\n', ''])
   const other = await tryIt('new')
@@ -52,7 +52,7 @@ test('a delivered test is no success while the running platform has another addr
     /^platform: The platform on one \(process \d+, started 1970-.*\) has another address or secret for robot, .*: restart it\.\n$/,
   )
   await assert.rejects(
-    run((context) => testRobot(context, {}), env('new')),
+    run((context) => sendToRobot(context, {}), env('new')),
     { code: 'restart_needed' },
   )
   await serving.remove()

@@ -11,6 +11,7 @@ import {
 } from '../../domains/alerts/index.ts'
 import { ROBOT_RECEIVER } from '../../config/receivers.ts'
 import type { Config, LoadedConfig } from '../../config/config.ts'
+import { isOnlyGateway } from '../../config/value-types.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { printable } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
@@ -19,14 +20,14 @@ import { listServing, type ServingProcess } from '../../store/work/marks.ts'
 import { alertSettings } from '../domains.ts'
 import { alertRobot, openReceivers, receiverCodes } from '../receivers.ts'
 import { jwtSecrets } from '../signing-keys.ts'
-import { commandDomains } from './command-domains.ts'
+import { withDomains } from './domains.ts'
 import { configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
 
 const WORKS = 0
 const FAILED = 1
 
 /** `platform alerts test NAME`: sends one message to a receiver by itself, and prints what the other side has answered. */
-export async function testConfigured(
+export async function sendToReceiver(
   context: CommandContext,
   name: string,
   options: ConfigOptions,
@@ -36,12 +37,8 @@ export async function testConfigured(
   const receiver = receivers.find((each) => each.name === name)
   if (!receiver) {
     const names = receivers.map((each) => each.name).join(', ') || 'none'
-    const known = `the configured ones are: ${names}`
-    throw new AppError(
-      'not_found',
-      'receiver_not_found',
-      `There is no receiver ${JSON.stringify(name)}; ${known}.`,
-    )
+    const message = `There is no receiver ${JSON.stringify(name)}; the configured ones are: ${names}.`
+    throw new AppError('not_found', 'receiver_not_found', message)
   }
   const { delivered, answer } = await testReceiver(receiver)
   context.stdout.write(`${delivered ? 'delivered' : 'not delivered'}: ${printable(answer)}\n`)
@@ -53,23 +50,19 @@ export async function testConfigured(
  * Records that a receiver works, unless a running process has another configuration of it. If there is no database, the
  * message has arrived nevertheless.
  */
-async function recordDelivery(
-  { stderr }: CommandContext,
-  name: string,
-  loaded: LoadedConfig,
-): Promise<number> {
+async function recordDelivery(context: CommandContext, name: string, loaded: LoadedConfig): Promise<number> {
   const { config } = loaded
   try {
-    return await withStore(loaded, async (store) => {
+    return await withDomains(context, loaded, async ({ store, domains: { alerts } }) => {
       const outdated = await outdatedProcesses(store.read, name, config)
-      for (const each of outdated) stderr.write(`platform: ${outdatedText(each, name)}\n`)
+      for (const process of outdated) context.stderr.write(`platform: ${outdatedText(process, name)}\n`)
       if (outdated.length > 0) return FAILED
-      const { notices } = commandDomains({ config, store }).domains.alerts
-      if (!config.readOnly) await store.write((tx) => notices.recordTest(tx, name, { delivered: true }))
+      if (!config.readOnly)
+        await store.write((tx) => alerts.notices.recordTest(tx, name, { delivered: true }))
       return WORKS
     })
   } catch (error) {
-    stderr.write(`platform: The success is not recorded: ${errorMessage(error)}\n`)
+    context.stderr.write(`platform: The success is not recorded: ${errorMessage(error)}\n`)
     return WORKS
   }
 }
@@ -79,10 +72,7 @@ async function outdatedProcesses(reads: Reads, name: string, config: Config): Pr
   const serving = await listServing(reads, systemClock.now())
   if (serving.length === 0) return []
   const { [name]: code } = receiverCodes(config, jwtSecrets(config))
-  // A gateway sends no alerts.
-  return serving.filter(
-    ({ modules, receivers }) => modules.some((module) => module !== 'gateway') && receivers[name] !== code,
-  )
+  return serving.filter(({ modules, receivers }) => !isOnlyGateway(modules) && receivers[name] !== code)
 }
 
 function outdatedText({ host, processId, startedAt }: ServingProcess, name: string): string {
@@ -99,9 +89,7 @@ export async function showRoute(
 ): Promise<void> {
   const loaded = configOf(context, options)
   const explanation = ID.test(target)
-    ? await withStore(loaded, (store) =>
-        commandDomains({ config: loaded.config, store }).domains.alerts.explainRoute(target),
-      )
+    ? await withDomains(context, loaded, ({ domains }) => domains.alerts.explainRoute(target))
     : await routeOfFile(context, target, loaded)
   const text = context.stdout.isTTY === true ? explain(explanation) : encodeAlertRoute(explanation)
   context.stdout.write(`${text}\n`)
@@ -129,10 +117,10 @@ async function routeOfFile(
 }
 
 function explain({ matched, receivers }: RouteExplanation): string {
-  const told = receivers.map(
+  const lines = receivers.map(
     ({ name, at, because }) => `${name}: ${because}${at === null ? '' : ` ${toRfc3339(at)}`}`,
   )
-  return [`matched: ${matched.join(', ')}`, ...(told.length > 0 ? told : ['nobody is told'])].join('\n')
+  return [`matched: ${matched.join(', ')}`, ...(lines.length > 0 ? lines : ['nobody is told'])].join('\n')
 }
 
 function readReport({ cwd }: CommandContext, path: string): Parameters<typeof routeOfReport>[0] {
@@ -150,7 +138,7 @@ function readReport({ cwd }: CommandContext, path: string): Parameters<typeof ro
 }
 
 /** `platform alerts test-robot`: sends one message, and prints the answer of the robot. */
-export async function testRobot(context: CommandContext, options: ConfigOptions): Promise<void> {
+export async function sendToRobot(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
   const robot = alertRobot(loaded.config)
   if (!robot)

@@ -15,9 +15,8 @@ import { OLDEST_FIRST, type PageRequest } from '../../kernel/page.ts'
 import { alignColumns } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
 import { parseTime } from '../../wire/codec.ts'
-import type { Domains } from '../domains.ts'
-import { commandDomains } from './command-domains.ts'
-import { commandRecord, configOf, withStore, type CommandContext, type ConfigOptions } from './context.ts'
+import { withDomains } from './domains.ts'
+import { commandRecord, configOf, type CommandContext, type ConfigOptions } from './context.ts'
 
 interface FilterOptions extends ConfigOptions {
   readonly actor?: string
@@ -29,8 +28,8 @@ interface FilterOptions extends ConfigOptions {
 
 const INTACT = 0
 const TAMPERED = 1
-const SHOWN = 50
-const MOST_SHOWN = 1_000
+const DEFAULT_LIMIT = 50
+const HIGHEST_LIMIT = 1_000
 const EXPORT_PART = 500
 
 /** `platform audit list`: the newest rows, the newest last. */
@@ -38,11 +37,11 @@ export async function printAudit(
   context: CommandContext,
   options: FilterOptions & { readonly limit?: string },
 ): Promise<void> {
-  const limit = options.limit === undefined ? SHOWN : Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_SHOWN)
-    throw invalidField('--limit', 'out_of_range', { minimum: 1, maximum: MOST_SHOWN })
-  const { items } = await withAudit(context, options, ({ audit }) =>
-    audit.list(filterOf(options), { ...timesOf(options), limit }),
+  const limit = options.limit === undefined ? DEFAULT_LIMIT : Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 1 || limit > HIGHEST_LIMIT)
+    throw invalidField('--limit', 'out_of_range', { minimum: 1, maximum: HIGHEST_LIMIT })
+  const { items } = await withDomains(context, configOf(context, options), ({ domains }) =>
+    domains.audit.audit.list(filterOf(options), { ...timesOf(options), limit }),
   )
   const rows = items.toReversed().map(rowOf)
   context.stdout.write(alignColumns([['AT', 'ACTOR', 'OPERATION', 'TARGET', 'OUTCOME', 'CHANGES'], ...rows]))
@@ -64,18 +63,18 @@ function rowOf({ at, actor, operation, target, outcome, changes }: TrailEntry): 
 export async function exportAudit(context: CommandContext, options: FilterOptions): Promise<void> {
   const closed = new AbortController()
   context.stdout.on('error', () => closed.abort())
-  await withAudit(context, options, async ({ audit }) => {
+  await withDomains(context, configOf(context, options), async ({ domains }) => {
     const page = { ...timesOf(options), limit: EXPORT_PART, order: OLDEST_FIRST }
-    for await (const part of audit.all(filterOf(options), page))
+    for await (const part of domains.audit.audit.all(filterOf(options), page))
       for (const entry of part) {
         if (closed.signal.aborted) return
-        await written(context, `${encodeEntry(entry)}\n`, closed.signal)
+        await print(context, `${encodeEntry(entry)}\n`, closed.signal)
       }
   })
 }
 
 /** A slow reader of a pipe must not fill the memory. */
-async function written({ stdout }: CommandContext, text: string, closed: AbortSignal): Promise<void> {
+async function print({ stdout }: CommandContext, text: string, closed: AbortSignal): Promise<void> {
   if (stdout.write(text)) return
   await once(stdout, 'drain', { signal: closed }).catch(() => undefined)
 }
@@ -86,7 +85,9 @@ export async function verifyAudit(
   options: ConfigOptions & { readonly seal?: readonly string[] },
 ): Promise<number> {
   const kept = (options.seal ?? []).map((seal) => sealOf('--seal', seal))
-  const verdict = await withAudit(context, options, ({ seals }) => seals.verify(kept))
+  const verdict = await withDomains(context, configOf(context, options), ({ domains }) =>
+    domains.audit.seals.verify(kept),
+  )
   const { fault, checked, unsealed, newest } = verdict
   if (fault) {
     context.stdout.write(`${faultText(fault)}\n`)
@@ -122,12 +123,11 @@ function faultText({ fault, seq, page, row, other, keyId, seal }: AuditFault): s
 
 /** `platform audit rotate` */
 export async function rotateAudit(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const { dataDir } = configOf(context, options).config
-  await withAudit(context, options, async ({ audit }, { store }) => {
+  const loaded = configOf(context, options)
+  const { dataDir } = loaded.config
+  await withDomains(context, loaded, async ({ store, record }) => {
     rotateAuditKey(dataDir)
-    await store.write((tx) =>
-      audit.record(tx, commandRecord(context, 'audit.rotate', { kind: 'audit', id: null })),
-    )
+    await store.write((tx) => record(tx, 'audit.rotate', { kind: 'audit', id: null }))
   })
   context.stdout.write(`made a new key in ${dataDir}/audit-key; save the file\n`)
 }
@@ -139,21 +139,11 @@ export async function acceptAudit(
   options: ConfigOptions,
 ): Promise<void> {
   const record = commandRecord(context, 'audit.accept', { kind: 'audit', id: null })
-  const newest = await withAudit(context, options, ({ seals }) => seals.accept(sealOf('SEAL', seal), record))
+  const newest = await withDomains(context, configOf(context, options), ({ domains }) =>
+    domains.audit.seals.accept(sealOf('SEAL', seal), record),
+  )
   const kept = newest ? `now keeps ${formatSeal(newest)}` : 'keeps none until the next one'
   context.stdout.write(`accepted the trail as it is: this host ${kept}; the trail names the missing seal\n`)
-}
-
-async function withAudit<T>(
-  context: CommandContext,
-  options: ConfigOptions,
-  use: (parts: Domains['audit'], opened: ReturnType<typeof commandDomains>) => Promise<T>,
-): Promise<T> {
-  const loaded = configOf(context, options)
-  return withStore(loaded, (store) => {
-    const opened = commandDomains({ config: loaded.config, store })
-    return use(opened.domains.audit, opened)
-  })
 }
 
 function filterOf({ actor, operation, target }: FilterOptions): TrailFilter {

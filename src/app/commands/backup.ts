@@ -14,7 +14,6 @@ import {
   type CommandResult,
 } from '../../../programs/backup/index.ts'
 import type { LoadedConfig } from '../../config/config.ts'
-import type { Users } from '../../domains/users/index.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Secret } from '../../kernel/secret.ts'
@@ -155,24 +154,20 @@ export function selfcheckParts(loaded: LoadedConfig) {
 
 /** A short-lived token for the gateway, which accepts only users that exist. */
 function signToken(loaded: LoadedConfig): Promise<Secret> {
-  return withUsers({ env: {} }, loaded, async ({ change, users, auth }) => {
-    await ensureUser(change, users)
-    const { token } = await auth.issueToken(SELFCHECK_USER, TOKEN_LIFETIME_MS)
+  return withUsers({ env: {} }, loaded, async (context) => {
+    await ensureUser(context)
+    const { token } = await context.auth.issueToken(SELFCHECK_USER, TOKEN_LIFETIME_MS)
     return token
   })
 }
 
-async function ensureUser(change: UsersContext['change'], users: Users): Promise<void> {
+async function ensureUser({ change, users }: UsersContext): Promise<void> {
   if (await users.findByName(SELFCHECK_USER)) return
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
   const account = await users.prepareAccount({ name: SELFCHECK_USER, password, roles: ['auditor'] })
   const created = change('backup.selfcheck', undefined, (tx) => users.create(tx, account, COMMAND_LINE))
   await created.catch((error: unknown) => {
     // Another self-check was faster.
-    if (!hasCode(error, 'user_exists')) throw error
+    if (!(error instanceof AppError) || error.code !== 'user_exists') throw error
   })
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof AppError && error.code === code
 }

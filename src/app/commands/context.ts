@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { loadConfig, type LoadedConfig } from '../../config/config.ts'
+import { describeConfig } from '../../config/describe.ts'
 import type { Environment } from '../../config/env.ts'
 import type { tokenLifetime } from '../../config/schema.ts'
 import type { AuditRecord } from '../../kernel/audit.ts'
@@ -37,6 +38,11 @@ export function configOf({ env, cwd, stdout }: CommandContext, options: ConfigOp
     moduleOverride: options.module,
     terminal: stdout.isTTY === true,
   })
+}
+
+/** `platform config`: prints the settings in effect, with the source of each value. */
+export function showConfig(context: CommandContext, options: ConfigOptions): void {
+  context.stdout.write(describeConfig(configOf(context, options)))
 }
 
 /** Milliseconds of `--ttl`; throws `invalid` unless it is a duration that is allowed. */

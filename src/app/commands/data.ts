@@ -13,7 +13,7 @@ import { continueNumbers } from '../../domains/messages/index.ts'
 import { interruptDeliveries } from '../../domains/webhooks/index.ts'
 import { restorePayments } from '../../domains/payments/index.ts'
 import { continueUploadNumbers } from '../../domains/telemetry/index.ts'
-import { changesBetween, type AuditChanges, type AuditRecord } from '../../kernel/audit.ts'
+import { changesBetween, type AuditRecord } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage, invalidField } from '../../kernel/errors.ts'
 import { readPages } from '../../kernel/page.ts'
@@ -30,17 +30,15 @@ import type { LoadedConfig } from '../../config/config.ts'
 import { errorCode } from '../../config/private-file.ts'
 import { keepAuditSeal, readAuditSeal } from '../../config/secrets.ts'
 import { backupFiles, restoreCommand } from '../backup-files.ts'
-import { documentPath } from '../doctor/document-path.ts'
-import type { Domains } from '../domains.ts'
+import { documentPath } from '../doctor/findings.ts'
 import { createSigningKeys, hasSigningKey } from '../signing-keys.ts'
-import { commandDomains } from './command-domains.ts'
+import { withDomains } from './domains.ts'
 import {
   COMMAND_LINE,
   commandRecord,
   configOf,
   databaseSetting,
   withDatabase,
-  withStore,
   type CommandContext,
   type ConfigOptions,
   withProgress,
@@ -57,7 +55,8 @@ export async function makeBackup(
   const { note } = options
   const loaded = configOf(context, options)
   if (note !== undefined && note.length > 1_000) throw invalidField('--note', 'too_long', { maximum: 1_000 })
-  const backup = await withBackups(loaded, async ({ backups, worker, audit }) => {
+  const backup = await withDomains(context, loaded, async ({ domains, record }) => {
+    const { backups, worker } = domains['data-backups']
     const stopping = new AbortController()
     void stopSignal().then(() => stopping.abort())
     worker.start()
@@ -67,10 +66,7 @@ export async function makeBackup(
         COMMAND_LINE,
         stopping.signal,
         (tx, { id }) =>
-          audit.record(
-            tx,
-            commandRecord(context, 'data.backup', { kind: 'data-backup', id }, noteChange(note)),
-          ),
+          record(tx, 'data.backup', { kind: 'data-backup', id }, changesBetween(undefined, { note })),
       )
       const { id } = await withProgress(context, 'making the backup', made)
       await worker.stop()
@@ -89,10 +85,6 @@ export async function makeBackup(
     context.stdout.write(`It holds the database only; save ${others.join(' and ')}, too.\n`)
 }
 
-function noteChange(note: string | undefined): AuditChanges {
-  return changesBetween(undefined, { note })
-}
-
 function requireCompleted({ id, status, error }: DataBackup): void {
   if (status === 'completed') return
   throw new AppError('unavailable', 'backup_failed', `The backup ${id} has failed: ${error ?? INTERRUPTED}`)
@@ -106,12 +98,11 @@ function describe({ sizeBytes, tables, schemaVersion, sha256 }: DataBackup): str
 /** `platform data list`: prints the backups, the newest last, and the files without a record. */
 export async function printBackups(context: CommandContext, options: ConfigOptions): Promise<void> {
   const loaded = configOf(context, options)
-  const backups = await withBackups(loaded, ({ backups: domain }) => allBackups(domain)).catch(
-    (error: unknown) => {
-      printFiles(context, loaded)
-      throw error
-    },
-  )
+  const reading = withDomains(context, loaded, ({ domains }) => allBackups(domains['data-backups'].backups))
+  const backups = await reading.catch((error: unknown) => {
+    printFiles(context, loaded)
+    throw error
+  })
   const rows = backups.map((backup) => [
     toRfc3339(backup.createdAt),
     backup.id,
@@ -177,7 +168,7 @@ async function verifyFile(
 ): Promise<VerifiedFile> {
   requireFile(path, loaded)
   const sha256 = await withProgress(context, `reading ${path}`, hashFile(path))
-  const { record, reason } = await findRecord(loaded, path, sha256)
+  const { record, reason } = await findRecord(context, loaded, path, sha256)
   if (record && record.sha256 !== sha256) throw changedFile(path, record, sha256)
   const contents = await withProgress(context, `checking ${path}`, verifySnapshot(path))
   return { ...contents, sha256, record, reason }
@@ -214,13 +205,17 @@ function changedFile(path: string, { id, sha256: recorded }: DataBackup, sha256:
   )
 }
 
-type FoundRecord = Pick<VerifiedFile, 'record' | 'reason'>
-
 /** The completed backup that has the name of the file, or else its SHA-256. */
-async function findRecord(loaded: LoadedConfig, path: string, sha256: string): Promise<FoundRecord> {
+async function findRecord(
+  context: CommandContext,
+  loaded: LoadedConfig,
+  path: string,
+  sha256: string,
+): Promise<Pick<VerifiedFile, 'record' | 'reason'>> {
   const id = basename(path).replace(/\.(db|dump)$/, '')
   try {
-    return await withBackups(loaded, async ({ backups }) => {
+    return await withDomains(context, loaded, async ({ domains }) => {
+      const { backups } = domains['data-backups']
       const named = await backups.get(id).catch(() => undefined)
       const record = named?.sha256 ? named : await backups.findByHash(sha256)
       return { record, reason: 'the database has no backup with this name or this sha256' }
@@ -307,8 +302,7 @@ function warnIfMissing({ stderr }: CommandContext, loaded: LoadedConfig): void {
   )
 }
 
-/** `20260131T020000Z` */
-/** To the millisecond: a script may go back at once. */
+/** `20260131T020000000Z`: to the millisecond, because a script may go back at once. */
 function stampOf(at: number): string {
   return toRfc3339(at).replaceAll(/[-:.]/g, '')
 }
@@ -335,14 +329,4 @@ async function finishRestore(
   if (has('payments')) await restorePayments(tx, now)
   if (has('telemetry_uploads')) await continueUploadNumbers(tx, now)
   if (has('audit_entries')) await recordEntry(tx, record, now)
-}
-
-type BackupParts = Domains['data-backups'] & Pick<Domains['audit'], 'audit'>
-
-async function withBackups<T>(loaded: LoadedConfig, use: (parts: BackupParts) => Promise<T>): Promise<T> {
-  const { config } = loaded
-  return withStore(loaded, (store) => {
-    const { domains } = commandDomains({ config, store })
-    return use({ ...domains['data-backups'], audit: domains.audit.audit })
-  })
 }

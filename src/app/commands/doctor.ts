@@ -1,7 +1,6 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { LoadedConfig } from '../../config/config.ts'
 import { fault } from '../doctor/check.ts'
-import { documentPath } from '../doctor/document-path.ts'
 import { doctorParts, examine, type DoctorFinding } from '../doctor/doctor.ts'
 import { doctorReport, doctorText, gravest } from '../doctor/report.ts'
 import { configOf, type CommandContext, type ConfigOptions } from './context.ts'
@@ -31,10 +30,9 @@ function loadOrFindings(context: CommandContext, options: DoctorOptions): Loaded
     return configOf(context, options)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const document = documentPath('docs/reference/configuration.md')
     return error.message.split('\n').map((reason) => ({
       check: 'configuration',
-      ...fault('settings', 'configuration_invalid', { reason, document }),
+      ...fault('settings', 'configuration_invalid', { reason }),
     }))
   }
 }

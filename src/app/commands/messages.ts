@@ -6,15 +6,8 @@ import { MINUTE, toRfc3339 } from '../../kernel/time.ts'
 import { DUPLICATE_WINDOW_MS } from '../../infra/bus/platform-stream.ts'
 import { parseTime } from '../../wire/codec.ts'
 import { readBusStream } from '../../store/work/marks.ts'
-import { commandDomains } from './command-domains.ts'
-import {
-  commandRecord,
-  configOf,
-  withStore,
-  type CommandContext,
-  type ConfigOptions,
-  withProgress,
-} from './context.ts'
+import { withDomains } from './domains.ts'
+import { configOf, withProgress, type CommandContext, type ConfigOptions } from './context.ts'
 
 export interface ReplayOptions extends ConfigOptions {
   readonly since: string
@@ -25,20 +18,20 @@ export interface ReplayOptions extends ConfigOptions {
 export async function replayMessages(context: CommandContext, options: ReplayOptions): Promise<void> {
   const span = spanOf(options, systemClock.now())
   const loaded = configOf(context, options)
-  const { replayed, streamMadeAt } = await withStore(loaded, async (opened) => {
-    const { domains, store } = commandDomains({ config: loaded.config, store: opened })
-    const { messages } = domains.messages
-    const { audit } = domains.audit
-    const times = { since: toRfc3339(span.since), until: toRfc3339(span.until) }
-    const target = { kind: 'message', id: null }
-    await store.write((tx) =>
-      audit.record(tx, commandRecord(context, 'messages.replay', target, changesBetween(undefined, times))),
-    )
-    return {
-      replayed: await withProgress(context, 'marking the messages', messages.replay(span)),
-      streamMadeAt: (await readBusStream(store.read))?.madeAt ?? 0,
-    }
-  })
+  const { replayed, streamMadeAt } = await withDomains(
+    context,
+    loaded,
+    async ({ domains, store, record }) => {
+      const times = { since: toRfc3339(span.since), until: toRfc3339(span.until) }
+      const target = { kind: 'message', id: null }
+      await store.write((tx) => record(tx, 'messages.replay', target, changesBetween(undefined, times)))
+      const replaying = domains.messages.messages.replay(span)
+      return {
+        replayed: await withProgress(context, 'marking the messages', replaying),
+        streamMadeAt: (await readBusStream(store.read))?.madeAt ?? 0,
+      }
+    },
+  )
   const sent = replayed === 0 ? '' : '; a running platform sends them again'
   context.stdout.write(
     `${formatCount(replayed, 'message')} ${replayed === 1 ? 'waits' : 'wait'} for the bus${sent}\n`,

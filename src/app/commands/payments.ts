@@ -1,18 +1,11 @@
 import { changesBetween } from '../../kernel/audit.ts'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Reconciliation } from '../../domains/payments/index.ts'
+import type { Difference, Reconciliation } from '../../domains/payments/index.ts'
 import { invalidField } from '../../kernel/errors.ts'
 import { openConfigured } from '../payment-channels.ts'
-import { commandDomains } from './command-domains.ts'
-import {
-  commandRecord,
-  COMMAND_LINE,
-  configOf,
-  withStore,
-  type CommandContext,
-  type ConfigOptions,
-} from './context.ts'
+import { withDomains, type OpenDomains } from './domains.ts'
+import { COMMAND_LINE, configOf, type CommandContext, type ConfigOptions } from './context.ts'
 import { releaseStartMemory } from './start-memory.ts'
 
 interface ReconcileOptions extends ConfigOptions {
@@ -25,7 +18,7 @@ const MATCHED = 0
 const NOT_MATCHED = 1
 // docs/reference/commands.md
 const WRONG_USAGE = 2
-const SHOWN = 20
+const MOST_DIFFERENCES = 20
 
 /** `platform payments reconcile`: compares a day with the provider's books, and prints the first differences. */
 export async function reconcilePayments(context: CommandContext, options: ReconcileOptions): Promise<number> {
@@ -42,36 +35,23 @@ export async function reconcilePayments(context: CommandContext, options: Reconc
   }
   const file = options.file === undefined ? undefined : resolve(context.cwd, options.file)
   const channel = await openConfigured(config, configured)
+  const reconcile = async ({ domains: { payments }, record }: OpenDomains) => {
+    // A bill of a million rows must leave room for others on a small host.
+    releaseStartMemory()
+    const { reconciliations } = payments
+    const changes = changesBetween(undefined, { channel: name, date })
+    const run = await reconciliations.runNow(name, date, file, COMMAND_LINE, (tx, { id }) =>
+      record(tx, 'payments.reconcile', { kind: 'reconciliation', id }, changes),
+    )
+    const ofRun = { reconciliationId: run.id }
+    const { items, next } = await reconciliations.differences(ofRun, { limit: MOST_DIFFERENCES })
+    const rest = next ? [`… ${run.differences - items.length} more`] : []
+    const lines = [summaryOf(run), ...items.map(differenceText), ...rest]
+    context.stdout.write(lines.map((line) => `${line}\n`).join(''))
+    return run.status === 'matched' ? MATCHED : NOT_MATCHED
+  }
   try {
-    return await withStore(loaded, async (store) => {
-      const { domains } = commandDomains({ config, store, channels: new Map([[name, channel]]) })
-      const { reconciliations } = domains.payments
-      const { audit } = domains.audit
-      // A bill of a million rows must leave room for others on a small host.
-      releaseStartMemory()
-      const run = await reconciliations.runNow(name, date, file, COMMAND_LINE, (tx, { id }) =>
-        audit.record(
-          tx,
-          commandRecord(
-            context,
-            'payments.reconcile',
-            { kind: 'reconciliation', id },
-            changesBetween(undefined, { channel: name, date }),
-          ),
-        ),
-      )
-      context.stdout.write(`${summaryOf(run)}\n`)
-      const { items, next } = await reconciliations.differences(
-        { reconciliationId: run.id },
-        { limit: SHOWN },
-      )
-      for (const each of items)
-        context.stdout.write(
-          `${each.kind} ${each.type} ${each.number}: here ${sideText(each.hereStatus, each.hereCents)}, there ${sideText(each.thereStatus, each.thereCents)}\n`,
-        )
-      if (next) context.stdout.write(`… ${run.differences - items.length} more\n`)
-      return run.status === 'matched' ? MATCHED : NOT_MATCHED
-    })
+    return await withDomains(context, loaded, reconcile, { channels: new Map([[name, channel]]) })
   } finally {
     await channel.end()
   }
@@ -88,6 +68,12 @@ function fileFault({ cwd }: CommandContext, { file, date }: ReconcileOptions): s
 function summaryOf({ channel, date, status, matched, differences, error }: Reconciliation): string {
   const what = status === 'failed' ? error : `${matched} matched, ${differences} differ`
   return `${channel} ${date}: ${status}; ${what}`
+}
+
+function differenceText(difference: Difference): string {
+  const { kind, type, number, hereStatus, hereCents, thereStatus, thereCents } = difference
+  const there = sideText(thereStatus, thereCents)
+  return `${kind} ${type} ${number}: here ${sideText(hereStatus, hereCents)}, there ${there}`
 }
 
 function sideText(status: string | null, cents: number | null): string {

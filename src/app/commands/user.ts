@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import type { Config, LoadedConfig } from '../../config/config.ts'
-import { tokenLifetime } from '../../config/schema.ts'
+import { apiTokenLifetime, tokenLifetime } from '../../config/schema.ts'
 import { usersMirrored, type ApiTokens, type Auth, type User, type Users } from '../../domains/users/index.ts'
-import { changesBetween, type AuditChanges } from '../../kernel/audit.ts'
+import { changesBetween } from '../../kernel/audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Role, TokenPurpose } from '../../kernel/identity.ts'
@@ -11,21 +11,12 @@ import { readPages } from '../../kernel/page.ts'
 import { Secret } from '../../kernel/secret.ts'
 import { alignColumns, formatCount } from '../../kernel/text.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
-import type { AuditTrail } from '../../ports/audit.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import { listServing } from '../../store/work/marks.ts'
 import { otherDatabase } from '../doctor/checks/processes.ts'
 import { isKeyServed, jwtSecrets } from '../signing-keys.ts'
-import { commandDomains } from './command-domains.ts'
-import {
-  COMMAND_LINE,
-  commandRecord,
-  configOf,
-  parseLifetime,
-  withStore,
-  type CommandContext,
-  type ConfigOptions,
-} from './context.ts'
+import { withDomains, type OpenDomains } from './domains.ts'
+import { COMMAND_LINE, configOf, parseLifetime, type CommandContext, type ConfigOptions } from './context.ts'
 
 const PAGE = 1_000
 
@@ -56,7 +47,7 @@ export async function printUsers(context: CommandContext, options: ConfigOptions
 }
 
 /** All users, oldest first. */
-export async function listAllUsers(users: Users): Promise<User[]> {
+async function listAllUsers(users: Users): Promise<User[]> {
   const found = await readPages((after) => users.list({ limit: PAGE, after }))
   return found.toReversed()
 }
@@ -142,32 +133,113 @@ export async function issueToken(
   const { token } = await withUsers(context, loaded, async ({ auth, users, store, record }) => {
     const issued = await auth.issueToken(name, ttlMs, options.purpose)
     const { id } = await users.getByName(name)
-    const expiresAt = toRfc3339(issued.expiresAt)
-    await record('token.issue', id, {
+    const changes = {
       purpose: [null, options.purpose ?? null],
-      expires_at: [null, expiresAt],
-    })
+      expires_at: [null, toRfc3339(issued.expiresAt)],
+    } as const
+    // A standby, and a platform that is read-only, issue tokens and write nothing.
+    if (!loaded.config.readOnly)
+      await store.write((tx) => record(tx, 'token.issue', { kind: 'user', id }, changes))
     if (!(await isKeyServed(jwtSecrets(loaded.config), store.read))) context.stderr.write(OTHER_KEY)
     return issued
   })
   context.stdout.write(`${token.reveal()}\n`)
 }
 
+// A user has 100 valid ones, and those that have ended in the last 30 days.
+const TOKENS_OF_USER = 1_000
+
+interface NewTokenOptions extends ConfigOptions {
+  readonly name: string
+  readonly ttl?: string
+  readonly role?: readonly Role[]
+}
+
+/** `platform token create`: prints only the token, so that a script can use the output. */
+export async function createApiToken(
+  context: CommandContext,
+  userName: string,
+  options: NewTokenOptions,
+): Promise<void> {
+  const expiresInMs = options.ttl === undefined ? undefined : parseLifetime(options.ttl, apiTokenLifetime)
+  const loaded = configOf(context, options)
+  const { token } = await withUsers(context, loaded, async ({ store, users, apiTokens, record }) => {
+    const { id } = await users.getByName(userName)
+    const wanted = { name: options.name, expiresInMs, roles: options.role }
+    return store.write(async (tx) => {
+      const created = await apiTokens.create(tx, id, wanted, COMMAND_LINE_IDENTITY)
+      const changes = changesBetween(undefined, await apiTokens.stateOf(tx, created.id))
+      await record(tx, 'token.create', { kind: 'user', id }, changes)
+      return created
+    })
+  })
+  context.stdout.write(`${token.reveal()}\n`)
+}
+
+/** `platform token list`: the tokens of one user, or of all. */
+export async function listApiTokens(
+  context: CommandContext,
+  userName: string | undefined,
+  options: ConfigOptions,
+): Promise<void> {
+  const rows = await withUsers(context, configOf(context, options), async ({ users, apiTokens }) => {
+    const owners = userName === undefined ? await listAllUsers(users) : [await users.getByName(userName)]
+    const found: string[][] = []
+    for (const owner of owners) found.push(...(await tokenRows(apiTokens, owner)))
+    return found
+  })
+  context.stdout.write(alignColumns([['USER', 'NAME', 'ID', 'ROLES', 'EXPIRES', 'LAST USED'], ...rows]))
+}
+
+async function tokenRows(apiTokens: ApiTokens, owner: User): Promise<string[][]> {
+  const { items } = await apiTokens.list(owner.id, { limit: TOKENS_OF_USER })
+  return items.map(({ id, name, roles, expiresAt, lastUsedAt, lastUsedFrom }) => [
+    owner.name,
+    name,
+    id,
+    roles.join(',') || 'none',
+    toRfc3339(expiresAt),
+    lastUsedAt === null ? 'never' : `${toRfc3339(lastUsedAt)} from ${lastUsedFrom}`,
+  ])
+}
+
+/** `platform token revoke` */
+export async function revokeApiToken(
+  context: CommandContext,
+  userName: string,
+  id: string,
+  options: ConfigOptions,
+): Promise<void> {
+  await withUsers(context, configOf(context, options), async ({ store, users, apiTokens, record }) => {
+    const user = await users.getByName(userName)
+    await store.write(async (tx) => {
+      const changes = changesBetween(await apiTokens.stateOf(tx, id), undefined)
+      await apiTokens.revoke(tx, user.id, id, COMMAND_LINE)
+      await record(tx, 'token.revoke', { kind: 'user', id: user.id }, changes)
+    })
+  })
+  context.stdout.write(`revoked the token ${id} of ${userName}\n`)
+}
+
+/** The identity of the command line: whoever can read the database may do everything with it. */
+const COMMAND_LINE_IDENTITY = {
+  id: COMMAND_LINE,
+  name: COMMAND_LINE,
+  roles: ['admin'],
+  via: 'headers',
+} as const
+
 /** Refuses before a password is asked for. */
 function requireOwnUsers({ config: { gateway } }: LoadedConfig): void {
   if (gateway.mirrorFrom !== undefined) throw usersMirrored(gateway.mirrorFrom)
 }
 
-export interface UsersContext {
-  readonly store: Store
+export interface UsersContext extends Pick<OpenDomains, 'store' | 'record'> {
   readonly users: Users
   readonly auth: Auth
   readonly apiTokens: ApiTokens
-  readonly audit: AuditTrail
   /** Changes a user, and records the change as that of a command; a new one has no id yet. */
   change<T>(command: string, id: string | undefined, work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Records a command that changes nothing of the user. */
-  record(command: string, id: string, changes: AuditChanges): Promise<void>
 }
 
 type UsersCommand = Pick<CommandContext, 'env'> & Partial<Pick<CommandContext, 'stderr'>>
@@ -179,38 +251,23 @@ export async function withUsers<T>(
   use: (context: UsersContext) => Promise<T>,
 ): Promise<T> {
   const { config } = loaded
-  return withStore(loaded, async (opened) => {
-    const signingKeys = () => jwtSecrets(config)
-    const { store, domains } = commandDomains({ config, store: opened, signingKeys })
+  const signingKeys = () => jwtSecrets(config)
+  const useUsers = async ({ store, domains, record }: OpenDomains) => {
     const { users, auth, apiTokens } = domains.users
-    const { audit } = domains.audit
-    const result = await use({
-      store,
-      users,
-      auth,
-      apiTokens,
-      audit,
-      change: (command, id, work) =>
-        store.write(async (tx) => {
-          const before = id === undefined ? undefined : await users.find(id, tx)
-          const result = await work(tx)
-          const target = { kind: 'user', id: id ?? idOf(result) }
-          const after = target.id === null ? undefined : await users.find(target.id, tx)
-          const changes = changesBetween(stateOf(before), stateOf(after))
-          await audit.record(tx, commandRecord(context, command, target, changes))
-          return result
-        }),
-      async record(command, id, changes) {
-        // A standby, and a platform that is read-only, issue tokens and write nothing.
-        if (config.readOnly) return
-        await store.write((tx) =>
-          audit.record(tx, commandRecord(context, command, { kind: 'user', id }, changes)),
-        )
-      },
-    })
+    const change: UsersContext['change'] = (command, id, work) =>
+      store.write(async (tx) => {
+        const before = id === undefined ? undefined : await users.find(id, tx)
+        const result = await work(tx)
+        const target = { kind: 'user', id: id ?? idOf(result) }
+        const after = target.id === null ? undefined : await users.find(target.id, tx)
+        await record(tx, command, target, changesBetween(stateOf(before), stateOf(after)))
+        return result
+      })
+    const result = await use({ store, users, auth, apiTokens, change, record })
     if ((await listServing(store.read, systemClock.now())).length === 0) await warnOfOther(context, config)
     return result
-  })
+  }
+  return withDomains(context, loaded, useUsers, { signingKeys })
 }
 
 async function warnOfOther({ stderr }: UsersCommand, config: Config): Promise<void> {

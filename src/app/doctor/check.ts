@@ -1,25 +1,20 @@
 import type { LoadedConfig } from '../../config/config.ts'
 import type { Environment } from '../../config/env.ts'
 import type { ModuleName } from '../../config/value-types.ts'
-import type { AuditSeal } from '../../domains/audit/index.ts'
-import type { MirrorState } from '../../domains/users/index.ts'
 import type { BusFacts } from '../../infra/bus/inspect-bus.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { DatabaseFacts } from '../../store/files/inspect-database.ts'
-import type { KnownKeys } from '../signing-keys.ts'
 import { sentenceWith, type ErrorValues, type SentenceCause } from '../../kernel/errors.ts'
-import type { Activity } from './activity.ts'
-import { FINDINGS, type FindingCode } from './findings.ts'
-import type { ServiceUnit } from './service-unit.ts'
-import type { ServiceUser } from './service-user.ts'
+import type { DatabaseState } from './database-state.ts'
+import { documentPath, FINDINGS, type FindingCode, type FindingSentences } from './findings.ts'
+import type { ServiceUnit, ServiceUser } from './service.ts'
 
-/** From harmless to grave. */
+/** From harmless to grave. A check that cannot or need not run is skipped. */
 export const RESULTS = ['skipped', 'ok', 'warning', 'error'] as const
 export type CheckResult = (typeof RESULTS)[number]
 
-/** What a check has found of one thing. */
+/** What a check has found. */
 export interface CheckFinding {
-  /** The thing: a path, an address, a setting. */
+  /** What was examined: a path, an address, a setting. */
   readonly subject: string
   readonly result: CheckResult
   readonly detail: string
@@ -31,45 +26,10 @@ export interface CheckFinding {
 
 export interface Check {
   readonly name: string
-  /** The modules that need what is checked; left out: all. */
+  /** The check runs for a process with one of these modules; left out: for all. */
   readonly modules?: readonly ModuleName[]
   /** Changes nothing. A rejection is an error of the check. */
   run(parts: DoctorParts): Promise<readonly CheckFinding[]>
-}
-
-/** Undefined is what cannot be read, as before the schema is current. */
-export interface InspectedDatabase extends DatabaseFacts {
-  readonly certificates: CertificateCounts | undefined
-  /** The names of registered certificates whose file is gone, of the first 1,000. */
-  readonly lostCertificates: readonly string[] | undefined
-  readonly mirror: MirrorState | undefined
-  /** Whether it was served with a signing key. */
-  readonly hasSigningKey: boolean | undefined
-  /** With which signing keys it was served. */
-  readonly keys: KnownKeys | undefined
-  /** The ids of the keys with which pages of the audit trail were sealed, and which this host does not have. */
-  readonly lostAuditKeys: readonly string[] | undefined
-  /** A SQLite file in the data directory with users that this database of PostgreSQL does not have. */
-  readonly leftFile: string | undefined
-  /** The newest seal of this host, if the audit trail does not contain it. */
-  readonly missingSeal: AuditSeal | undefined
-  /** For how long the longest overdue order is pending, in milliseconds. */
-  readonly overdueOrderMs: number | undefined
-  /** What the platform is doing. */
-  readonly activity: Activity
-  /** The payment channels whose provider has opened none of the last payments. */
-  readonly failingChannels: readonly string[] | undefined
-  readonly lastBackup: LastBackup | undefined
-  /** Why the first of these that cannot be read cannot; undefined if all can, and while the schema is not current. */
-  readonly failure: unknown
-}
-
-/** The last data backup that was completed. */
-export interface LastBackup {
-  /** Undefined until one was. */
-  readonly at: number | undefined
-  /** What is wrong with its file; undefined if it is there. */
-  readonly fault: string | undefined
 }
 
 /** What the checks share. */
@@ -88,16 +48,15 @@ export interface DoctorParts {
   /** Read once; undefined where neither a unit, nor a process, nor a data directory of another than root names one. */
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
-  database(): Promise<InspectedDatabase | undefined>
+  database(): Promise<DatabaseState | undefined>
+  /** The same; empty while there is no database that can be used, which `databaseCheck` reports. */
+  knownState(): Promise<Partial<DatabaseState>>
   /** Read once. Rejects if no server answers. */
   bus(): Promise<BusFacts>
 }
 
-/** What the first start makes is no fault before it (docs/specification.md, Health). */
+/** Nothing is wrong with what the first start makes while it is not made (docs/specification.md, Health). */
 export const NOT_MADE_YET = 'is not made yet: the first `platform serve` makes it'
-
-/** The registered certificates by their status. */
-export type CertificateCounts = readonly { readonly status: string; readonly certificates: number }[]
 
 export function skipped(subject: string, detail: string): CheckFinding {
   return { subject, result: 'skipped', detail }
@@ -107,32 +66,43 @@ export function fine(subject: string, detail: string): CheckFinding {
   return { subject, result: 'ok', detail }
 }
 
-export function warning(subject: string, code: FindingCode, values: ErrorValues = {}): CheckFinding {
-  return { subject, result: 'warning', ...sentencesOf(code, values), cause: { code, values } }
+export function warning(subject: string, code: FindingCode, values?: ErrorValues): CheckFinding {
+  return { subject, result: 'warning', ...explain(code, values) }
 }
 
-export function fault(subject: string, code: FindingCode, values: ErrorValues = {}): CheckFinding {
-  return { subject, result: 'error', ...sentencesOf(code, values), cause: { code, values } }
+export function fault(subject: string, code: FindingCode, values?: ErrorValues): CheckFinding {
+  return { subject, result: 'error', ...explain(code, values) }
 }
 
-const SHOWN = 10
+function explain(code: FindingCode, values?: ErrorValues) {
+  const { detail, remedy, document }: FindingSentences = FINDINGS[code]
+  const all = { ...values, ...(document !== undefined && { document: documentPath(document) }) }
+  return {
+    detail: sentenceWith(detail, all),
+    remedy: sentenceWith(remedy, all),
+    cause: { code, values: all },
+  }
+}
 
-/** The gravest of many findings of one kind, and how many there are beside them: all would hide those of other checks. */
+const MOST_FINDINGS = 10
+
+/**
+ * The gravest findings of a check that has many of one kind, and how many more there are: all would hide those of other checks.
+ * `others` says in words what those are.
+ */
 export function firstFindings(
   findings: readonly CheckFinding[],
   subject: string,
   others: string,
 ): readonly CheckFinding[] {
-  if (findings.length <= SHOWN) return findings
+  if (findings.length <= MOST_FINDINGS) return findings
   const sorted = findings.toSorted((one, other) => rankOf(other) - rankOf(one))
-  return [...sorted.slice(0, SHOWN), skipped(subject, `${findings.length - SHOWN} more ${others}`)]
+  return [
+    ...sorted.slice(0, MOST_FINDINGS),
+    skipped(subject, `${findings.length - MOST_FINDINGS} more ${others}`),
+  ]
 }
 
 function rankOf({ result }: CheckFinding): number {
   return RESULTS.indexOf(result)
-}
-
-function sentencesOf(code: FindingCode, values: ErrorValues): Record<'detail' | 'remedy', string> {
-  const { detail, remedy } = FINDINGS[code]
-  return { detail: sentenceWith(detail, values), remedy: sentenceWith(remedy, values) }
 }

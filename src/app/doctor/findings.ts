@@ -1,16 +1,36 @@
-interface FindingSentences {
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface FindingSentences {
   readonly detail: string
   /** What to do. */
   readonly remedy: string
+  /** The path in a checkout of the document that the remedy names as `{document}`. */
+  readonly document?: string
+}
+
+/** Where the package installs the documents, with the paths that they have in a checkout. */
+const INSTALLED_DOCUMENTS = '/usr/share/doc/backend-platform'
+
+/** The path of a document for people: absolute where the package is installed. */
+export function documentPath(path: string, directory = INSTALLED_DOCUMENTS): string {
+  const installed = join(directory, path)
+  return existsSync(installed) ? installed : path
 }
 
 const TOKEN_REMEDY =
   'on the primary, run: platform token issue USER --purpose mirror --ttl 30d, for any enabled user'
 const PRIMARY_REMEDY = 'start the primary, or change gateway.mirror_from; until then the copy is used'
 const CLOCK_REMEDY = 'synchronize the clocks of all hosts (NTP)'
-const TIME_REMEDY =
-  'look at the clock (timedatectl) and set it if it is behind; if it is right, see "The clock was ahead" in {document}, and make another one now'
-const NIGHT_REMEDY = 'see {part} in {document}, then run: platform backup run --no-reboot'
+const CHECK_CLOCK = {
+  remedy:
+    'look at the clock (timedatectl) and set it if it is behind; if it is right, see "The clock was ahead" in {document}, and make another one now',
+  document: 'docs/guide/operating.md',
+}
+const REPEAT_NIGHT = {
+  remedy: 'see {part} in {document}, then run: platform backup run --no-reboot',
+  document: 'docs/guide/nightly.md',
+}
 const CERTIFICATE_REMEDY = 'GET /certificates shows them; replace them'
 const REGISTERED = '{registered} registered, {expiring} end soon, {expired} have ended'
 const ADDRESS_REMEDY =
@@ -32,11 +52,12 @@ const COPY_DETAIL = 'was current {seconds} s ago, at {at}'
  * (docs/specification.md, Health); sentences are for people and may change.
  */
 export const FINDINGS = {
-  check_failed: { detail: '{reason}', remedy: 'see {document}' },
+  check_failed: { detail: '{reason}', remedy: 'see {document}', document: 'docs/guide/operating.md' },
 
   configuration_invalid: {
     detail: '{reason}',
     remedy: 'correct it: {document}; after a downgrade remove what only the newer release knows',
+    document: 'docs/reference/configuration.md',
   },
   configuration_empty: {
     detail: 'is empty, so every setting has its default',
@@ -238,6 +259,7 @@ export const FINDINGS = {
     detail: 'rows of it were deleted by another program than the platform: {count} of {table} refer to them',
     remedy:
       'if they are needed, stop the platform, then run: {command}; see "When rows were deleted by another program" in {document}',
+    document: 'docs/guide/data-backups.md',
   },
   database_read_only: { detail: 'is on: this server takes no changes', remedy: '{remedy}' },
   schema_pending: {
@@ -276,6 +298,7 @@ export const FINDINGS = {
   engine_near_end: {
     detail: '{load}: SQLite is near its end on this server',
     remedy: 'see {document}; platform db copy moves the data to PostgreSQL',
+    document: 'docs/guide/operating.md',
   },
   worker_missing: {
     detail: 'no process that serves this database is a worker',
@@ -393,6 +416,7 @@ export const FINDINGS = {
       '{host} has failed since {since}; events that wait: {pending}; it is disabled after 5 days of failures',
     remedy:
       'repair the endpoint: GET /webhooks/{webhook}/deliveries has its answers; see "When a receiver fails" in {document}',
+    document: 'docs/guide/webhooks.md',
   },
   execution_waits: {
     detail: 'is queued since {since}',
@@ -403,6 +427,7 @@ export const FINDINGS = {
     detail: 'runs on {host} since {since}; its timeout is {minutes} min, which is over',
     remedy:
       'cancel it (POST /commands/executions/{execution}/cancel); if it stays, restart the worker on that host, and see "When something goes wrong" in {document}',
+    document: 'docs/guide/commands.md',
   },
   admin_missing: {
     detail: 'no user with the role admin is enabled',
@@ -452,17 +477,17 @@ export const FINDINGS = {
     remedy: 'start the platform on this server, and see the finding of the primary',
   },
 
-  night_never: { detail: 'no night has succeeded yet', remedy: NIGHT_REMEDY },
-  night_never_failed: { detail: 'no night has succeeded yet; then {error}: {reason}', remedy: NIGHT_REMEDY },
-  night_late: { detail: 'the last success was at {at}', remedy: NIGHT_REMEDY },
-  night_failed: { detail: 'the last success was at {at}; then {error}: {reason}', remedy: NIGHT_REMEDY },
+  night_never: { detail: 'no night has succeeded yet', ...REPEAT_NIGHT },
+  night_never_failed: { detail: 'no night has succeeded yet; then {error}: {reason}', ...REPEAT_NIGHT },
+  night_late: { detail: 'the last success was at {at}', ...REPEAT_NIGHT },
+  night_failed: { detail: 'the last success was at {at}; then {error}: {reason}', ...REPEAT_NIGHT },
   drill_failed: {
     detail: 'has failed at {at}, for the backup {backup}',
     remedy: 'do what {report} says, then run: platform backup restore --latest',
   },
   night_in_future: {
     detail: 'the last success was at {at}, which is later than now: the clock was ahead, or is behind',
-    remedy: TIME_REMEDY,
+    ...CHECK_CLOCK,
   },
   night_state_lost: {
     detail: 'is gone with the state of the routine and the alerts that waited in it; its units are installed',
@@ -478,11 +503,16 @@ export const FINDINGS = {
     detail: 'has backups of other servers: {servers}',
     remedy: 'give each server a root_dir of its own in its token file',
   },
-  drive_file_missing: { detail: 'does not exist', remedy: 'see "Setting it up" in {document}' },
+  drive_file_missing: {
+    detail: 'does not exist',
+    remedy: 'see "Setting it up" in {document}',
+    document: 'docs/guide/nightly.md',
+  },
   drive_file_open: { detail: 'mode {mode}: the routine refuses it', remedy: 'run: {command}' },
   drive_file_unusable: {
     detail: '{reason}',
     remedy: 'put your copy back, or make it anew: "Authorising the drive" in {document}',
+    document: 'docs/guide/nightly.md',
   },
   backup_never: {
     detail: 'was never made',
@@ -494,7 +524,7 @@ export const FINDINGS = {
   },
   backup_in_future: {
     detail: 'was last made at {at}, which is later than now: the clock was ahead, or is behind',
-    remedy: TIME_REMEDY,
+    ...CHECK_CLOCK,
   },
   backup_file_lost: {
     detail: 'was last made at {at}, and is not in {directory}: {reason}',

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 import type { SentenceCause } from '../../kernel/errors.ts'
 import { alignColumns } from '../../kernel/text.ts'
-import { documentPath } from './document-path.ts'
+
 import { RESULTS, type CheckResult } from './check.ts'
-import type { FindingCode } from './findings.ts'
+import { documentPath, type FindingCode } from './findings.ts'
 import type { DoctorFinding } from './doctor.ts'
 
 const STYLES = { ok: 'green', warning: 'yellow', error: 'red', skipped: 'dim' } as const

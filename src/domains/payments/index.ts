@@ -23,7 +23,7 @@ import { names } from './tables.ts'
 import { paymentRunner, refundRunner, runnerScopes } from './worker.ts'
 
 export type { Payment } from './model.ts'
-export type { Reconciliation } from './reconciliation/model.ts'
+export type { Difference, Reconciliation } from './reconciliation/model.ts'
 export type { PaymentDeps } from './deps.ts'
 export { Payments } from './service.ts'
 export { restorePayments } from './store.ts'

@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import { pino } from 'pino'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { LogFields, Logger } from '../../kernel/logger.ts'
 import { toRfc3339 } from '../../kernel/time.ts'
@@ -8,7 +7,8 @@ import { standardOutput, standardOutputHasColours, type LogDestination } from '.
 import { redactFields } from './redact.ts'
 import { scrubText } from './scrub.ts'
 
-type Level = 'error' | 'warn' | 'info' | 'debug'
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+type Level = (typeof LEVELS)[number]
 
 export interface LoggerOptions {
   /** The lowest level that is written. */
@@ -35,23 +35,10 @@ export function createLogger(options: LoggerOptions): { readonly logger: Logger;
   const output = options.destination ?? standardOutput({ batched: format === 'json', onLost })
   const colours = options.colours ?? (options.destination === undefined && standardOutputHasColours())
   const priorityOf = options.priorities === true ? journalPriority : () => ''
-  const pretty = {
-    write: (line: string) => output.write(priorityOf(line) + prettyLine(line, colours)),
-  }
-  const json = { write: (line: string) => output.write(priorityOf(line) + line) }
-  const lines = pino(
-    {
-      level,
-      base: null,
-      messageKey: 'message',
-      timestamp: timestamps(clock),
-      formatters: { level: (label) => ({ level: label }) },
-      // Errors are redacted already; pino's own serializer would give them another shape.
-      serializers: { err: (value: unknown) => value },
-    },
-    format === 'json' ? json : pretty,
-  )
-  const logger = loggerOn(lines, output, {})
+  const write = (line: string): void =>
+    output.write(priorityOf(line) + (format === 'json' ? line : prettyLine(line, colours)))
+  const flush = (): void => output.flush?.()
+  const logger = loggerOn({ level, time: timeTexts(clock), write, flush }, {})
   return { logger, flush: () => output.flushSync?.() }
 }
 
@@ -62,30 +49,37 @@ function journalPriority(line: string): string {
 }
 
 // Formatting the time takes a third of the time of a line, and many lines have the same millisecond.
-function timestamps(clock: Clock): () => string {
+function timeTexts(clock: Clock): () => string {
   let last = Number.NaN
   let text = ''
   return () => {
     const now = clock.now()
-    if (now !== last) text = `,"ts":"${toRfc3339(now)}"`
+    if (now !== last) text = toRfc3339(now)
     last = now
     return text
   }
 }
 
-// Not pino's own children: a field that is bound and given again would be in the line twice, which parsers read
-// differently.
-function loggerOn(lines: pino.Logger, output: LogDestination, bound: LogFields): Logger {
+interface Lines {
+  readonly level: Level
+  readonly time: () => string
+  readonly write: (line: string) => void
+  readonly flush: () => void
+}
+
+function loggerOn(lines: Lines, bound: LogFields): Logger {
   const at = (level: Level): Logger[Level] => {
-    if (!lines.isLevelEnabled(level)) return () => {}
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(lines.level)) return () => {}
     // A copy of the fields of every line would cost as much as redacting them.
     const merged = isEmpty(bound) ? withTrace : (fields: LogFields) => ({ ...bound, ...withTrace(fields) })
     return (fields, message) => {
-      lines[level](merged(fields), scrubText(message))
-      if (level === 'error') output.flush?.()
+      const members = merged(fields)
+      members['message'] = scrubText(message)
+      lines.write(`{"level":"${level}","ts":"${lines.time()}",${JSON.stringify(members).slice(1)}\n`)
+      if (level === 'error') lines.flush()
     }
   }
-  const child = (fields: LogFields): Logger => loggerOn(lines, output, { ...bound, ...printable(fields) })
+  const child = (fields: LogFields): Logger => loggerOn(lines, { ...bound, ...printable(fields) })
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug'), child }
 }
 

@@ -1,4 +1,4 @@
-import { sql, type ColumnDefinitionBuilder, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 
 export type DialectName = 'sqlite' | 'postgres'
 
@@ -9,13 +9,13 @@ export interface Capabilities {
   readonly integer: RawBuilder<unknown>
   /** Options behind the column list of a table. */
   readonly tableSuffix: RawBuilder<unknown>
-  /** Makes a column the primary key; the engine assigns numbers and never repeats one. */
-  readonly numbered: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+  /** Type of a column that is the primary key; the engine assigns numbers and never repeats one. */
+  readonly numbered: RawBuilder<unknown>
   /**
    * The same, with the highest existing number plus one: cheaper, for a table with many inserts whose newest row is never
    * removed.
    */
-  readonly numberedAbove: (column: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+  readonly numberedAbove: RawBuilder<unknown>
   /** Continues the numbers of a `numberedAbove` table after this one. Null: a row must have it. */
   readonly continueAfter: ((table: string, number: number) => RawBuilder<unknown>) | null
   /** Whether several write transactions run at a time, so that a row must be locked between its read and its change. */
@@ -43,8 +43,8 @@ const SQLITE: Capabilities = {
   integer: sql`integer`,
   // Without STRICT a column takes values of any type, and a number bound by node:sqlite arrives as a REAL.
   tableSuffix: sql`strict`,
-  numbered: (column) => column.primaryKey().autoIncrement(),
-  numberedAbove: (column) => column.primaryKey(),
+  numbered: sql`integer primary key autoincrement`,
+  numberedAbove: sql`integer primary key`,
   continueAfter: null,
   concurrentWriters: false,
   lockName: null,
@@ -58,14 +58,14 @@ const SQLITE: Capabilities = {
   snapshotExtension: 'db',
 }
 
-const identityKey = (column: ColumnDefinitionBuilder) => column.generatedAlwaysAsIdentity().primaryKey()
+const IDENTITY_KEY = sql`bigint generated always as identity primary key`
 
 const POSTGRES: Capabilities = {
   dialect: 'postgres',
   integer: sql`bigint`,
   tableSuffix: sql``,
-  numbered: identityKey,
-  numberedAbove: identityKey,
+  numbered: IDENTITY_KEY,
+  numberedAbove: IDENTITY_KEY,
   continueAfter: (table, number) => sql`select setval(pg_get_serial_sequence(${table}, 'seq'), ${number})`,
   concurrentWriters: true,
   lockName: (name) => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`,

@@ -3,79 +3,52 @@ import type { Migration } from './migration.ts'
 
 export const alertNotifications: Migration = {
   name: '0005-notifications',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, numbered, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('alert_notifications')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('alert_id', 'text', (column) => column.notNull().references('alerts.id').onDelete('cascade'))
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('occasion', 'text', (column) => column.notNull())
-      .addColumn('channel', 'text', (column) => column.notNull())
-      .addColumn('outcome', 'text', (column) => column.notNull())
-      .addColumn('reason', 'text')
-      .addColumn('source', 'text', (column) => column.notNull())
-      .addColumn('weight', integer, (column) => column.notNull())
-      .addColumn('content', 'text')
-      .addColumn('message_id', 'text')
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('alert_notifications_of_alert')
-      .on('alert_notifications')
-      .columns(['alert_id', 'seq'])
-      .execute()
+    await sql`
+      create table alert_notifications (
+        seq ${numbered},
+        id text not null unique,
+        alert_id text not null references alerts (id) on delete cascade,
+        at ${integer} not null,
+        occasion text not null,
+        channel text not null,
+        outcome text not null,
+        reason text,
+        source text not null,
+        weight ${integer} not null,
+        content text,
+        message_id text
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index alert_notifications_of_alert on alert_notifications (alert_id, seq)`.execute(db)
     // Only what is not decided yet.
-    await db.schema
-      .createIndex('alert_notifications_pending')
-      .on('alert_notifications')
-      .column('seq')
-      .where(sql.ref('outcome'), '=', sql.lit('pending'))
-      .execute()
-    await db.schema
-      .createIndex('alert_notifications_urgent')
-      .on('alert_notifications')
-      .column('alert_id')
-      .where(sql.ref('outcome'), '=', sql.lit('pending'))
-      .where(sql.ref('weight'), '=', sql.lit(6))
-      .execute()
-    await db.schema
-      .createIndex('alert_notifications_in_message')
-      .on('alert_notifications')
-      .column('message_id')
-      .where(sql.ref('outcome'), '=', sql.lit('pending'))
-      .where(sql.ref('message_id'), 'is not', null)
-      .execute()
+    await sql`create index alert_notifications_pending on alert_notifications (seq)
+      where outcome = 'pending'`.execute(db)
+    await sql`create index alert_notifications_urgent on alert_notifications (alert_id)
+      where outcome = 'pending' and weight = 6`.execute(db)
+    await sql`create index alert_notifications_in_message on alert_notifications (message_id)
+      where outcome = 'pending' and message_id is not null`.execute(db)
 
-    await db.schema
-      .createTable('alert_messages')
-      .addColumn('id', 'text', (column) => column.primaryKey())
-      .addColumn('title', 'text', (column) => column.notNull())
-      .addColumn('text', 'text', (column) => column.notNull())
-      .addColumn('level', 'text', (column) => column.notNull())
-      .addColumn('is_refused', integer, (column) => column.notNull())
-      .addColumn('due_at', integer)
-      .addColumn('lease_holder', 'text')
-      .addColumn('attempts', integer, (column) => column.notNull())
-      .addColumn('queued_at', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('alert_messages_due')
-      .on('alert_messages')
-      .column('due_at')
-      .where(sql.ref('due_at'), 'is not', null)
-      .execute()
+    await sql`
+      create table alert_messages (
+        id text primary key,
+        title text not null,
+        text text not null,
+        level text not null,
+        is_refused ${integer} not null,
+        due_at ${integer},
+        lease_holder text,
+        attempts ${integer} not null,
+        queued_at ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index alert_messages_due on alert_messages (due_at) where due_at is not null`.execute(db)
 
-    await db.schema
-      .createTable('alert_channels')
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('rate', 'text')
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table alert_channels (
+        name text primary key,
+        rate text
+      ) ${tableSuffix}`.execute(db)
     await db.insertInto('alert_channels').values({ name: 'robot', rate: null }).execute()
   },
 }

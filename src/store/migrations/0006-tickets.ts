@@ -3,67 +3,52 @@ import type { Migration } from './migration.ts'
 
 export const addTickets: Migration = {
   name: '0006-tickets',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, numbered, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('tickets')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('title', 'text', (column) => column.notNull())
-      .addColumn('level', 'text', (column) =>
-        column.notNull().check(sql`level in ('critical', 'high', 'medium', 'low', 'info')`),
-      )
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(sql`status in ('open', 'in_progress', 'resolved', 'closed')`),
-      )
-      .addColumn('description', 'text')
-      .addColumn('source', 'text')
-      .addColumn('dedup_key', 'text')
-      .addColumn('assignee', 'text')
-      .addColumn('comment_count', integer, (column) => column.notNull())
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .addColumn('resolved_at', integer)
-      .addColumn('closed_at', integer)
-      .addColumn('version', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    for (const column of ['status', 'level', 'source', 'assignee'])
-      await db.schema.createIndex(`tickets_by_${column}`).on('tickets').columns([column, 'seq']).execute()
-    await db.schema
-      .createIndex('tickets_unclosed')
-      .on('tickets')
-      .column('level')
-      .where(sql.ref('closed_at'), 'is', null)
-      .execute()
+    await sql`
+      create table tickets (
+        seq ${numbered},
+        id text not null unique,
+        title text not null,
+        level text not null check (level in ('critical', 'high', 'medium', 'low', 'info')),
+        status text not null check (status in ('open', 'in_progress', 'resolved', 'closed')),
+        description text,
+        source text,
+        dedup_key text,
+        assignee text,
+        comment_count ${integer} not null,
+        created_by text not null,
+        created_at ${integer} not null,
+        updated_at ${integer} not null,
+        resolved_at ${integer},
+        closed_at ${integer},
+        version ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index tickets_by_status on tickets (status, seq)`.execute(db)
+    await sql`create index tickets_by_level on tickets (level, seq)`.execute(db)
+    await sql`create index tickets_by_source on tickets (source, seq)`.execute(db)
+    await sql`create index tickets_by_assignee on tickets (assignee, seq)`.execute(db)
+    await sql`create index tickets_unclosed on tickets (level) where closed_at is null`.execute(db)
 
-    await db.schema
-      .createTable('ticket_changes')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull())
-      .addColumn('ticket_id', 'text', (column) => column.notNull().references('tickets.id'))
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('actor', 'text', (column) => column.notNull())
-      .addColumn('changes', 'text', (column) => column.notNull())
-      .addColumn('comment', 'text')
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('ticket_changes_of_ticket')
-      .on('ticket_changes')
-      .columns(['ticket_id', 'seq'])
-      .execute()
+    await sql`
+      create table ticket_changes (
+        seq ${numbered},
+        id text not null,
+        ticket_id text not null references tickets (id),
+        at ${integer} not null,
+        actor text not null,
+        changes text not null,
+        comment text
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index ticket_changes_of_ticket on ticket_changes (ticket_id, seq)`.execute(db)
 
     // The key of a ticket that is not closed; its primary key decides between concurrent creations. It is a table of its
     // own because a reopened ticket takes its key back only if that is free, and an update cannot skip a conflict.
-    await db.schema
-      .createTable('ticket_dedup_keys')
-      .addColumn('dedup_key', 'text', (column) => column.primaryKey().notNull())
-      .addColumn('ticket_id', 'text', (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table ticket_dedup_keys (
+        dedup_key text not null primary key,
+        ticket_id text not null
+      ) ${tableSuffix}`.execute(db)
   },
 }

@@ -13,34 +13,31 @@ const SHOP_MENUS = [
 
 export const addMenus: Migration = {
   name: '0010-menus',
-  breaking: false,
   async up({ db, capabilities }, at) {
     const { integer, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('menus')
-      .addColumn('id', 'text', (column) => column.primaryKey().notNull())
-      .addColumn('title', 'text', (column) => column.notNull())
-      .addColumn('parent_id', 'text', (column) => column.references('menus.id'))
-      .addColumn('path', 'text')
-      .addColumn('icon', 'text')
-      .addColumn('position', integer, (column) => column.notNull())
-      .addColumn('enabled', integer, (column) => column.notNull().check(sql`enabled in (0, 1)`))
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema.createIndex('menus_by_parent').on('menus').column('parent_id').execute()
+    await sql`
+      create table menus (
+        id text not null primary key,
+        title text not null,
+        parent_id text references menus (id),
+        path text,
+        icon text,
+        position ${integer} not null,
+        enabled ${integer} not null check (enabled in (0, 1)),
+        created_at ${integer} not null,
+        updated_at ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index menus_by_parent on menus (parent_id)`.execute(db)
 
     // One row. Every change locks it, so that changes of the tree run one after the other.
-    await db.schema
-      .createTable('menu_revisions')
-      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
-      .addColumn('revision', integer, (column) => column.notNull())
-      .addColumn('changed_by', 'text', (column) => column.notNull())
-      .addColumn('changed_at', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table menu_revisions (
+        name text not null primary key,
+        revision ${integer} not null,
+        changed_by text not null,
+        changed_at ${integer} not null
+      ) ${tableSuffix}`.execute(db)
 
     await sql`insert into menu_revisions (name, revision, changed_by, changed_at)
       values ('shop', 1, 'migration', ${at})`.execute(db)

@@ -1,74 +1,59 @@
+import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
 export const addCertificates: Migration = {
   name: '0011-certificates',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, numbered, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('certificates')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('name', 'text', (column) => column.notNull())
-      .addColumn('fingerprint_sha256', 'text', (column) => column.notNull().unique())
-      .addColumn('serial', 'text', (column) => column.notNull())
-      .addColumn('subject', 'text', (column) => column.notNull())
-      .addColumn('issuer', 'text', (column) => column.notNull())
-      .addColumn('names', 'text', (column) => column.notNull())
-      .addColumn('not_before', integer, (column) => column.notNull())
-      .addColumn('not_after', integer, (column) => column.notNull())
-      .addColumn('key', 'text', (column) => column.notNull())
-      .addColumn('signature', 'text', (column) => column.notNull())
-      .addColumn('is_ca', integer, (column) => column.notNull())
-      .addColumn('chain', 'text', (column) => column.notNull())
-      .addColumn('warnings', 'text', (column) => column.notNull())
-      .addColumn('ends_at', integer, (column) => column.notNull())
-      .addColumn('expires_first', 'text', (column) => column.notNull())
-      .addColumn('replaced_by', 'text')
-      .addColumn('revoked_at', integer)
-      .addColumn('revoked_by', 'text')
-      .addColumn('revoke_reason', 'text')
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('file_sha256', 'text', (column) => column.notNull())
-      .addColumn('reported_step', integer)
-      .addColumn('alert_step', integer)
-      .addColumn('has_file_alert', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('certificates_by_end')
-      .on('certificates')
-      .columns(['not_after', 'seq'])
-      .execute()
+    await sql`
+      create table certificates (
+        seq ${numbered},
+        id text not null unique,
+        name text not null,
+        fingerprint_sha256 text not null unique,
+        serial text not null,
+        subject text not null,
+        issuer text not null,
+        names text not null,
+        not_before ${integer} not null,
+        not_after ${integer} not null,
+        key text not null,
+        signature text not null,
+        is_ca ${integer} not null,
+        chain text not null,
+        warnings text not null,
+        ends_at ${integer} not null,
+        expires_first text not null,
+        replaced_by text,
+        revoked_at ${integer},
+        revoked_by text,
+        revoke_reason text,
+        created_by text not null,
+        created_at ${integer} not null,
+        file_sha256 text not null,
+        reported_step ${integer},
+        alert_step ${integer},
+        has_file_alert ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index certificates_by_end on certificates (not_after, seq)`.execute(db)
 
-    await db.schema
-      .createTable('certificate_names')
-      .addColumn('name', 'text', (column) => column.notNull())
-      .addColumn('certificate_id', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('certificate_names_key', ['name', 'certificate_id'])
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('certificate_names_of_certificate')
-      .on('certificate_names')
-      .column('certificate_id')
-      .execute()
+    await sql`
+      create table certificate_names (
+        name text not null,
+        certificate_id text not null,
+        constraint certificate_names_key primary key (name, certificate_id)
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index certificate_names_of_certificate on certificate_names (certificate_id)`.execute(db)
 
-    await db.schema
-      .createTable('certificate_file_claims')
-      .addColumn('fingerprint_sha256', 'text', (column) => column.primaryKey().notNull())
-      .addColumn('content', 'text', (column) => column.notNull())
-      .addColumn('claimed_until', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table certificate_file_claims (
+        fingerprint_sha256 text not null primary key,
+        content text not null,
+        claimed_until ${integer} not null
+      ) ${tableSuffix}`.execute(db)
 
-    await db.schema
-      .createTable('certificate_locks')
-      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`create table certificate_locks (name text not null primary key) ${tableSuffix}`.execute(db)
     await db.insertInto('certificate_locks').values({ name: 'replacements' }).execute()
   },
 }

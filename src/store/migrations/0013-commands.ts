@@ -3,79 +3,63 @@ import type { Migration } from './migration.ts'
 
 export const addCommands: Migration = {
   name: '0013-commands',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, numbered, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('command_executions')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('command_id', 'text', (column) => column.notNull())
-      .addColumn('params', 'text', (column) => column.notNull())
-      .addColumn('reason', 'text')
-      .addColumn('requested_by', 'text', (column) => column.notNull())
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(
-          sql`status in ('awaiting_approval', 'queued', 'running', 'succeeded', 'failed', 'timed_out',
-            'cancelled', 'incomplete', 'rejected', 'expired')`,
-        ),
-      )
-      .addColumn('approvals', 'text', (column) => column.notNull())
-      .addColumn('exit_code', integer)
-      .addColumn('signal', 'text')
-      .addColumn('host', 'text')
-      .addColumn('containment', 'text')
-      .addColumn('cancelled_by', 'text')
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('started_at', integer)
-      .addColumn('finished_at', integer)
-      .addColumn('expires_at', integer)
-      .addColumn('secrets', 'text')
-      .addColumn('due_at', integer)
-      .addColumn('lease_holder', 'text')
-      .addColumn('attempts', integer, (column) => column.notNull())
-      .addColumn('queued_at', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    for (const column of ['status', 'command_id', 'requested_by'])
-      await db.schema
-        .createIndex(`command_executions_by_${column}`)
-        .on('command_executions')
-        .columns([column, 'seq'])
-        .execute()
-    await db.schema
-      .createIndex('command_executions_finished')
-      .on('command_executions')
-      .column('finished_at')
-      .where(sql.ref('finished_at'), 'is not', null)
-      .execute()
+    // 0025-execution-reasons replaces the quoted names.
+    await sql`
+      create table "command_executions" (
+        seq ${numbered},
+        id text not null unique,
+        command_id text not null,
+        params text not null,
+        reason text,
+        requested_by text not null,
+        status text not null check (status in ('awaiting_approval', 'queued', 'running', 'succeeded', 'failed',
+          'timed_out', 'cancelled', 'incomplete', 'rejected', 'expired')),
+        approvals text not null,
+        exit_code ${integer},
+        signal text,
+        host text,
+        containment text,
+        cancelled_by text,
+        created_at ${integer} not null,
+        started_at ${integer},
+        finished_at ${integer},
+        expires_at ${integer},
+        secrets text,
+        due_at ${integer},
+        lease_holder text,
+        attempts ${integer} not null,
+        queued_at ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index command_executions_by_status on command_executions (status, seq)`.execute(db)
+    await sql`create index command_executions_by_command_id on command_executions (command_id, seq)`.execute(
+      db,
+    )
+    await sql`create index command_executions_by_requested_by on command_executions (requested_by, seq)`.execute(
+      db,
+    )
+    await sql`create index command_executions_finished on command_executions (finished_at)
+      where finished_at is not null`.execute(db)
 
-    await db.schema
-      .createTable('command_outputs')
-      .addColumn('execution_id', 'text', (column) =>
-        column.primaryKey().notNull().references('command_executions.id').onDelete('cascade'),
-      )
-      .addColumn('text', 'text', (column) => column.notNull())
-      .addColumn('total', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table "command_outputs" (
+        execution_id text not null primary key references "command_executions" (id) on delete cascade,
+        text text not null,
+        total ${integer} not null
+      ) ${tableSuffix}`.execute(db)
 
-    await db.schema
-      .createTable('command_policies')
-      .addColumn('seq', integer, numbered)
-      .addColumn('revision', integer, (column) => column.notNull().unique())
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('actor', 'text', (column) => column.notNull())
-      .addColumn('rules', 'text', (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table command_policies (
+        seq ${numbered},
+        revision ${integer} not null unique,
+        at ${integer} not null,
+        actor text not null,
+        rules text not null
+      ) ${tableSuffix}`.execute(db)
 
-    await db.schema
-      .createTable('command_locks')
-      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`create table command_locks (name text not null primary key) ${tableSuffix}`.execute(db)
     await sql`insert into command_locks (name) values ('claim'), ('policy')`.execute(db)
   },
 }

@@ -3,33 +3,30 @@ import type { Migration } from './migration.ts'
 
 export const addOverview: Migration = {
   name: '0016-overview',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, concurrentWriters, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('overview_steps')
-      .addColumn('at', integer, (column) => column.primaryKey().notNull())
-      .addColumn('created', integer, (column) => column.notNull())
-      .addColumn('paid', integer, (column) => column.notNull())
-      .addColumn('shipped', integer, (column) => column.notNull())
-      .addColumn('completed', integer, (column) => column.notNull())
-      .addColumn('expired', integer, (column) => column.notNull())
-      .addColumn('firing_alerts', integer)
-      .addColumn('open_sessions', integer)
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table overview_steps (
+        at ${integer} not null primary key,
+        created ${integer} not null,
+        paid ${integer} not null,
+        shipped ${integer} not null,
+        completed ${integer} not null,
+        expired ${integer} not null,
+        firing_alerts ${integer},
+        open_sessions ${integer}
+      ) ${tableSuffix}`.execute(db)
 
-    await db.schema
-      .createTable('overview_orders')
-      .addColumn('place', integer, (column) => column.notNull())
-      .addColumn('pending', integer, (column) => column.notNull())
-      .addColumn('paid', integer, (column) => column.notNull())
-      .addColumn('shipped', integer, (column) => column.notNull())
-      .addColumn('completed', integer, (column) => column.notNull())
-      .addColumn('expired', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table overview_orders (
+        place ${integer} not null,
+        pending ${integer} not null,
+        paid ${integer} not null,
+        shipped ${integer} not null,
+        completed ${integer} not null,
+        expired ${integer} not null
+      ) ${tableSuffix}`.execute(db)
     // An order and its event are one transaction: while nobody writes, the counts belong to the newest event.
     if (concurrentWriters) await sql`lock table orders, messages in share mode`.execute(db)
     const count = (status: string) => sql`(select count(*) from orders where status = ${sql.lit(status)})`
@@ -40,11 +37,6 @@ export const addOverview: Migration = {
     `.execute(db)
 
     // Its first column is constant, as in orders_due.
-    await db.schema
-      .createIndex('alerts_firing')
-      .on('alerts')
-      .columns(['status', 'weight'])
-      .where(sql.ref('status'), '=', sql.lit('firing'))
-      .execute()
+    await sql`create index alerts_firing on alerts (status, weight) where status = 'firing'`.execute(db)
   },
 }

@@ -7,36 +7,28 @@ const HIGHEST_START = 2 ** 40
 
 export const addUserChanges: Migration = {
   name: '0017-user-changes',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, tableSuffix } = capabilities
-    await db.schema
-      .createTable('user_changes')
-      .addColumn('revision', integer, (column) => column.primaryKey())
-      .addColumn('user_id', 'text', (column) => column.notNull())
-      .addColumn('name', 'text', (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('user_changes_by_user')
-      .on('user_changes')
-      .columns(['user_id', 'revision'])
-      .execute()
-    await db.schema
-      .createTable('user_revisions')
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('revision', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createTable('user_mirrors')
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('source', 'text')
-      .addColumn('revision', integer)
-      .addColumn('confirmed_at', integer)
-      .addColumn('pool', 'text')
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table user_changes (
+        revision ${integer} primary key,
+        user_id text not null,
+        name text not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index user_changes_by_user on user_changes (user_id, revision)`.execute(db)
+    await sql`
+      create table user_revisions (
+        name text primary key,
+        revision ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`
+      create table user_mirrors (
+        name text primary key,
+        source text,
+        revision ${integer},
+        confirmed_at ${integer},
+        pool text
+      ) ${tableSuffix}`.execute(db)
 
     // Random, so that the revisions of two databases differ.
     const start = randomInt(1, HIGHEST_START)

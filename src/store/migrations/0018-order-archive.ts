@@ -4,35 +4,24 @@ import { orderColumns, orderHistoryColumns } from './order-tables.ts'
 
 export const orderArchive: Migration = {
   name: '0018-order-archive',
-  breaking: false,
   async up({ db, capabilities: { integer, tableSuffix } }) {
-    await db.schema
-      .createTable('archived_orders')
-      // The `seq` that the order had in `orders`, so that lists keep their order.
-      .addColumn('seq', integer, (column) => column.primaryKey())
-      .$call(orderColumns(integer, ['completed', 'expired']))
-      .modifyEnd(tableSuffix)
-      .execute()
-    for (const column of ['status', 'platform'])
-      await db.schema
-        .createIndex(`archived_orders_by_${column}`)
-        .on('archived_orders')
-        .columns([column, 'seq'])
-        .execute()
+    // The `seq` that the order had in `orders`, so that lists keep their order.
+    await sql`
+      create table archived_orders (
+        seq ${integer} primary key,
+        ${orderColumns(integer, ['completed', 'expired'])}
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index archived_orders_by_status on archived_orders (status, seq)`.execute(db)
+    await sql`create index archived_orders_by_platform on archived_orders (platform, seq)`.execute(db)
 
-    await db.schema
-      .createTable('archived_order_history')
-      .$call(orderHistoryColumns(integer, 'archived_orders'))
-      .addPrimaryKeyConstraint('archived_order_history_key', ['order_id', 'version'])
-      .modifyEnd(tableSuffix)
-      .execute()
+    await sql`
+      create table archived_order_history (
+        ${orderHistoryColumns(integer, 'archived_orders')},
+        constraint archived_order_history_key primary key (order_id, version)
+      ) ${tableSuffix}`.execute(db)
 
     // For the scan of the archive job. The condition has the same form in its query, as SQLite requires.
-    await db.schema
-      .createIndex('orders_ended')
-      .on('orders')
-      .column('updated_at')
-      .where(sql<boolean>`(completed_at is not null or expired_at is not null)`)
-      .execute()
+    await sql`create index orders_ended on orders (updated_at)
+      where (completed_at is not null or expired_at is not null)`.execute(db)
   },
 }

@@ -5,14 +5,10 @@ import type { Migration } from './migration.ts'
 /** Alerts that are told again while they fire, and an end for those that had none. */
 export const alertRepetitions: Migration = {
   name: '0024-alert-repetitions',
-  breaking: false,
   async up({ db, capabilities: { integer } }, now) {
-    for (const column of ['repeat_every_ms', 'repeat_at'])
-      await db.schema.alterTable('alerts').addColumn(column, integer).execute()
-    await db.schema
-      .alterTable('alert_groups')
-      .addColumn('is_truncated', integer, (column) => column.notNull().defaultTo(0))
-      .execute()
+    await sql`alter table alerts add column repeat_every_ms ${integer}`.execute(db)
+    await sql`alter table alerts add column repeat_at ${integer}`.execute(db)
+    await sql`alter table alert_groups add column is_truncated ${integer} not null default 0`.execute(db)
     const next = now + DAY
     await sql`update alerts set repeat_every_ms = ${DAY}
       where weight > 0 and (alarm_id like 'message.dead:%' or alarm_id like 'command.%:%'

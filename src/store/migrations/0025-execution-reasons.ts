@@ -7,11 +7,10 @@ const CHECKED_NOW = `'rejected', 'expired', 'interrupted')`
 
 export const executionReasons: Migration = {
   name: '0025-execution-reasons',
-  breaking: false,
   async up(tx) {
     await (tx.capabilities.replacesConstraints ? replaceCheck(tx) : makeTablesAnew(tx))
-    for (const column of ['status_reason', 'requester_roles'])
-      await tx.db.schema.alterTable('command_executions').addColumn(column, 'text').execute()
+    await sql`alter table command_executions add column status_reason text`.execute(tx.db)
+    await sql`alter table command_executions add column requester_roles text`.execute(tx.db)
   },
 }
 

@@ -4,14 +4,9 @@ import type { Migration } from './migration.ts'
 /** The agents whose telemetry the bus refuses, for the end of the alert about them. */
 export const refusedTelemetry: Migration = {
   name: '0026-refused-telemetry',
-  breaking: false,
   async up({ db, capabilities: { integer } }) {
-    await db.schema.alterTable('telemetry_agents').addColumn('refused_at', integer).execute()
-    await db.schema
-      .createIndex('telemetry_agents_refused')
-      .on('telemetry_agents')
-      .column('refused_at')
-      .where(sql.ref('refused_at'), 'is not', null)
-      .execute()
+    await sql`alter table telemetry_agents add column refused_at ${integer}`.execute(db)
+    await sql`create index telemetry_agents_refused on telemetry_agents (refused_at)
+      where refused_at is not null`.execute(db)
   },
 }

@@ -4,19 +4,14 @@ import type { Migration } from './migration.ts'
 /** The wildcard that would cover each name, so that a certificate with it replaces those of single names. */
 export const certificateWildcards: Migration = {
   name: '0028-certificate-wildcards',
-  breaking: false,
   async up({ db }) {
-    await db.schema.alterTable('certificate_names').addColumn('wildcard', 'text').execute()
+    await sql`alter table certificate_names add column wildcard text`.execute(db)
     // What is left of a DNS name without its first label begins with a dot; so does that of an IPv4 address.
     const rest = sql`ltrim(name, 'abcdefghijklmnopqrstuvwxyz0123456789_-')`
     await sql`update certificate_names set wildcard = '*' || ${rest}
       where ${rest} like '._%' and ltrim(name, '.0123456789') <> ''`.execute(db)
-    await db.schema
-      .createIndex('certificate_names_by_wildcard')
-      .on('certificate_names')
-      .column('wildcard')
-      .where(sql.ref('wildcard'), 'is not', null)
-      .execute()
+    await sql`create index certificate_names_by_wildcard on certificate_names (wildcard)
+      where wildcard is not null`.execute(db)
     await sql`update certificates set replaced_by = (
         select other.id from certificates other
         where other.revoked_at is null and other.not_after > certificates.not_after

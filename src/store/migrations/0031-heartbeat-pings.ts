@@ -3,41 +3,26 @@ import type { Migration } from './migration.ts'
 
 export const addHeartbeatPings: Migration = {
   name: '0031-heartbeat-pings',
-  breaking: false,
   async up({ db, capabilities: { integer, numbered, tableSuffix } }) {
-    const columns = [
-      ['ping_hash', 'text'],
-      ['schedule', 'text'],
-      ['time_zone', 'text'],
-      ['max_run_seconds', integer],
-      ['started_at', integer],
-      ['duration_seconds', integer],
-    ] as const
-    for (const [name, type] of columns)
-      await db.schema.alterTable('heartbeats').addColumn(name, type).execute()
-    await db.schema
-      .createIndex('heartbeats_by_ping_hash')
-      .on('heartbeats')
-      .column('ping_hash')
-      .unique()
-      .where(sql.ref('ping_hash'), 'is not', null)
-      .execute()
-    await db.schema
-      .createTable('heartbeat_pings')
-      .addColumn('seq', integer, numbered)
-      .addColumn('heartbeat', 'text', (column) => column.notNull())
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('kind', 'text', (column) => column.notNull())
-      .addColumn('exit_code', integer)
-      .addColumn('duration_seconds', integer)
-      .addColumn('remote_address', 'text')
-      .addColumn('body', 'text', (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('heartbeat_pings_by_heartbeat')
-      .on('heartbeat_pings')
-      .columns(['heartbeat', 'seq'])
-      .execute()
+    await sql`alter table heartbeats add column ping_hash text`.execute(db)
+    await sql`alter table heartbeats add column schedule text`.execute(db)
+    await sql`alter table heartbeats add column time_zone text`.execute(db)
+    await sql`alter table heartbeats add column max_run_seconds ${integer}`.execute(db)
+    await sql`alter table heartbeats add column started_at ${integer}`.execute(db)
+    await sql`alter table heartbeats add column duration_seconds ${integer}`.execute(db)
+    await sql`create unique index heartbeats_by_ping_hash on heartbeats (ping_hash)
+      where ping_hash is not null`.execute(db)
+    await sql`
+      create table heartbeat_pings (
+        seq ${numbered},
+        heartbeat text not null,
+        at ${integer} not null,
+        kind text not null,
+        exit_code ${integer},
+        duration_seconds ${integer},
+        remote_address text,
+        body text not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index heartbeat_pings_by_heartbeat on heartbeat_pings (heartbeat, seq)`.execute(db)
   },
 }

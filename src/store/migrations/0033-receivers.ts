@@ -4,68 +4,41 @@ import type { Migration } from './migration.ts'
 /** Several receivers: each has its own messages and health; what is due later for an alert; runbooks. */
 export const receivers: Migration = {
   name: '0033-receivers',
-  breaking: false,
   async up({ db, capabilities: { integer, tableSuffix } }) {
-    await db.schema.alterTable('alerts').addColumn('runbook_url', 'text').execute()
-    await db.schema.alterTable('alert_notifications').addColumn('due_at', integer).execute()
-    await db.schema
-      .alterTable('alert_messages')
-      .addColumn('channel', 'text', (column) => column.notNull().defaultTo('robot'))
-      .execute()
-    await db.schema.alterTable('alert_messages').addColumn('details', 'text').execute()
-    await db.schema
-      .alterTable('alert_messages')
-      .addColumn('is_notice', integer, (column) => column.notNull().defaultTo(0))
-      .execute()
-    for (const [name, type] of [
-      ['last_success_at', integer],
-      ['last_error', 'text'],
-      ['failing_since', integer],
-    ] as const)
-      await db.schema.alterTable('alert_channels').addColumn(name, type).execute()
-    await db.schema
-      .alterTable('alert_channels')
-      .addColumn('is_reported', integer, (column) => column.notNull().defaultTo(0))
-      .execute()
-    await db.schema
-      .createIndex('alert_notifications_by_channel')
-      .on('alert_notifications')
-      .columns(['channel', 'weight desc', 'seq'])
-      .where(sql.ref('outcome'), '=', sql.lit('pending'))
-      .where(sql.ref('message_id'), 'is', null)
-      .execute()
-    await db.schema.dropIndex('alert_notifications_by_weight').execute()
+    await sql`alter table alerts add column runbook_url text`.execute(db)
+    await sql`alter table alert_notifications add column due_at ${integer}`.execute(db)
+    await sql`alter table alert_messages add column channel text not null default 'robot'`.execute(db)
+    await sql`alter table alert_messages add column details text`.execute(db)
+    await sql`alter table alert_messages add column is_notice ${integer} not null default 0`.execute(db)
+    await sql`alter table alert_channels add column last_success_at ${integer}`.execute(db)
+    await sql`alter table alert_channels add column last_error text`.execute(db)
+    await sql`alter table alert_channels add column failing_since ${integer}`.execute(db)
+    await sql`alter table alert_channels add column is_reported ${integer} not null default 0`.execute(db)
+    await sql`create index alert_notifications_by_channel on alert_notifications (channel, weight desc, seq)
+      where outcome = 'pending' and message_id is null`.execute(db)
+    await sql`drop index alert_notifications_by_weight`.execute(db)
 
-    await db.schema
-      .createTable('alert_episodes')
-      .addColumn('alert_id', 'text', (column) => column.notNull().references('alerts.id').onDelete('cascade'))
-      .addColumn('route', 'text', (column) => column.notNull())
-      .addColumn('started_at', integer, (column) => column.notNull())
-      .addColumn('step', integer, (column) => column.notNull())
-      .addColumn('escalate_at', integer)
-      .addColumn('repeat_at', integer)
-      .addColumn('due_at', integer)
-      .addPrimaryKeyConstraint('alert_episodes_key', ['alert_id', 'route'])
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createTable('alert_dampings')
-      .addColumn('alert_id', 'text', (column) =>
-        column.primaryKey().references('alerts.id').onDelete('cascade'),
-      )
-      .addColumn('tellings', 'text', (column) => column.notNull())
-      .addColumn('weight', integer, (column) => column.notNull())
-      .addColumn('quiet_since', integer)
-      .addColumn('changes', integer, (column) => column.notNull())
-      .addColumn('due_at', integer)
-      .modifyEnd(tableSuffix)
-      .execute()
-    for (const table of ['alert_episodes', 'alert_dampings'])
-      await db.schema
-        .createIndex(`${table}_due`)
-        .on(table)
-        .column('due_at')
-        .where(sql.ref('due_at'), 'is not', null)
-        .execute()
+    await sql`
+      create table alert_episodes (
+        alert_id text not null references alerts (id) on delete cascade,
+        route text not null,
+        started_at ${integer} not null,
+        step ${integer} not null,
+        escalate_at ${integer},
+        repeat_at ${integer},
+        due_at ${integer},
+        constraint alert_episodes_key primary key (alert_id, route)
+      ) ${tableSuffix}`.execute(db)
+    await sql`
+      create table alert_dampings (
+        alert_id text primary key references alerts (id) on delete cascade,
+        tellings text not null,
+        weight ${integer} not null,
+        quiet_since ${integer},
+        changes ${integer} not null,
+        due_at ${integer}
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index alert_episodes_due on alert_episodes (due_at) where due_at is not null`.execute(db)
+    await sql`create index alert_dampings_due on alert_dampings (due_at) where due_at is not null`.execute(db)
   },
 }

@@ -4,89 +4,74 @@ import type { Migration } from './migration.ts'
 /** Endpoints that get events, and what was sent to them. */
 export const addWebhooks: Migration = {
   name: '0035-webhooks',
-  breaking: false,
   async up({ db, capabilities }) {
     const { integer, numbered, tableSuffix } = capabilities
 
-    await db.schema
-      .createTable('webhooks')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('url', 'text', (column) => column.notNull())
-      .addColumn('subjects', 'text', (column) => column.notNull())
-      .addColumn('description', 'text', (column) => column.notNull())
-      .addColumn('ordered', integer, (column) => column.notNull())
-      .addColumn('enabled', integer, (column) => column.notNull())
-      .addColumn('disabled_reason', 'text')
-      .addColumn('version', integer, (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .addColumn('updated_by', 'text', (column) => column.notNull())
-      .addColumn('failing_since', integer)
-      .addColumn('last_success_at', integer)
-      .addColumn('pending', integer, (column) => column.notNull())
-      .addColumn('secret', 'text', (column) => column.notNull())
-      .addColumn('former_secret', 'text')
-      .addColumn('former_secret_until', integer)
-      .addColumn('place', integer, (column) => column.notNull())
-      .addColumn('paused_until', integer)
-      .addColumn('recover_since', integer)
-      .addColumn('due_at', integer)
-      .addColumn('lease_holder', 'text')
-      .addColumn('attempts', integer, (column) => column.notNull())
-      .addColumn('queued_at', integer, (column) => column.notNull())
-      .modifyEnd(tableSuffix)
-      .execute()
-    await db.schema
-      .createIndex('webhooks_due')
-      .on('webhooks')
-      .column('due_at')
-      .where(sql.ref('due_at'), 'is not', null)
-      .execute()
+    await sql`
+      create table webhooks (
+        seq ${numbered},
+        id text not null unique,
+        url text not null,
+        subjects text not null,
+        description text not null,
+        ordered ${integer} not null,
+        enabled ${integer} not null,
+        disabled_reason text,
+        version ${integer} not null,
+        created_at ${integer} not null,
+        created_by text not null,
+        updated_at ${integer} not null,
+        updated_by text not null,
+        failing_since ${integer},
+        last_success_at ${integer},
+        pending ${integer} not null,
+        secret text not null,
+        former_secret text,
+        former_secret_until ${integer},
+        place ${integer} not null,
+        paused_until ${integer},
+        recover_since ${integer},
+        due_at ${integer},
+        lease_holder text,
+        attempts ${integer} not null,
+        queued_at ${integer} not null
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index webhooks_due on webhooks (due_at) where due_at is not null`.execute(db)
 
-    await db.schema
-      .createTable('webhook_deliveries')
-      .addColumn('seq', integer, numbered)
-      .addColumn('id', 'text', (column) => column.notNull().unique())
-      .addColumn('webhook_id', 'text', (column) => column.notNull())
-      .addColumn('place', integer)
-      .addColumn('event_id', 'text', (column) => column.notNull())
-      .addColumn('type', 'text', (column) => column.notNull())
-      .addColumn('thing', 'text', (column) => column.notNull())
-      .addColumn('payload', 'text')
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(sql`status in ('pending', 'delivered', 'failed')`),
-      )
-      .addColumn('attempts', integer, (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('due_at', integer)
-      .addColumn('first_tried_at', integer)
-      .addColumn('tried_at', integer)
-      .addColumn('finished_at', integer)
-      .addColumn('response_status', integer)
-      .addColumn('response_headers', 'text')
-      .addColumn('response_body', 'text')
-      .addColumn('error', 'text')
-      .modifyEnd(tableSuffix)
-      .execute()
-    const onDeliveries = (name: string, ...columns: string[]) =>
-      db.schema.createIndex(name).on('webhook_deliveries').columns(columns)
-    await onDeliveries('webhook_deliveries_by_webhook', 'webhook_id', 'seq').execute()
-    await onDeliveries('webhook_deliveries_by_status', 'webhook_id', 'status', 'seq').execute()
+    await sql`
+      create table webhook_deliveries (
+        seq ${numbered},
+        id text not null unique,
+        webhook_id text not null,
+        place ${integer},
+        event_id text not null,
+        type text not null,
+        thing text not null,
+        payload text,
+        status text not null check (status in ('pending', 'delivered', 'failed')),
+        attempts ${integer} not null,
+        created_at ${integer} not null,
+        due_at ${integer},
+        first_tried_at ${integer},
+        tried_at ${integer},
+        finished_at ${integer},
+        response_status ${integer},
+        response_headers text,
+        response_body text,
+        error text
+      ) ${tableSuffix}`.execute(db)
+    await sql`create index webhook_deliveries_by_webhook on webhook_deliveries (webhook_id, seq)`.execute(db)
+    await sql`create index webhook_deliveries_by_status on webhook_deliveries (webhook_id, status, seq)`.execute(
+      db,
+    )
     // An event that a recovery reads again is sent once.
-    await onDeliveries('webhook_deliveries_by_place', 'webhook_id', 'place')
-      .unique()
-      .where(sql.ref('place'), 'is not', null)
-      .execute()
-    await onDeliveries('webhook_deliveries_due', 'webhook_id', 'due_at', 'seq')
-      .where(sql.ref('due_at'), 'is not', null)
-      .execute()
-    await onDeliveries('webhook_deliveries_pending', 'webhook_id', 'thing', 'seq')
-      .where(sql<boolean>`status = 'pending'`)
-      .execute()
-    await onDeliveries('webhook_deliveries_finished', 'finished_at')
-      .where(sql.ref('finished_at'), 'is not', null)
-      .execute()
+    await sql`create unique index webhook_deliveries_by_place on webhook_deliveries (webhook_id, place)
+      where place is not null`.execute(db)
+    await sql`create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at, seq)
+      where due_at is not null`.execute(db)
+    await sql`create index webhook_deliveries_pending on webhook_deliveries (webhook_id, thing, seq)
+      where status = 'pending'`.execute(db)
+    await sql`create index webhook_deliveries_finished on webhook_deliveries (finished_at)
+      where finished_at is not null`.execute(db)
   },
 }

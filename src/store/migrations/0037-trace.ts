@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
 const TABLES = [
@@ -16,8 +17,7 @@ const TABLES = [
 /** The trace of the request that a row is of; null in the rows of older programs. */
 export const addTraces: Migration = {
   name: '0037-trace',
-  breaking: false,
   async up({ db }) {
-    for (const table of TABLES) await db.schema.alterTable(table).addColumn('trace', 'text').execute()
+    for (const table of TABLES) await sql`alter table ${sql.table(table)} add column trace text`.execute(db)
   },
 }

@@ -1,10 +1,10 @@
+import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
 /** Lists of orders by their last change. */
 export const orderUpdates: Migration = {
   name: '0041-order-updates',
-  breaking: false,
   async up({ db }) {
-    await db.schema.createIndex('orders_by_update').on('orders').columns(['updated_at', 'seq']).execute()
+    await sql`create index orders_by_update on orders (updated_at, seq)`.execute(db)
   },
 }

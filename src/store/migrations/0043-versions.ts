@@ -14,13 +14,9 @@ const TABLES = [
 /** How often an object has changed; orders, tickets and webhooks have the column since their first migrations. */
 export const addVersions: Migration = {
   name: '0043-versions',
-  breaking: false,
   async up({ db, capabilities: { integer } }) {
     // A constant default changes no row of either engine.
     for (const table of TABLES)
-      await db.schema
-        .alterTable(table)
-        .addColumn('version', integer, (column) => column.notNull().defaultTo(sql.lit(1)))
-        .execute()
+      await sql`alter table ${sql.table(table)} add column version ${integer} not null default 1`.execute(db)
   },
 }

@@ -4,12 +4,8 @@ import type { Migration } from './migration.ts'
 /** Whether a payment needs a person because a refund of it has failed; its history has it of the rows that are there. */
 export const failedRefunds: Migration = {
   name: '0044-failed-refunds',
-  breaking: false,
   async up({ db, capabilities: { integer } }) {
-    await db.schema
-      .alterTable('payments')
-      .addColumn('has_failed_refund', integer, (column) => column.notNull().defaultTo(sql.lit(0)))
-      .execute()
+    await sql`alter table payments add column has_failed_refund ${integer} not null default 0`.execute(db)
     await sql`update payments set has_failed_refund = 1
       where refunded_cents <> coalesce(paid_cents, amount_cents) and id in (
         select failed.payment_id from payment_history failed
@@ -18,12 +14,8 @@ export const failedRefunds: Migration = {
           where resolved.payment_id = failed.payment_id and resolved.change = 'resolved' and resolved.seq > failed.seq))`.execute(
       db,
     )
-    await db.schema.dropIndex('payments_with_attention').execute()
-    await db.schema
-      .createIndex('payments_need_person')
-      .on('payments')
-      .column('seq')
-      .where(sql<boolean>`(attention is not null or has_failed_refund = 1)`)
-      .execute()
+    await sql`drop index payments_with_attention`.execute(db)
+    await sql`create index payments_need_person on payments (seq)
+      where (attention is not null or has_failed_refund = 1)`.execute(db)
   },
 }

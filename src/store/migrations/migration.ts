@@ -4,7 +4,7 @@ import type { Tx } from '../store.ts'
 export interface Migration {
   readonly name: string
   /** Whether a program that does not know this migration must refuse the database. */
-  readonly breaking: boolean
+  readonly breaking?: boolean
   /** `at` is the time of the migration, in epoch milliseconds. */
   up(tx: Tx, at: number): Promise<void>
 }

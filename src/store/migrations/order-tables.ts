@@ -1,36 +1,28 @@
-import { type ColumnDataType, type CreateTableBuilder, type Expression, sql } from 'kysely'
-
-type ColumnType = ColumnDataType | Expression<unknown>
+import { sql, type RawBuilder } from 'kysely'
 
 /** The columns of an order after its `seq`. Migrations that ran never change: a new column gets its own migration. */
-export function orderColumns(integer: ColumnType, statuses: readonly string[]) {
-  return <Table extends string, Columns extends string>(table: CreateTableBuilder<Table, Columns>) =>
-    table
-      .addColumn('order_id', 'text', (column) => column.notNull().unique())
-      .addColumn('platform', 'text', (column) => column.notNull())
-      .addColumn('amount_cents', integer, (column) => column.notNull())
-      .addColumn('status', 'text', (column) =>
-        column.notNull().check(sql`status in (${sql.join(statuses.map((status) => sql.lit(status)))})`),
-      )
-      .addColumn('expires_at', integer, (column) => column.notNull())
-      .addColumn('created_at', integer, (column) => column.notNull())
-      .addColumn('created_by', 'text', (column) => column.notNull())
-      .addColumn('updated_at', integer, (column) => column.notNull())
-      .addColumn('paid_at', integer)
-      .addColumn('shipped_at', integer)
-      .addColumn('completed_at', integer)
-      .addColumn('expired_at', integer)
-      .addColumn('version', integer, (column) => column.notNull())
+export function orderColumns(integer: RawBuilder<unknown>, statuses: readonly string[]) {
+  return sql`order_id text not null unique,
+    platform text not null,
+    amount_cents ${integer} not null,
+    status text not null check (status in (${sql.join(statuses.map((status) => sql.lit(status)))})),
+    expires_at ${integer} not null,
+    created_at ${integer} not null,
+    created_by text not null,
+    updated_at ${integer} not null,
+    paid_at ${integer},
+    shipped_at ${integer},
+    completed_at ${integer},
+    expired_at ${integer},
+    version ${integer} not null`
 }
 
 /** The columns of a history of orders of that table. */
-export function orderHistoryColumns(integer: ColumnType, orders: string) {
-  return <Table extends string, Columns extends string>(table: CreateTableBuilder<Table, Columns>) =>
-    table
-      .addColumn('order_id', 'text', (column) => column.notNull().references(`${orders}.order_id`))
-      .addColumn('version', integer, (column) => column.notNull())
-      .addColumn('at', integer, (column) => column.notNull())
-      .addColumn('from_status', 'text', (column) => column.notNull())
-      .addColumn('to_status', 'text', (column) => column.notNull())
-      .addColumn('actor', 'text', (column) => column.notNull())
+export function orderHistoryColumns(integer: RawBuilder<unknown>, orders: string) {
+  return sql`order_id text not null references ${sql.table(orders)} (order_id),
+    version ${integer} not null,
+    at ${integer} not null,
+    from_status text not null,
+    to_status text not null,
+    actor text not null`
 }

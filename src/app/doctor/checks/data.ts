@@ -13,9 +13,6 @@ import {
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config, LoadedConfig } from '../../../config/config.ts'
-import { readMirrorToken } from '../../../config/secrets.ts'
-import { doNetworksOverlap, type MirrorState } from '../../../domains/users/index.ts'
-import { PrimaryUsers } from '../../../infra/mirror/primary.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../../kernel/errors.ts'
 import { MINUTE, SECOND, toRfc3339, DAY, HOUR, WEEKDAYS, weeklySpans } from '../../../kernel/time.ts'
@@ -40,12 +37,11 @@ import {
   type Check,
   type DoctorParts,
   type CheckFinding,
-  type InspectedDatabase,
-  type CertificateCounts,
 } from '../check.ts'
-import { documentPath } from '../document-path.ts'
+import type { DatabaseState } from '../database-state.ts'
 import type { FindingCode } from '../findings.ts'
 import { findLockHolder } from '../lock-holder.ts'
+import { modeText } from '../service.ts'
 import { findOwnListener } from './network.ts'
 import { shellWord } from '../../../kernel/text.ts'
 
@@ -74,13 +70,13 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
   const name = databaseLocation.format(parts.loaded.config.database)
   try {
     const facts = await parts.database()
-    if (!facts || facts.schema.applied.length === 0) return [await missing(name, parts)]
+    if (!facts || facts.schema.applied.length === 0) return [await missingDatabase(name, parts)]
     const state = await integrity(name, parts)
     return [
       state,
       ...(facts.failure === undefined || state.result === 'error'
         ? []
-        : [unusable(name, parts, facts.failure)]),
+        : [unusableDatabase(name, parts, facts.failure)]),
       ...(await lostRows(parts)),
       schemaFinding(facts.schema),
       ...settingFindings(facts.settings, parts.loaded.config),
@@ -88,7 +84,7 @@ async function databaseFindings(parts: DoctorParts): Promise<CheckFinding[]> {
       ...(await heldLock(parts)),
     ]
   } catch (error) {
-    return [unusable(name, parts, error)]
+    return [unusableDatabase(name, parts, error)]
   }
 }
 
@@ -107,12 +103,12 @@ function unreachable(name: string, cause: Error): CheckFinding {
   return warning(name, 'server_unreachable', { reason: cause.message, remedy, remedyCode })
 }
 
-function leftFileFinding({ leftFile }: InspectedDatabase): CheckFinding[] {
+function leftFileFinding({ leftFile }: DatabaseState): CheckFinding[] {
   if (leftFile === undefined) return []
   return [warning(leftFile, 'file_left', { remedy: LEFT_FILE_REMEDY })]
 }
 
-/** Such as a shell of `sqlite3` that somebody has left in a transaction. */
+/** The write lock that another process holds, such as a shell of `sqlite3` that somebody has left in a transaction. */
 async function heldLock({ loaded: { config } }: DoctorParts): Promise<CheckFinding[]> {
   if (config.database.kind !== 'sqlite') return []
   const holder = await findLockHolder(config.database.path)
@@ -125,7 +121,7 @@ function placesOf({ config: { database, dataDir }, file }: LoadedConfig) {
   return { database, dataDir, configFile: file }
 }
 
-async function missing(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
+async function missingDatabase(name: string, { loaded }: DoctorParts): Promise<CheckFinding> {
   const { config } = loaded
   const running = await findOwnListener(config)
   if (running) return fault(name, 'database_elsewhere', { listener: running.setting, path: config.dataDir })
@@ -137,7 +133,7 @@ async function missing(name: string, { loaded }: DoctorParts): Promise<CheckFind
   return skipped(name, NOT_MADE_YET)
 }
 
-function unusable(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
+function unusableDatabase(name: string, { loaded }: DoctorParts, error: unknown): CheckFinding {
   if (error instanceof AppError && error.code === 'schema_too_new')
     return fault(name, 'database_newer', { reason: error.message })
   const cause = error instanceof AppError ? (error.cause ?? error) : error
@@ -155,16 +151,15 @@ async function integrity(name: string, { loaded }: DoctorParts): Promise<CheckFi
   }
 }
 
-/** PostgreSQL does not let another program delete them. */
+/** Rows to which others refer, and that another program has deleted; PostgreSQL does not let it. */
 async function lostRows({ loaded }: DoctorParts): Promise<CheckFinding[]> {
   const { database } = loaded.config
   if (database.kind !== 'sqlite') return []
   // A damaged file, or one that takes longer, has another finding.
   const lost = await findLostRows(database.path, AbortSignal.timeout(LOST_ROWS_MS)).catch(() => [])
   const command = restoreRemedy(placesOf(loaded))
-  const document = documentPath('docs/guide/data-backups.md')
   return lost.map(({ lostFrom, table, rows }) =>
-    warning(`table ${lostFrom}`, 'rows_lost', { table, count: rows, command, document }),
+    warning(`table ${lostFrom}`, 'rows_lost', { table, count: rows, command }),
   )
 }
 
@@ -194,72 +189,6 @@ function settingFinding(key: string, value: string, { readOnly }: Pick<Config, '
   return fault(key, 'database_setting', { value })
 }
 
-type Outcome = Awaited<ReturnType<PrimaryUsers['changesSince']>>
-
-// A running standby records every ten seconds that its copy is current.
-const RECENT_MS = MINUTE
-
-/** Whether a standby can copy the users of its primary, and how old its copy is. */
-export const standbyCheck: Check = {
-  name: 'standby',
-  modules: ['gateway'],
-  async run({ loaded: { config }, clock, database }) {
-    const { gateway } = config
-    if (gateway.mirrorFrom === undefined) return [skipped('gateway.mirror_from', 'is not set: no standby')]
-    const state = (await database().catch(() => undefined))?.mirror
-    const token = tokenFile(gateway.mirrorTokenFile ?? '')
-    return [
-      token,
-      ...(token.result === 'ok' ? await primary(gateway.mirrorFrom, config, state?.revision ?? 0) : []),
-      copy(state, gateway.mirrorMaxAgeMs, clock.now()),
-    ]
-  },
-}
-
-function tokenFile(path: string): CheckFinding {
-  const subject = `gateway.mirror_token_file ${path}`
-  try {
-    readMirrorToken(path)
-    return fine(subject, 'contains a token')
-  } catch (error) {
-    return fault(subject, 'mirror_token_unusable', { reason: errorMessage(error) })
-  }
-}
-
-async function primary(url: string, { gateway, vpn }: Config, since: number): Promise<CheckFinding[]> {
-  const { mirrorTokenFile = '' } = gateway
-  const users = new PrimaryUsers({ url, readToken: () => readMirrorToken(mirrorTokenFile) })
-  try {
-    return answerOf(url, await users.changesSince(since, AbortSignal.any([])), vpn.ipPool.text)
-  } finally {
-    users.close()
-  }
-}
-
-function answerOf(url: string, answer: Outcome, ownPool: string): CheckFinding[] {
-  if (answer.outcome === 'changes')
-    return [fine(url, 'answers with its users'), pools(ownPool, answer.changes.pool)]
-  const result = answer.outcome === 'unreachable' ? warning : fault
-  return [result(url, `primary_${answer.outcome}`, { reason: answer.reason })]
-}
-
-function pools(own: string, ofPrimary: string): CheckFinding {
-  const subject = `vpn.ip_pool ${own}`
-  if (!doNetworksOverlap(own, ofPrimary)) return fine(subject, `does not overlap ${ofPrimary} of the primary`)
-  return fault(subject, 'pools_overlap', { pool: ofPrimary })
-}
-
-function copy(state: MirrorState | undefined, maxAgeMs: number, now: number): CheckFinding {
-  const confirmedAt = state?.confirmedAt ?? null
-  if (confirmedAt === null) return skipped('copy of the users', 'is made by the first start')
-  const seconds = Math.max(0, Math.round((now - confirmedAt) / SECOND))
-  const at = toRfc3339(confirmedAt)
-  if (seconds * SECOND > maxAgeMs) return fault('copy of the users', 'copy_too_old', { seconds, at })
-  if (seconds * SECOND <= RECENT_MS)
-    return fine('copy of the users', `was current ${seconds} s ago, at ${at}`)
-  return warning('copy of the users', 'copy_old', { seconds, at })
-}
-
 const GROUP_OR_OTHERS = 0o077
 
 /** The longest time between two nights. */
@@ -271,9 +200,9 @@ const USUAL_PERIOD_MS = DAY
 export const backupCheck: Check = {
   name: 'backup',
   modules: ['api', 'worker'],
-  run: async ({ loaded: { config }, clock, database }) => [
+  run: async ({ loaded: { config }, clock, knownState }) => [
     ...(await night(config, clock.now())),
-    ...dataBackups(config, clock.now(), await database().catch(() => undefined)),
+    ...dataBackups(config, clock.now(), await knownState()),
   ],
 }
 
@@ -321,7 +250,6 @@ function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFindi
     ...(at !== undefined && { at }),
     ...(failure && { error: failure.errorCode, reason: failure.message }),
     part,
-    document: documentPath('docs/guide/nightly.md'),
   })
 }
 
@@ -344,18 +272,18 @@ function nightCode(hasSucceeded: boolean, hasFailed: boolean): FindingCode {
 const isAhead = (time: number, now: number) => time > now + 10 * MINUTE
 
 function madeAhead(subject: string, code: FindingCode, at: number): CheckFinding {
-  return fault(subject, code, { at: toRfc3339(at), document: documentPath('docs/guide/operating.md') })
+  return fault(subject, code, { at: toRfc3339(at) })
 }
 
 function dataBackups(
   { data, dataDir, backup }: Config,
   now: number,
-  facts?: InspectedDatabase,
+  { schema, lastBackup }: Partial<DatabaseState>,
 ): CheckFinding[] {
-  const [first] = facts?.schema.applied ?? []
-  if (facts?.lastBackup === undefined || first === undefined) return []
+  const [first] = schema?.applied ?? []
+  if (lastBackup === undefined || first === undefined) return []
   const subject = 'data backup'
-  const { at: lastBackupAt, fault: lastBackupFault } = facts.lastBackup
+  const { at: lastBackupAt, fault: lastBackupFault } = lastBackup
   const at = lastBackupAt === undefined ? undefined : toRfc3339(lastBackupAt)
   const detail = at === undefined ? 'was never made' : `was last made at ${at}`
   if (lastBackupAt !== undefined && isAhead(lastBackupAt, now))
@@ -390,9 +318,8 @@ function sharedFolder(others: readonly string[]): CheckFinding[] {
 function secretFile({ setting, path, read }: SecretFile): CheckFinding {
   const stats = statSync(path, { throwIfNoEntry: false })
   const subject = `${setting} ${path}`
-  const document = documentPath('docs/guide/nightly.md')
-  if (!stats) return fault(subject, 'drive_file_missing', { document })
-  const mode = (stats.mode & 0o777).toString(8)
+  if (!stats) return fault(subject, 'drive_file_missing')
+  const mode = modeText(stats.mode)
   if ((stats.mode & GROUP_OR_OTHERS) !== 0)
     return fault(subject, 'drive_file_open', { mode, command: `chmod 600 ${shellWord(path)}` })
   if (!isReadable(path)) return skipped(subject, 'this user cannot read it: run the doctor as root')
@@ -401,7 +328,7 @@ function secretFile({ setting, path, read }: SecretFile): CheckFinding {
     return fine(subject, `mode ${mode}`)
   } catch (error) {
     const reason = errorMessage(error).replace(`${path}: `, '')
-    return fault(subject, 'drive_file_unusable', { reason, document })
+    return fault(subject, 'drive_file_unusable', { reason })
   }
 }
 
@@ -421,23 +348,23 @@ function lostState(config: Config): CheckFinding[] {
 }
 
 // With more names the sentence would be too long.
-const NAMED = 5
+const MOST_NAMES = 5
 
 /** The registered certificates. */
 export const certificatesCheck: Check = {
   name: 'certificates',
   modules: ['api', 'worker'],
-  run: async ({ loaded, database }) => {
-    const { certificates, lostCertificates = [] } = (await database().catch(() => undefined)) ?? {}
+  run: async ({ loaded, knownState }) => {
+    const { certificates, lostCertificates = [] } = await knownState()
     if (!certificates) return [skipped('registry', 'needs the database')]
     return [...registry(certificates), ...lostFiles(lostCertificates, loaded.config)]
   },
 }
 
-function registry(counts: CertificateCounts): CheckFinding[] {
-  const [expired, expiring, all] = [['expired'], ['expiring'], undefined].map((statuses) =>
-    sum(counts, statuses),
-  ) as [number, number, number]
+function registry(counts: NonNullable<DatabaseState['certificates']>): CheckFinding[] {
+  const countOf = (status: string) => counts.find((row) => row.status === status)?.certificates ?? 0
+  const [expiring, expired] = [countOf('expiring'), countOf('expired')]
+  const all = counts.reduce((sum, { certificates }) => sum + certificates, 0)
   if (all === 0) return [skipped('registry', 'no certificate is registered')]
   const values = { registered: all, expiring, expired }
   if (expired > 0) return [fault('registry', 'certificates_ended', values)]
@@ -447,12 +374,6 @@ function registry(counts: CertificateCounts): CheckFinding[] {
 
 function lostFiles(names: readonly string[], { dataDir }: Config): CheckFinding[] {
   if (names.length === 0) return []
-  const values = { count: names.length, names: names.slice(0, NAMED) }
+  const values = { count: names.length, names: names.slice(0, MOST_NAMES) }
   return [fault(join(dataDir, 'certs'), 'certificate_files_lost', values)]
-}
-
-function sum(counts: CertificateCounts, statuses: readonly string[] | undefined): number {
-  return counts
-    .filter(({ status }) => statuses?.includes(status) ?? true)
-    .reduce((total, { certificates }) => total + certificates, 0)
 }

@@ -3,22 +3,21 @@ import type { Config } from '../../../config/config.ts'
 import { HOUR, SECOND } from '../../../kernel/time.ts'
 import { listenersOf, readOwnText } from '../../own-listeners.ts'
 import { fine, NOT_MADE_YET, skipped, warning, type Check, type CheckFinding } from '../check.ts'
-import { documentPath } from '../document-path.ts'
 
 const ANSWER_MS = 2 * SECOND
 const PERCENTILE = 0.99
-// Fewer, or less time, say more of the start of a process than of its work.
+// Fewer commits, or a shorter time, would describe the start of a process and not its work.
 const FEWEST_COMMITS = 10_000
 const LEAST_UPTIME_SECONDS = HOUR / SECOND
 const GB = 1e9
 
-/** Above these SQLite is near its end on this server (docs/specification.md, Health). */
-const MOST = { bytes: 50 * GB, waitingWrites: 1_000, commitSeconds: 0.25, processors: 0.8 }
+/** SQLite is near its end on this server above one of these values (docs/specification.md, Health). */
+const LIMITS = { bytes: 50 * GB, waitingWrites: 1_000, commitSeconds: 0.25, processors: 0.8 }
 
 /** What a running platform says of its work since its start. */
 export interface EngineLoad {
   readonly waitingWrites: number
-  /** Within which 99 of 100 commits ended; undefined after a few. */
+  /** Within this time 99 of 100 commits ended; undefined until there are {@link FEWEST_COMMITS}. */
   readonly commitSeconds: number | undefined
   /** How many processors it kept busy on average; undefined in its first hour. */
   readonly processors: number | undefined
@@ -28,14 +27,11 @@ export interface EngineLoad {
 export const engineCheck: Check = {
   name: 'engine',
   modules: ['api', 'worker'],
-  async run({ loaded: { config }, clock, database: inspected }) {
+  async run({ loaded: { config }, clock, database: readDatabase }) {
     const { database } = config
     if (database.kind !== 'sqlite') return [skipped('PostgreSQL', 'its own server says what it needs')]
-    const isUsable = await inspected().then(
-      () => true,
-      () => false,
-    )
-    if (!isUsable) return [skipped(database.path, 'needs the database')]
+    const state = await readDatabase().catch(() => 'unusable')
+    if (state === 'unusable') return [skipped(database.path, 'needs the database')]
     const bytes = statSync(database.path, { throwIfNoEntry: false })?.size
     if (bytes === undefined) return [skipped(database.path, NOT_MADE_YET)]
     return [engineFinding(database.path, bytes, await loadOf(config, clock.now()))]
@@ -46,14 +42,13 @@ export function engineFinding(path: string, bytes: number, load: EngineLoad | un
   const facts = [`${(bytes / GB).toFixed(1)} GB`, ...(load ? factsOf(load) : ['no platform answers'])]
   const detail = facts.join(', ')
   const isNearItsEnd =
-    bytes > MOST.bytes ||
+    bytes > LIMITS.bytes ||
     (load !== undefined &&
-      (load.waitingWrites > MOST.waitingWrites ||
-        (load.commitSeconds ?? 0) > MOST.commitSeconds ||
-        (load.processors ?? 0) > MOST.processors))
+      (load.waitingWrites > LIMITS.waitingWrites ||
+        (load.commitSeconds ?? 0) > LIMITS.commitSeconds ||
+        (load.processors ?? 0) > LIMITS.processors))
   if (!isNearItsEnd) return fine(path, detail)
-  const document = documentPath('docs/guide/operating.md')
-  return warning(path, 'engine_near_end', { load: detail, document })
+  return warning(path, 'engine_near_end', { load: detail })
 }
 
 function factsOf({ waitingWrites, commitSeconds, processors }: EngineLoad): string[] {
@@ -74,7 +69,7 @@ async function loadOf(config: Config, now: number): Promise<EngineLoad | undefin
   return undefined
 }
 
-/** Undefined for what is no text of metrics, such as a refusal. */
+/** Reads the load from the metrics of a platform; undefined for any other text, such as a refusal. */
 export function parseLoad(text: string, now: number): EngineLoad | undefined {
   const samples = new Map(
     text.split('\n').flatMap((line): [string, number][] => {

@@ -2,18 +2,19 @@ import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { listenAddress, type ListenAddress } from '../../../config/address-types.ts'
 import type { Config } from '../../../config/config.ts'
+import { isOnlyGateway } from '../../../config/value-types.ts'
 import type { BusFacts } from '../../../infra/bus/inspect-bus.ts'
 import { endOf, ENDS_SOON_MS, readTls } from '../../../infra/http/tls-certificate.ts'
 import { errorMessage } from '../../../kernel/errors.ts'
+import { shellWord } from '../../../kernel/text.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { busFault } from '../../commands/bus-hint.ts'
-import { replayCommand } from '../../../domains/messages/index.ts'
+import { replayCommand, type OldestPending } from '../../../domains/messages/index.ts'
 import type { BusStreamMark, LostSpan } from '../../../store/work/marks.ts'
 import { LISTEN_FAILURES } from '../../modules/module.ts'
 import { listenersOf, readOwn, isPlainForOthers, type OwnListener } from '../../own-listeners.ts'
-import type { Activity } from '../activity.ts'
 import { fault, fine, skipped, warning, type Check, type CheckFinding } from '../check.ts'
-import { shellWord } from '../../../kernel/text.ts'
+import type { DatabaseState } from '../database-state.ts'
 
 const NEARLY_FULL = 0.9
 // docs/specification.md, Limits: a body has up to 1 MiB, and becomes the payload of a message.
@@ -22,17 +23,17 @@ const PAYLOAD_BYTES = 1_024 ** 2
 /** Whether the bus can be reached, and keeps what the platform sends. */
 export const busCheck: Check = {
   name: 'bus',
-  run: async ({ loaded: { config }, clock, bus, database }) => {
-    const activity = (await database().catch(() => undefined))?.activity
+  run: async ({ loaded: { config }, clock, bus, knownState }) => {
+    const state = await knownState()
     try {
       const facts = await bus()
-      const ofServer = [
-        server(facts),
+      return [
+        fine(facts.address, `NATS ${facts.version}`),
         payload(facts),
-        ...jetStream(facts, activity?.busStream),
-        ...lostMessages(facts, activity?.busStream),
+        ...jetStream(facts, state.busStream),
+        ...lostMessages(facts, state.busStream),
+        ...undelivered(state, clock.now()),
       ]
-      return [...ofServer, ...undelivered(activity, clock.now())]
     } catch (error) {
       const { urls, text } = config.bus.server
       return [fault(text, ...busFault(urls.reveal(), errorMessage(error)))]
@@ -40,11 +41,7 @@ export const busCheck: Check = {
   },
 }
 
-function server({ address, version }: BusFacts): CheckFinding {
-  return fine(address, `NATS ${version}`)
-}
-
-/** Until somebody has sent them again. */
+/** What the bus has lost or not stored, until somebody has sent it again. */
 function lostMessages({ jetStream: facts }: BusFacts, stream: BusStreamMark | undefined): CheckFinding[] {
   const { lost, madeAt = 0, unstoredSince } = stream ?? {}
   return [
@@ -66,23 +63,24 @@ function unstored({ since, until }: { readonly since: number; readonly until?: n
 }
 
 // deploy/prometheus: the alarm "events wait".
-const LATE_MS = MINUTE
+const LATE_MESSAGE_MS = MINUTE
 
-/** What a server that answers does not take. */
-function undelivered(activity: Activity | undefined, now: number): CheckFinding[] {
-  const { oldestPending: oldest, deadMessages = 0 } = activity ?? {}
-  const found: CheckFinding[] = []
-  if (oldest && now - oldest.createdAt > LATE_MS) {
-    const { subject, lastError: reason } = oldest
-    const values = { subject, since: toRfc3339(oldest.createdAt) }
-    found.push(
-      reason === null
-        ? fault('waiting messages', 'messages_unsent', values)
-        : fault('waiting messages', 'messages_wait', { ...values, reason }),
-    )
-  }
-  if (deadMessages > 0) found.push(warning('dead messages', 'messages_dead', { count: deadMessages }))
-  return found
+/** The messages that a server which answers has not taken. */
+function undelivered(
+  { oldestPending: oldest, deadMessages = 0 }: Partial<DatabaseState>,
+  now: number,
+): CheckFinding[] {
+  return [
+    ...(oldest && now - oldest.createdAt > LATE_MESSAGE_MS ? [waitingMessage(oldest)] : []),
+    ...(deadMessages > 0 ? [warning('dead messages', 'messages_dead', { count: deadMessages })] : []),
+  ]
+}
+
+function waitingMessage({ subject, createdAt, lastError }: OldestPending): CheckFinding {
+  const values = { subject, since: toRfc3339(createdAt) }
+  return lastError === null
+    ? fault('waiting messages', 'messages_unsent', values)
+    : fault('waiting messages', 'messages_wait', { ...values, reason: lastError })
 }
 
 function payload({ maxPayloadBytes }: BusFacts): CheckFinding {
@@ -107,10 +105,8 @@ function jetStream({ jetStream: facts }: BusFacts, stream: BusStreamMark | undef
 function withoutJetStream(stream: BusStreamMark | undefined): CheckFinding {
   if (stream?.unstoredSince === undefined) return warning('jetstream', 'jetstream_off')
   const { unstoredSince: since } = stream
-  return warning('jetstream', 'jetstream_off_since', {
-    since: toRfc3339(since),
-    command: replayCommand({ since }),
-  })
+  const command = replayCommand({ since })
+  return warning('jetstream', 'jetstream_off_since', { since: toRfc3339(since), command })
 }
 
 function fill(subject: string, used: number, limit: number | undefined): CheckFinding {
@@ -126,13 +122,13 @@ const CLOCK_ERROR_MS = 5_000
 /** Compares this host's clock with every other one that the platform depends on. */
 export const clockCheck: Check = {
   name: 'clock',
-  run: async ({ clock, database, bus }) => {
+  run: async ({ clock, knownState, bus }) => {
     const now = clock.now()
-    const facts = await database().catch(() => undefined)
+    const { schema, clockMs } = await knownState()
     const jetStream = (await bus().catch(() => undefined))?.jetStream
     return [
-      compareWithHistory(now, facts?.schema.applied.at(-1)?.appliedAt),
-      compareClocks('database', clock.now(), facts?.clockMs),
+      compareWithHistory(now, schema?.applied.at(-1)?.appliedAt),
+      compareClocks('database', clock.now(), clockMs),
       compareClocks('bus', clock.now(), jetStream?.clockMs),
     ]
   },
@@ -148,30 +144,34 @@ function compareClocks(subject: string, now: number, other: number | undefined):
   if (other === undefined) return skipped(subject, 'has no clock that can be asked')
   const difference = Math.round(now - other)
   const differenceMs = Math.abs(difference)
-  const found = difference < 0 ? 'clock_ahead' : 'clock_behind'
-  if (differenceMs >= CLOCK_ERROR_MS) return fault(subject, found, { differenceMs })
-  if (differenceMs >= CLOCK_WARNING_MS) return warning(subject, found, { differenceMs })
+  const code = difference < 0 ? 'clock_ahead' : 'clock_behind'
+  if (differenceMs >= CLOCK_ERROR_MS) return fault(subject, code, { differenceMs })
+  if (differenceMs >= CLOCK_WARNING_MS) return warning(subject, code, { differenceMs })
   return fine(subject, `${differenceMs} ms ${difference < 0 ? 'ahead of' : 'behind'} this host`)
 }
 
 // A platform whose database does not answer says so after 5 s.
 const ANSWER_MS = 7 * SECOND
-// It is recorded right after the listeners are open; the database may be busy meanwhile.
+// A process records that it serves right after its listeners are open; the database may be busy meanwhile.
 const RECORDED_AFTER_MS = 5 * SECOND
 
 /** Each address is free, or the platform itself listens there, with the configuration as it is now. */
 export const portsCheck: Check = {
   name: 'ports',
   run: ({ loaded: { config, file }, clock }) =>
-    Promise.all(listenersOf(config).map((listener) => examine(listener, file, clock.now()))),
+    Promise.all(listenersOf(config).map((listener) => listenerFinding(listener, file, clock.now()))),
 }
 
-async function examine(listener: OwnListener, file: string | undefined, now: number): Promise<CheckFinding> {
+async function listenerFinding(
+  listener: OwnListener,
+  file: string | undefined,
+  now: number,
+): Promise<CheckFinding> {
   const { setting, address } = listener
   const subject = `${setting} ${listenAddress.format(address)}`
   if (address.port === 0) return skipped(subject, 'the system chooses a port at the start')
   const running = await platformAt(listener)
-  if (running) return ofRunning(subject, running, file === undefined ? 0 : now - changedAt(file))
+  if (running) return runningPlatform(subject, running, file === undefined ? 0 : now - changedAt(file))
   const code = await listenFailure(address)
   if (code === undefined) return fine(subject, 'free')
   // A platform without free file descriptors, or one that is too busy, ends the connection.
@@ -185,7 +185,7 @@ function changedAt(file: string): number {
 }
 
 /** `unchangedMs`: for how long its configuration file was not changed; 0 without a file. */
-function ofRunning(subject: string, running: HealthAnswer, unchangedMs: number): CheckFinding {
+function runningPlatform(subject: string, running: HealthAnswer, unchangedMs: number): CheckFinding {
   const { version, modules = [], status, uptime_seconds: uptime = 0 } = running
   if (status === 'failing') return fault(subject, 'platform_failing', { version, modules })
   if (unchangedMs <= 0 || unchangedMs > uptime * SECOND)
@@ -193,7 +193,7 @@ function ofRunning(subject: string, running: HealthAnswer, unchangedMs: number):
   return warning(subject, 'platform_outdated', { version, modules, status })
 }
 
-/** The part of `GET /health` that is shown. */
+/** The members of `GET /health` that the checks read. */
 interface HealthAnswer {
   readonly version: string
   readonly modules?: readonly string[]
@@ -202,7 +202,7 @@ interface HealthAnswer {
   readonly read_only?: boolean
 }
 
-/** What the platform says that listens there; undefined if none does. */
+/** What the platform that listens there answers; undefined if none does. */
 async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefined> {
   try {
     const answer = (await readOwn(listener, '/health', ANSWER_MS)) as HealthAnswer
@@ -212,24 +212,21 @@ async function platformAt(listener: OwnListener): Promise<HealthAnswer | undefin
   }
 }
 
+/** A listener of this configuration at which a platform answers that has recorded in its database that it serves. */
+export function findRecordedListener(config: Config): Promise<OwnListener | undefined> {
+  return findOwnListener(
+    config,
+    ({ modules = [], status, read_only: readOnly, uptime_seconds: uptime = 0 }) => {
+      const isRecorded = uptime * SECOND >= RECORDED_AFTER_MS
+      return !isOnlyGateway(modules) && readOnly !== true && status !== 'failing' && isRecorded
+    },
+  )
+}
+
 /** A listener of this configuration at which a platform answers. */
-export async function findOwnListener(config: Config): Promise<OwnListener | undefined> {
-  return findListener(config, () => true)
-}
-
-/** One at which a platform answers that has recorded in its database that it serves it. */
-export async function findRecordedListener(config: Config): Promise<OwnListener | undefined> {
-  return findListener(config, isRecorded)
-}
-
-function isRecorded({ modules = [], status, read_only: readOnly, uptime_seconds: uptime = 0 }: HealthAnswer) {
-  const hasDatabase = modules.some((module) => module !== 'gateway')
-  return hasDatabase && readOnly !== true && status !== 'failing' && uptime * SECOND >= RECORDED_AFTER_MS
-}
-
-async function findListener(
+export async function findOwnListener(
   config: Config,
-  accepts: (answer: HealthAnswer) => boolean,
+  accepts: (answer: HealthAnswer) => boolean = () => true,
 ): Promise<OwnListener | undefined> {
   const listeners = listenersOf(config).filter(({ address }) => address.port !== 0)
   const answers = await Promise.all(listeners.map(platformAt))
@@ -267,23 +264,24 @@ function tlsOf(config: Config, module: 'api' | 'gateway', now: number): CheckFin
     const end = endOf(context)
     const at = toRfc3339(end)
     if (end - now > ENDS_SOON_MS) return fine(subject, `its certificate ends at ${at}`)
-    const found = end <= now ? fault : warning
-    return found(subject, 'tls_ends', { at, file: String(files.certFile), module })
+    const finding = end <= now ? fault : warning
+    return finding(subject, 'tls_ends', { at, file: String(files.certFile), module })
   } catch (error) {
     return fault(subject, 'tls_unusable', { reason: errorMessage(error), module, ...pairOf(files) })
   }
 }
 
 /** Both files, and a command that prints the same line twice if they belong together. */
-function pairOf({
-  certFile = '',
-  keyFile = '',
-}: Config['api']['tls']): Record<'cert' | 'key' | 'command', string> {
+function pairOf({ certFile = '', keyFile = '' }: Config['api']['tls']) {
   const commands = [
     `openssl x509 -in ${shellWord(certFile)} -noout -pubkey`,
     `openssl pkey -in ${shellWord(keyFile)} -pubout`,
   ]
-  return { cert: certFile, key: keyFile, command: commands.map((each) => `${each} | sha256sum`).join('; ') }
+  return {
+    cert: certFile,
+    key: keyFile,
+    command: commands.map((command) => `${command} | sha256sum`).join('; '),
+  }
 }
 
 /** Without the setting the clients of a proxy share the limits of its address (docs/guide/operating.md). */

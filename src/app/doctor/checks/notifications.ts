@@ -1,8 +1,17 @@
 import type { Config } from '../../../config/config.ts'
-import { matchesAll, type ReceiverView, type SilenceView } from '../../../domains/alerts/index.ts'
+import { isOnlyGateway } from '../../../config/value-types.ts'
+import {
+  matchesAll,
+  type AlertView,
+  type ReceiverView,
+  type SilenceView,
+} from '../../../domains/alerts/index.ts'
+import type { Webhook } from '../../../domains/webhooks/index.ts'
+import { DeclaredAlerts } from '../../../kernel/alerts.ts'
 import { formatCount } from '../../../kernel/text.ts'
 import { toRfc3339 } from '../../../kernel/time.ts'
 import type { ServingProcess } from '../../../store/work/marks.ts'
+import { DECLARED_ALERTS } from '../../domains.ts'
 import { receiverCodes, type ReceiverCodes } from '../../receivers.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
 import { fault, fine, firstFindings, skipped, warning, type Check, type CheckFinding } from '../check.ts'
@@ -14,13 +23,13 @@ import { fault, fine, firstFindings, skipped, warning, type Check, type CheckFin
 export const receiversCheck: Check = {
   name: 'receivers',
   modules: ['api', 'worker'],
-  run: async ({ loaded: { config }, database }) => {
-    const { receivers, processes, silences } = (await database().catch(() => undefined))?.activity ?? {}
+  run: async ({ loaded: { config }, knownState }) => {
+    const { receivers, processes, silences } = await knownState()
     if (!receivers || !processes || !silences) return [skipped('receivers of alerts', 'needs the database')]
-    if (receivers.length === 0) return [skipped('receivers of alerts', NONE)]
+    if (receivers.length === 0) return [skipped('receivers of alerts', NO_RECEIVERS)]
     const codes = codesOf(config)
     return [
-      ...receivers.map((receiver) => findingOf(receiver, processes, codes)),
+      ...receivers.map((receiver) => receiverFinding(receiver, processes, codes)),
       ...firstFindings(silences.map(silenceFinding), 'silences', MORE_SILENCES),
     ]
   },
@@ -28,7 +37,7 @@ export const receiversCheck: Check = {
 
 const MORE_SILENCES = 'that are active: GET /alerts/silences?state=active'
 
-const NONE =
+const NO_RECEIVERS =
   'there are none, so nobody is notified of an alert: set alerts.robot.url, or add a table [receivers.NAME]'
 
 /** Undefined where this user cannot read the key or the secrets. */
@@ -40,7 +49,7 @@ function codesOf(config: Config): ReceiverCodes | undefined {
   }
 }
 
-function findingOf(
+function receiverFinding(
   { name, kind, state, lastSuccessAt, lastError, pending, failingSince }: ReceiverView,
   processes: readonly ServingProcess[],
   codes: ReceiverCodes | undefined,
@@ -48,7 +57,7 @@ function findingOf(
   const subject = `${name} (${kind})`
   const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
   const outdated =
-    codes && processes.find((each) => sendsNotifications(each) && each.receivers[name] !== codes[name])
+    codes && processes.find((each) => !isOnlyGateway(each.modules) && each.receivers[name] !== codes[name])
   if (outdated) {
     const { processId, host } = outdated
     return warning(subject, 'receiver_outdated', { process: String(processId), host })
@@ -77,7 +86,55 @@ function silenceFinding(silence: SilenceView): CheckFinding {
     : fine(subject, `by ${by} until ${until}: ${reason}`)
 }
 
-/** Whether a process sends notifications: one that is only a gateway does not. */
-function sendsNotifications({ modules }: ServingProcess): boolean {
-  return modules.some((module) => module !== 'gateway')
+/** Another check has a finding for each of these alerts. */
+export const FOUND_ELSEWHERE =
+  /^(?:bus\.emptied|data\.damaged|message\.dead:.*|payment\.channel_failing:.*|receiver\.failing:.*)$/
+
+/** The alerts of the platform and its programs that need a person, and that nobody has acknowledged. */
+export const alertsCheck: Check = {
+  name: 'alerts',
+  modules: ['api', 'worker'],
+  run: async ({ knownState }) => {
+    const { alerts } = await knownState()
+    if (!alerts) return [skipped('of the platform', 'needs the database')]
+    const declared = new DeclaredAlerts(DECLARED_ALERTS)
+    const found = alerts.flatMap((alert) => alertFindings(alert, declared))
+    if (found.length === 0) return [fine('of the platform', 'none needs a person')]
+    return firstFindings(found, 'of the platform', 'that need a person: GET /alerts?status=firing')
+  },
+}
+
+function alertFindings(
+  { alarmId, source, title, body, firstAt }: AlertView,
+  declared: DeclaredAlerts,
+): CheckFinding[] {
+  if (alarmId === null || !source.startsWith('platform.') || FOUND_ELSEWHERE.test(alarmId)) return []
+  const alert = declared.find(alarmId)
+  if (alert?.repeatEveryMs === undefined) return []
+  const remedyCode = declared.idOf(alarmId) ?? alarmId
+  const text = [title, body].filter((part) => part !== '').join(': ')
+  const values = { since: toRfc3339(firstAt), text: text.replaceAll('\n', ' ') }
+  // The text is written for docs/reference.
+  const remedy = alert.whatToDo.replaceAll('`', '')
+  return [warning(alarmId, 'alert_open', { ...values, remedy, remedyCode })]
+}
+
+/** Whether endpoints of webhooks take their events. One that was disabled for its failures has an alert. */
+export const webhooksCheck: Check = {
+  name: 'webhooks',
+  modules: ['api', 'worker'],
+  run: async ({ knownState }) => {
+    const { webhooks } = await knownState()
+    if (!webhooks) return [skipped('endpoints', 'needs the database')]
+    const found = webhooks.flatMap(webhookFindings)
+    const count = `${webhooks.length} ${webhooks.length === 1 ? 'is' : 'are'} registered`
+    return found.length > 0 ? found : [fine('endpoints', `${count}; no enabled one fails`)]
+  },
+}
+
+function webhookFindings({ id, url, enabled, failingSince, pending }: Webhook): CheckFinding[] {
+  if (!enabled || failingSince === null) return []
+  const { host } = new URL(url)
+  const since = toRfc3339(failingSince)
+  return [warning(id, 'webhook_failing', { host, since, pending, webhook: id })]
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { documentPath } from './document-path.ts'
+import { documentPath } from './findings.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
