@@ -1,5 +1,6 @@
 import { Catalogue } from '../../src/domains/commands/catalogue.ts'
-import type { CommandDeps, CommandEventData, CommandParts } from '../../src/domains/commands/deps.ts'
+import type { CommandDeps, CommandEventData } from '../../src/domains/commands/deps.ts'
+import type { CommandParts } from '../../src/domains/commands/parts.ts'
 import { CommandJournal } from '../../src/domains/commands/journal.ts'
 import type { CommandAccount } from '../../src/domains/commands/policy.ts'
 import { SecretBox } from '../../src/domains/commands/secret-box.ts'

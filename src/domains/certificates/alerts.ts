@@ -73,7 +73,7 @@ function whatEnds(
   verb: 'ends' | 'ended',
 ): string {
   if (expiresFirst === fingerprintSha256) return `It ${verb}`
-  const member = chain.find((each) => each.fingerprintSha256 === expiresFirst)
+  const member = chain.find(({ fingerprintSha256: fingerprint }) => fingerprint === expiresFirst)
   const days = Math.floor((notAfter - endsAt) / DAY)
   return `A certificate of its chain (${member?.subject ?? expiresFirst}) ${verb} ${days} days before it,`
 }

@@ -257,8 +257,8 @@ async function updateReplacements(tx: Tx, changed: Certificate): Promise<readonl
   const replacements = replacementsAmong(relatives)
   const replacementOf = ({ id }: Pick<Certificate, 'id'>) => replacements.get(id) ?? null
   const affected = relatives.filter(
-    (each) => covers(changed, each) && replacementOf(each) !== each.replacedBy,
+    (relative) => covers(changed, relative) && replacementOf(relative) !== relative.replacedBy,
   )
-  for (const each of affected) await setReplacedBy(tx, each.id, replacementOf(each))
-  return affected.filter((each) => replacementOf(each) !== null && each.alertStep !== null)
+  for (const relative of affected) await setReplacedBy(tx, relative.id, replacementOf(relative))
+  return affected.filter((relative) => replacementOf(relative) !== null && relative.alertStep !== null)
 }

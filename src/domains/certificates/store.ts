@@ -226,6 +226,6 @@ export function countCertificates(queries: Queries, now: number) {
   const status = sql<CertificateStatus>`case ${sql.join(cases, sql` `)} else 'valid' end`
   return db(queries)
     .selectFrom((from) => from.selectFrom('certificates').select(status.as('status')).as('each'))
-    .select(['status', (each) => each.fn.countAll<number>().as('certificates')])
+    .select(['status', (row) => row.fn.countAll<number>().as('certificates')])
     .groupBy('status')
 }

@@ -6,12 +6,8 @@ import type { EventSink } from '../../ports/events.ts'
 import type { Notices } from '../../ports/notification-channel.ts'
 import type { Programs } from '../../ports/programs.ts'
 import type { Queries, Store } from '../../store/store.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { CommandJournal } from './journal.ts'
 import type { ExecutionView } from './model.ts'
 import type { CommandAccount, PolicyChange } from './policy.ts'
-import type { SecretBox } from './secret-box.ts'
-import type { StartRules } from './start-rules.ts'
 
 /** The data of an event. */
 export type CommandEventData = ExecutionView | PolicyChange
@@ -41,12 +37,4 @@ export interface CommandDeps {
   readonly environment: Readonly<Record<string, string>>
   /** The name of this host. */
   readonly host: string
-}
-
-/** The dependencies with what all parts of the domain share. */
-export interface CommandParts extends CommandDeps {
-  readonly catalogue: Catalogue
-  readonly journal: CommandJournal
-  readonly rules: StartRules
-  readonly secrets: SecretBox
 }

@@ -4,27 +4,12 @@ import { AppError, errorMessage } from '../../kernel/errors.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { traceEnvironment } from '../../kernel/trace.ts'
 import type { ProgramEnd } from '../../ports/programs.ts'
-import type { WorkItem } from '../../store/work/runner.ts'
 import { isProgramCommand, type AnyCommand } from './catalogue.ts'
-import type { CommandParts } from './deps.ts'
+import type { CommandParts } from './parts.ts'
 import type { RunStatus } from './model.ts'
-import {
-  argumentsOf,
-  checkParameters,
-  secretEnvironment,
-  type CheckedParameters,
-  type ParameterValues,
-} from './parameters.ts'
+import { argumentsOf, checkParameters, secretEnvironment, type CheckedParameters } from './parameters.ts'
 import { RunOutput, type OutputSnapshot } from './run-output.ts'
-import { readProgress, saveOutput } from './store.ts'
-
-/** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
-export interface ClaimedExecution extends WorkItem {
-  readonly commandId: string
-  readonly params: ParameterValues
-  readonly requestedBy: string
-  readonly secrets: string | null
-}
+import { readProgress, saveOutput, type ClaimedExecution } from './store.ts'
 
 /** How a run has ended. */
 export interface RunResult extends ProgramEnd {

@@ -106,6 +106,16 @@ export interface Execution {
   readonly version: number
 }
 
+/** The fields of a waiting execution that decide whether it may start. */
+export type WaitingExecution = Pick<
+  Execution,
+  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
+> & {
+  readonly status: 'awaiting_approval' | 'queued'
+  /** When it was queued, in epoch milliseconds. */
+  readonly queuedAt: number
+}
+
 /** An execution with its output. */
 export interface ExecutionView extends Execution {
   /** The last 64 KiB of both streams, without secrets; less in a list. */

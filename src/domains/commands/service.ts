@@ -15,7 +15,7 @@ import { toRfc3339 } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { AnyCommand } from './catalogue.ts'
-import type { CommandParts } from './deps.ts'
+import type { CommandParts } from './parts.ts'
 import {
   EXECUTION_MOVES,
   NOT_STARTED,

@@ -3,19 +3,9 @@ import { CLOCK_DIFFERENCE_MS, isDueAt } from '../../kernel/time.ts'
 import type { Tx } from '../../store/store.ts'
 import type { CommandDeps } from './deps.ts'
 import type { CommandJournal } from './journal.ts'
-import { STATUS_OF_REASON, type Execution, type StatusReason } from './model.ts'
+import { STATUS_OF_REASON, type StatusReason, type WaitingExecution } from './model.ts'
 import { mayDecide, mayRun, presentRoles } from './policy.ts'
 import { endWaiting, findExecution, readPolicy } from './store.ts'
-
-/** The fields of a waiting execution that decide whether it may start. */
-export type WaitingExecution = Pick<
-  Execution,
-  'id' | 'commandId' | 'requestedBy' | 'requesterRoles' | 'approvals'
-> & {
-  readonly status: 'awaiting_approval' | 'queued'
-  /** When it was queued, in epoch milliseconds. */
-  readonly queuedAt: number
-}
 
 /** A rule: whether it ends a waiting execution. The first one that does gives the reason. */
 type Rule = (tx: Tx, execution: WaitingExecution) => Promise<boolean> | boolean

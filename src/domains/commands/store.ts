@@ -4,9 +4,8 @@ import type { Containment } from '../../kernel/command.ts'
 import { NEXT_VERSION, type NewRowOf } from '../../store/columns.ts'
 import { sizeOf } from '../../store/pages.ts'
 import type { Queries, Tx } from '../../store/store.ts'
-import type { WorkClaim } from '../../store/work/runner.ts'
+import type { WorkClaim, WorkItem } from '../../store/work/runner.ts'
 import { WORK_COLUMN_NAMES } from '../../store/work/work-queue.ts'
-import type { ClaimedExecution } from './execution-run.ts'
 import type { RunLease } from './lease-watch.ts'
 import type {
   ApprovalRecord,
@@ -15,10 +14,10 @@ import type {
   ExecutionView,
   RunStatus,
   StatusReason,
+  WaitingExecution,
 } from './model.ts'
 import { FIRST_POLICY, type Policy, type PolicyChange } from './policy.ts'
 import type { OutputSnapshot } from './run-output.ts'
-import type { WaitingExecution } from './start-rules.ts'
 import {
   executions,
   outputs,
@@ -334,7 +333,7 @@ export const listUnfinished = readRows((on, limit: number) =>
 export function countUnfinished(queries: Queries) {
   return db(queries)
     .selectFrom('command_executions')
-    .select(['status', (each) => each.fn.countAll<number>().as('executions')])
+    .select(['status', (row) => row.fn.countAll<number>().as('executions')])
     .where('status', 'in', ['awaiting_approval', 'queued', 'running'])
     .groupBy('status')
 }
@@ -383,7 +382,7 @@ export const findQueued = readRow((on) =>
 export async function countRunning(tx: Tx): Promise<Map<string, number>> {
   const rows = await db(tx)
     .selectFrom('command_executions')
-    .select(['command_id', (each) => each.fn.countAll<number>().as('running')])
+    .select(['command_id', (row) => row.fn.countAll<number>().as('running')])
     .where('status', '=', 'running')
     .groupBy('command_id')
     .execute()
@@ -405,6 +404,14 @@ export async function listQueued(tx: Tx, commandIds: readonly string[]): Promise
     .limit(MAX_LISTED)
     .execute()
   return rows.map((row) => ({ ...executions.decode(row), status: 'queued' }))
+}
+
+/** An execution that a worker has begun, with its encrypted secrets, which only this claim has from now on. */
+export interface ClaimedExecution extends WorkItem {
+  readonly commandId: string
+  readonly params: Execution['params']
+  readonly requestedBy: string
+  readonly secrets: string | null
 }
 
 /** The execution with its encrypted secrets, which {@link beginRun} removes. */

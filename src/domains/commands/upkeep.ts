@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '../../store/store.ts'
-import type { CommandParts } from './deps.ts'
+import type { CommandParts } from './parts.ts'
 import { LeaseWatch } from './lease-watch.ts'
 import { isFinal, type ExecutionStatus, type ExecutionView } from './model.ts'
 import {

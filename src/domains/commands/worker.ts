@@ -4,10 +4,19 @@ import { Runner, type WorkClaim, type WorkOutcome } from '../../store/work/runne
 import type { Tx } from '../../store/store.ts'
 import { WorkQueue } from '../../store/work/work-queue.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
-import type { CommandParts } from './deps.ts'
-import { runExecution, type ClaimedExecution, type RunResult } from './execution-run.ts'
+import type { CommandParts } from './parts.ts'
+import { runExecution, type RunResult } from './execution-run.ts'
 import { LEASE_MS } from './lease-watch.ts'
-import { beginRun, countRunning, findQueued, finishRun, listQueued, lockFor, saveOutput } from './store.ts'
+import {
+  beginRun,
+  countRunning,
+  findQueued,
+  finishRun,
+  listQueued,
+  lockFor,
+  saveOutput,
+  type ClaimedExecution,
+} from './store.ts'
 import { executions } from './tables.ts'
 import { requireFinished } from './upkeep.ts'
 

@@ -71,7 +71,9 @@ export interface PaymentChange {
 /** The attention of a payment that nobody has resolved since it was raised; null if there is none. */
 export function unresolvedAttention(history: readonly PaymentChange[]): Attention | null {
   const last = history.findLast(({ change }) => change === 'attention' || change === 'resolved')
-  return last?.change === 'attention' ? (ATTENTIONS.find((each) => each === last.note) ?? null) : null
+  return last?.change === 'attention'
+    ? (ATTENTIONS.find((attention) => attention === last.note) ?? null)
+    : null
 }
 
 /** Whether a person has something to resolve. */
@@ -149,20 +151,20 @@ export const FAILED_IN_A_ROW = 5
 export const FAILING_WITHIN_MS = DAY
 const ENDED_BEFORE = 'order_ended'
 
-/** Whether the provider has opened none of the last payments of a channel; they are given newest first. */
+/** Whether the provider has opened none of the `latest` payments of a channel, which are sorted newest first. */
 export function isChannelFailing(
   latest: readonly Pick<Payment, 'status' | 'failedReason' | 'createdAt' | 'actionType'>[],
   now: number,
 ): boolean {
-  const judged = latest
+  const outcomes = latest
     .map(({ status, failedReason, createdAt, actionType }) => {
       if (actionType !== null || status === 'open' || status === 'paid') return 'opened'
       if (status === 'failed') return failedReason === ENDED_BEFORE ? 'unclear' : 'failed'
       return status === 'creating' && createdAt + MINUTE <= now ? 'failed' : 'unclear'
     })
-    .filter((each) => each !== 'unclear')
+    .filter((outcome) => outcome !== 'unclear')
     .slice(0, FAILED_IN_A_ROW)
-  return judged.length === FAILED_IN_A_ROW && judged.every((each) => each === 'failed')
+  return outcomes.length === FAILED_IN_A_ROW && outcomes.every((outcome) => outcome === 'failed')
 }
 
 /** The pause before a call without a clear answer is repeated. */

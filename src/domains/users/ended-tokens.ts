@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type TokenFault } from '../../kernel/errors.ts'
 import type { IdentityToken } from '../../kernel/identity.ts'
 import { DAY, MINUTE, SECOND } from '../../kernel/time.ts'
 import type { Queries, Tx } from '../../store/store.ts'
@@ -96,12 +96,16 @@ export class EndedTokens {
   }
 }
 
+/** The error for a token that is not accepted. */
+export function refusedToken(tokenFault: TokenFault, message: string): AppError {
+  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault })
+}
+
 const REMEDIES = { session: 'sign in again', api: 'create another one' } as const
 
 /** The error for a token that was valid and is not any more. */
 export function tokenRevoked(kind: IdentityToken['kind']): AppError {
-  const message = `The token was revoked; ${REMEDIES[kind]}.`
-  return new AppError('unauthenticated', 'unauthenticated', message, { tokenFault: 'revoked' })
+  return refusedToken('revoked', `The token was revoked; ${REMEDIES[kind]}.`)
 }
 
 /**

@@ -295,26 +295,17 @@ function newUser(name: string, roles: readonly Role[], at: number): User {
 /** Rejects a change that would leave no enabled admin. */
 function requireAnotherAdmin(admins: readonly string[], user: User): void {
   if (admins.length > 1 || !admins.includes(user.id)) return
-  throw new AppError(
-    'conflict',
-    'last_admin',
-    `${user.name} is the last enabled admin; give another user the role admin first.`,
-  )
+  const message = `${user.name} is the last enabled admin; give another user the role admin first.`
+  throw new AppError('conflict', 'last_admin', message)
 }
 
 /** The error for a change on a standby of this primary. */
 export function usersMirrored(primary: string): AppError {
-  return new AppError(
-    'conflict',
-    'users_mirrored',
-    `The users of a standby are a copy of those of ${primary}; change them there (gateway.mirror_from).`,
-  )
+  const message = `The users of a standby are a copy of those of ${primary}; change them there (gateway.mirror_from).`
+  return new AppError('conflict', 'users_mirrored', message)
 }
 
 function userExists(name: string): AppError {
-  return new AppError(
-    'conflict',
-    'user_exists',
-    `Another user has the name ${JSON.stringify(name)}; names are compared ignoring case.`,
-  )
+  const message = `Another user has the name ${JSON.stringify(name)}; names are compared ignoring case.`
+  return new AppError('conflict', 'user_exists', message)
 }

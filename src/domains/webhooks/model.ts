@@ -260,10 +260,10 @@ export function sentEventOf(message: LoggedMessage): SentEvent {
     return { eventId: id, body: payload, thing: eventThing(source, about), trace }
   }
   const trace = storedTraceHeaders(message.trace)
-  const own = ownEvent(payload)
-  if (own) {
-    const eventId = HEADER_ID.test(own.id) ? own.id : id
-    return { eventId, body: payload, thing: eventThing(own.source, own.subject), trace }
+  const event = cloudEventOf(payload)
+  if (event) {
+    const eventId = HEADER_ID.test(event.id) ? event.id : id
+    return { eventId, body: payload, thing: eventThing(event.source, event.subject), trace }
   }
   const source = eventSource('messages')
   const attributes = { id, source, type: subject, subject, time: toRfc3339(createdAt) }
@@ -280,8 +280,8 @@ interface Attributes {
 const HEADER_ID = /^[A-Za-z0-9_:-]{1,128}$/
 const PLATFORM = '/platform/'
 
-/** A payload that is a CloudEvent itself, and none that pretends to be of the platform. */
-function ownEvent(payload: string): (Attributes & { readonly id: string }) | undefined {
+/** The attributes of a payload that is a CloudEvent; undefined for any other one, and for one that claims to be the platform's. */
+function cloudEventOf(payload: string): (Attributes & { readonly id: string }) | undefined {
   if (!payload.includes('"specversion"')) return undefined
   const event = JSON.parse(payload) as Readonly<Record<string, unknown>> | null
   if (event === null || typeof event !== 'object' || event['specversion'] !== '1.0') return undefined

@@ -157,8 +157,13 @@ const decodeBody = decoderOf<Partial<WebhookSettings>>(WebhookBody)
 
 /** Throws `validation_failed` for what is no address of the web. */
 export function fromWebhookBody(body: Static<typeof WebhookBody>): WebhookSettings {
-  const given = decodeBody(body)
-  return { description: '', ordered: true, enabled: true, ...given, ...checkedOf(body) } as WebhookSettings
+  return {
+    description: '',
+    ordered: true,
+    enabled: true,
+    ...decodeBody(body),
+    ...checkedOf(body),
+  } as WebhookSettings
 }
 
 /** Throws as {@link fromWebhookBody}. */
@@ -180,7 +185,7 @@ function checkedOf({ url, subjects }: { url?: string; subjects?: readonly string
   }
 }
 
-/** Writes the address in the form of the URL standard, which knows one spelling of each. */
+/** Writes the address in the form of the URL standard, which has one spelling for each address. */
 function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'

@@ -33,7 +33,7 @@ import {
   type WebhookSettings,
 } from './model.ts'
 import {
-  countPending,
+  countUndelivered,
   countWebhooks,
   deleteOldDeliveries,
   deleteOrphans,
@@ -149,7 +149,7 @@ export class Webhooks {
   }
 
   /**
-   * Changes what is given; the same again changes nothing. One that is enabled gets the events after `place`.
+   * Changes the fields of `edit`; equal values change nothing. A webhook that is enabled gets the events after `place`.
    * Rejects with `webhook_not_found` and `precondition_failed`.
    */
   async edit(
@@ -307,7 +307,7 @@ export class Webhooks {
 
   /** The number of events that endpoints have not got yet. */
   async pending(): Promise<number> {
-    return (await countPending(this.#deps.store.read))?.pending ?? 0
+    return (await countUndelivered(this.#deps.store.read))?.pending ?? 0
   }
 
   /** Removes one batch of old deliveries, and of those of deleted webhooks; returns how many. */

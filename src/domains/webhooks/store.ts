@@ -143,7 +143,7 @@ export const listEnabledWebhooks = readRows(
 )
 
 /** The number of events that endpoints have not got yet. */
-export const countPending = readRow((on) =>
+export const countUndelivered = readRow((on) =>
   on
     .selectFrom('webhooks')
     .select((row) => row.fn.coalesce(row.fn.sum<number>('pending'), sql.lit(0)).as('pending')),

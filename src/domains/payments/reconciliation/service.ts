@@ -20,9 +20,9 @@ import {
   type DayRange,
   type Difference,
   type DifferenceKind,
-  type OwnRow,
-  type OwnTimes,
-  type Side,
+  type LocalRow,
+  type LocalTimes,
+  type RowType,
 } from './model.ts'
 import { NumberSet } from './number-set.ts'
 import {
@@ -31,15 +31,15 @@ import {
   findAlerted,
   findMatches,
   findNewestOfDay,
-  findOwnRows,
+  findLocalRows,
   findReconciliation,
   finishReconciliation,
   insertDifferences,
   insertReconciliation,
   listDifferences,
   listReconciliations,
-  ownPositionsOf,
-  readOwnRows,
+  localPositionsOf,
+  readLocalRows,
   releaseReconciliation,
   type ReconciliationRow,
 } from './store.ts'
@@ -57,8 +57,8 @@ export type ReconciliationResult =
 
 interface Comparison {
   readonly row: ReconciliationRow
-  /** The rows of ours that the bill has. */
-  readonly inBill: Readonly<Record<Side, NumberSet>>
+  /** The local rows that the bill has. */
+  readonly inBill: Readonly<Record<RowType, NumberSet>>
   matched: number
   differences: number
   /** Rows that the provider was asked for. */
@@ -71,7 +71,7 @@ interface Comparison {
  */
 const LARGEST_BATCH = 200
 const WORKER = 'worker'
-const SIDES = ['payment', 'refund'] as const satisfies readonly Side[]
+const ROW_TYPES = ['payment', 'refund'] as const satisfies readonly RowType[]
 // docs/specification.md, Payments: the books of WeChat Pay and Alipay have the days of Beijing
 const BEIJING = 'Asia/Shanghai'
 // Calls of one comparison; a bill that lacks everything is not asked for row by row.
@@ -225,17 +225,17 @@ export class Reconciliations {
     if (batch.length === 0) return
     const { row, inBill } = comparison
     const found: Difference[] = []
-    for (const type of SIDES) {
+    for (const type of ROW_TYPES) {
       const ofType = batch.filter((there) => there.type === type)
       const rows = await this.#findUnmatched(comparison, type, ofType)
       if (rows.length === 0) continue
       const numbers = rows.map(({ number }) => number)
-      const own = await findOwnRows(this.#deps.store.read, type, row.channel, numbers)
+      const local = await findLocalRows(this.#deps.store.read, type, row.channel, numbers)
       for (const there of rows) {
-        const here = own.get(there.number)
-        // A second row of a number is money of which we know nothing.
-        const isOurs = here !== undefined && inBill[type].add(here.seq)
-        const difference = compareRows(there, isOurs ? here : undefined)
+        const here = local.get(there.number)
+        // A second row of a number is unknown money.
+        const isLocal = here !== undefined && inBill[type].add(here.seq)
+        const difference = compareRows(there, isLocal ? here : undefined)
         if (difference) found.push(difference)
       }
     }
@@ -246,7 +246,7 @@ export class Reconciliations {
   /** The rows of a batch that need a closer look: all but a few match. */
   async #findUnmatched(
     { row, inBill }: Comparison,
-    type: Side,
+    type: RowType,
     rows: readonly BillRow[],
   ): Promise<BillRow[]> {
     if (rows.length === 0) return []
@@ -276,13 +276,13 @@ export class Reconciliations {
     const range = dayRange(row.date, this.#timeZoneOf(channel))
     if (!range) throw new Error(`The date ${row.date} does not exist.`)
     let isEmpty = true
-    for await (const { type, positions } of ownPositionsOf(read, { channel: row.channel, ...range })) {
+    for await (const { type, positions } of localPositionsOf(read, { channel: row.channel, ...range })) {
       isEmpty = false
       if (!hasBill) break
       const absent = positions.map(({ seq }) => seq).filter((seq) => !inBill[type].has(seq))
       for (let at = 0; at < absent.length; at += LARGEST_BATCH) {
         signal?.throwIfAborted()
-        const rows = await readOwnRows(read, type, absent.slice(at, at + LARGEST_BATCH))
+        const rows = await readLocalRows(read, type, absent.slice(at, at + LARGEST_BATCH))
         await this.#keepMissing(comparison, channel, rows, range)
       }
     }
@@ -292,10 +292,10 @@ export class Reconciliations {
   async #keepMissing(
     comparison: Comparison,
     channel: PaymentChannel,
-    rows: readonly (OwnRow & OwnTimes)[],
+    rows: readonly (LocalRow & LocalTimes)[],
     range: DayRange,
   ): Promise<void> {
-    const missing: OwnRow[] = []
+    const missing: LocalRow[] = []
     for (const row of rows)
       if (!(await this.#isOfOtherDay(comparison, channel, row, range))) missing.push(row)
     await this.#keep(comparison, missing.map(missingThere))
@@ -308,7 +308,7 @@ export class Reconciliations {
   async #isOfOtherDay(
     comparison: Comparison,
     channel: PaymentChannel,
-    row: OwnRow & OwnTimes,
+    row: LocalRow & LocalTimes,
     range: DayRange,
   ): Promise<boolean> {
     if (!mayBeOfOtherDay(row, range) || comparison.asked >= MAX_ASKED) return false

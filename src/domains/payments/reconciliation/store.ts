@@ -12,7 +12,7 @@ import {
   pages,
   readRow,
 } from '../tables.ts'
-import type { Difference, DifferenceKind, OwnRow, OwnTimes, Side } from './model.ts'
+import type { Difference, DifferenceKind, LocalRow, LocalTimes, RowType } from './model.ts'
 
 export type ReconciliationRow = RowOf<typeof paymentReconciliations>
 
@@ -79,8 +79,8 @@ export const findAlerted = readRow((on, channel: string) =>
     .limit(1),
 )
 
-/** Where our payments and refunds have what a bill has. */
-const OWN = {
+/** Where the local payments and refunds have what a bill has. */
+const LOCAL = {
   payment: {
     table: 'payments',
     paymentId: 'id',
@@ -99,13 +99,13 @@ const OWN = {
   },
 } as const
 
-type OwnColumns = (typeof OWN)[Side]
+type LocalColumns = (typeof LOCAL)[RowType]
 
-function ofEachSide<T>(build: (own: OwnColumns) => T): Readonly<Record<Side, T>> {
-  return { payment: build(OWN.payment), refund: build(OWN.refund) }
+function ofEachType<T>(build: (local: LocalColumns) => T): Readonly<Record<RowType, T>> {
+  return { payment: build(LOCAL.payment), refund: build(LOCAL.refund) }
 }
 
-function ownRowColumns({ table, paymentId, cents }: OwnColumns) {
+function localRowColumns({ table, paymentId, cents }: LocalColumns) {
   return [
     'seq',
     `${table}.number`,
@@ -128,7 +128,7 @@ function withNumbers({ db: on, capabilities }: Builder, table: string, channel: 
     .where(sql<boolean>`coalesce(channel, '') = ${channel}`)
 }
 
-/** A row of ours that was paid or refunded, and the place of its number among those that were asked for. */
+/** A local row that was paid or refunded, and the place of its number among the requested ones. */
 export interface MatchRow {
   readonly seq: number
   readonly place: number
@@ -136,7 +136,7 @@ export interface MatchRow {
 }
 
 // Integers alone: all but a few rows of a day are in the books.
-const MATCHES = ofEachSide(({ table, cents, hasSucceeded }) =>
+const MATCHES = ofEachType(({ table, cents, hasSucceeded }) =>
   statement((builder, channel: string, numbers: string): QueryOf<MatchRow> =>
     withNumbers(builder, table, channel, numbers)
       .select(['seq', 'wanted.place', sql.raw<number>(cents).as('cents')])
@@ -147,25 +147,25 @@ const MATCHES = ofEachSide(({ table, cents, hasSucceeded }) =>
 /** The paid payments or succeeded refunds of a channel with these numbers, which have 32 hex digits. */
 export function findMatches(
   reads: Reads,
-  type: Side,
+  type: RowType,
   channel: string,
   numbers: readonly string[],
 ): Promise<MatchRow[]> {
   return reads.run(MATCHES[type], [channel, JSON.stringify(numbers)])
 }
 
-type FoundRow = Omit<OwnRow, 'type'>
+type FoundRow = Omit<LocalRow, 'type'>
 
-const BY_NUMBER = ofEachSide((own) =>
+const BY_NUMBER = ofEachType((local) =>
   statement((builder, channel: string, numbers: string): QueryOf<FoundRow> =>
-    withNumbers(builder, own.table, channel, numbers).select(ownRowColumns(own)),
+    withNumbers(builder, local.table, channel, numbers).select(localRowColumns(local)),
   ),
 )
 
 /** The payments or refunds of a channel with these numbers, by number. */
-export async function findOwnRows(
+export async function findLocalRows(
   reads: Reads,
-  type: Side,
+  type: RowType,
   channel: string,
   numbers: readonly string[],
 ): Promise<Map<string, FoundRow>> {
@@ -173,22 +173,27 @@ export async function findOwnRows(
   return new Map(rows.map((row) => [row.number, row]))
 }
 
-interface OwnRange {
+interface ChannelDay {
   readonly channel: string
   readonly from: number
   readonly to: number
 }
 
-/** A row of ours of a day: its number in its table, and when it happened. */
-interface OwnPosition {
+/** A local row of a day: its number in its table, and when it happened. */
+interface LocalPosition {
   readonly seq: number
   readonly at: number
 }
 
 // It reads the index alone: a day may have a million payments, and all but a few are in the books.
-const POSITIONS = ofEachSide(({ table, at, hasSucceeded }) =>
+const POSITIONS = ofEachType(({ table, at, hasSucceeded }) =>
   statement(
-    ({ db: on }, { channel, from, to }: OwnRange, after: OwnPosition, limit: number): QueryOf<OwnPosition> =>
+    (
+      { db: on },
+      { channel, from, to }: ChannelDay,
+      after: LocalPosition,
+      limit: number,
+    ): QueryOf<LocalPosition> =>
       on
         .selectFrom(table)
         .select([`${at} as at`, 'seq'])
@@ -205,36 +210,36 @@ const POSITIONS = ofEachSide(({ table, at, hasSucceeded }) =>
 
 const POSITIONS_READ = 2_000
 
-/** Where the payments and refunds of ours on a day are, in batches. */
-export async function* ownPositionsOf(
+/** Where the local payments and refunds of a day are, in batches. */
+export async function* localPositionsOf(
   reads: Reads,
-  day: OwnRange,
-): AsyncIterable<{ readonly type: Side; readonly positions: readonly OwnPosition[] }> {
+  day: ChannelDay,
+): AsyncIterable<{ readonly type: RowType; readonly positions: readonly LocalPosition[] }> {
   for (const type of ['payment', 'refund'] as const) {
-    let last: OwnPosition | undefined = { at: day.from - 1, seq: 0 }
+    let last: LocalPosition | undefined = { at: day.from - 1, seq: 0 }
     while (last) {
       // The index is searched from there: a database reads all rows of the day before a position that it only compares.
       const rest = { ...day, from: Math.max(day.from, last.at) }
-      const positions: OwnPosition[] = await reads.run(POSITIONS[type], [rest, last, POSITIONS_READ])
+      const positions: LocalPosition[] = await reads.run(POSITIONS[type], [rest, last, POSITIONS_READ])
       if (positions.length > 0) yield { type, positions }
       last = positions.length < POSITIONS_READ ? undefined : positions.at(-1)
     }
   }
 }
 
-/** The succeeded rows of ours with these numbers in their tables, with their times. */
-export async function readOwnRows(
+/** The succeeded local rows with these numbers in their tables, with their times. */
+export async function readLocalRows(
   { db: on }: Queries,
-  type: Side,
+  type: RowType,
   seqs: readonly number[],
-): Promise<(OwnRow & OwnTimes)[]> {
+): Promise<(LocalRow & LocalTimes)[]> {
   if (seqs.length === 0) return []
-  const own = OWN[type]
-  const rows: (FoundRow & OwnTimes)[] = await on
-    .selectFrom(own.table)
-    .select([...ownRowColumns(own), `${own.beganAt} as beganAt`, `${own.at} as at`])
+  const local = LOCAL[type]
+  const rows: (FoundRow & LocalTimes)[] = await on
+    .selectFrom(local.table)
+    .select([...localRowColumns(local), `${local.beganAt} as beganAt`, `${local.at} as at`])
     .where('seq', 'in', seqs)
-    .where(sql.raw<boolean>(own.hasSucceeded))
+    .where(sql.raw<boolean>(local.hasSucceeded))
     .orderBy('seq')
     .execute()
   return rows.map((row) => ({ type, ...row }))

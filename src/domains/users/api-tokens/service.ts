@@ -171,9 +171,9 @@ function tooManyTokens(name: string): AppError {
 }
 
 /** Until when a new token may be valid that the caller makes: without end, unless it comes with an API token itself. */
-function limitOf({ token, roles: own }: Identity, roles: readonly Role[]): number {
+function limitOf({ token, roles: callerRoles }: Identity, roles: readonly Role[]): number {
   if (token?.kind !== 'api') return Number.POSITIVE_INFINITY
-  const beyond = own.includes('admin') ? [] : roles.filter((role) => !own.includes(role))
+  const beyond = callerRoles.includes('admin') ? [] : roles.filter((role) => !callerRoles.includes(role))
   if (beyond.length === 0) return token.expiresAt
   const message = `A token that lacks ${beyond.join(', ')} makes none that has it.`
   throw new AppError('forbidden', 'forbidden', message)
