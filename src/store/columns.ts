@@ -141,6 +141,15 @@ export class Columns<D extends Declaration> {
     return Object.fromEntries(entries)
   }
 
+  /** What `update` sets: every column but these and the ones that the database assigns; the row must be locked. */
+  setExcept<Name extends WrittenName<D>>(
+    row: Omit<WrittenRow<D>, Name>,
+    ...names: Name[]
+  ): ColumnValues<D, Exclude<WrittenName<D>, Name>> {
+    const others = this.#writtenNames().filter((name) => !names.includes(name as Name))
+    return this.set(row as WrittenRow<D>, ...others) as never
+  }
+
   #writtenNames(): WrittenName<D>[] {
     const names = Object.keys(this.#declaration) as WrittenName<D>[]
     return names.filter((name) => !this.#declaration[name]?.isGenerated)

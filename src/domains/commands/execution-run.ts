@@ -102,19 +102,19 @@ class ExecutionRun {
       run: argumentsOf(command, shown),
       environment: { ...environment, ...traceEnvironment(), ...secretEnvironment(secrets) },
       onOutput: (stream, bytes) => this.#output.write(stream, bytes),
-      terminate: this.#early.terminate,
-      kill: this.#early.kill,
+      terminate: this.#early.terminate.signal,
+      kill: this.#early.kill.signal,
     })
   }
 
   async #builtIn(command: BuiltInCommand): Promise<ProgramEnd> {
     const { terminate, kill } = this.#early
     const { promise: killed, resolve } = Promise.withResolvers<void>()
-    kill.addEventListener('abort', () => resolve(), { once: true })
+    kill.signal.addEventListener('abort', () => resolve(), { once: true })
     const work = command.run({
       params: { ...this.#params.shown, ...this.#params.secrets },
       actor: this.#claimed.requestedBy,
-      signal: terminate,
+      signal: terminate.signal,
       print: (line) => this.#output.write('stdout', Buffer.from(`${line}\n`)),
     })
     await Promise.race([work, killed])
@@ -157,11 +157,12 @@ type EndCause = 'timed_out' | 'cancelled' | 'incomplete'
 
 /** Ends a run early: with SIGTERM, and some time later with SIGKILL. The first cause counts. */
 class EarlyEnd {
+  readonly terminate = new AbortController()
+  readonly kill = new AbortController()
+  /** Undefined for a run that ends by itself. */
+  cause: EndCause | undefined
   readonly #clock: WaitingClock
   readonly #done: AbortSignal
-  readonly #terminate = new AbortController()
-  readonly #kill = new AbortController()
-  #cause: EndCause | undefined
 
   /** `done` is aborted when the run is over. */
   constructor(clock: WaitingClock, done: AbortSignal) {
@@ -169,23 +170,10 @@ class EarlyEnd {
     this.#done = done
   }
 
-  /** Undefined for a run that ends by itself. */
-  get cause(): EndCause | undefined {
-    return this.#cause
-  }
-
-  get terminate(): AbortSignal {
-    return this.#terminate.signal
-  }
-
-  get kill(): AbortSignal {
-    return this.#kill.signal
-  }
-
   end(cause: EndCause, killAfterMs: number): void {
-    if (this.#cause || this.#done.aborted) return
-    this.#cause = cause
-    this.#terminate.abort()
-    void this.#clock.wait(killAfterMs, this.#done).then(() => this.#kill.abort())
+    if (this.cause || this.#done.aborted) return
+    this.cause = cause
+    this.terminate.abort()
+    void this.#clock.wait(killAfterMs, this.#done).then(() => this.kill.abort())
   }
 }

@@ -1,5 +1,5 @@
 import { declaredAlarmId } from '../../kernel/alerts.ts'
-import type { Counter } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
 import type { PlatformAlert } from '../../ports/alerts.ts'
 import type { Tx } from '../../store/store.ts'
 import type { CommandDeps } from './deps.ts'
@@ -40,28 +40,26 @@ export class CommandJournal {
   constructor(deps: CommandDeps) {
     const { metrics } = deps
     this.#deps = deps
-    this.#requested = metrics.counter({
+    this.#requested = createSeriesCounter(metrics, {
       name: 'command_requests_total',
       help: 'Requested executions of commands.',
+      labels: {},
     })
-    this.#decided = metrics.counter({
+    this.#decided = createSeriesCounter(metrics, {
       name: 'command_decisions_total',
       help: 'Decisions on requests for commands.',
-      labels: ['decision'],
+      labels: { decision: DECISIONS },
     })
-    this.#finished = metrics.counter({
+    this.#finished = createSeriesCounter(metrics, {
       name: 'command_executions_finished_total',
       help: 'Executions of commands that have finished, by status.',
-      labels: ['status'],
+      labels: { status: EXECUTION_STATUSES.filter(isFinal) },
     })
-    this.#policyChanges = metrics.counter({
+    this.#policyChanges = createSeriesCounter(metrics, {
       name: 'command_policy_changes_total',
       help: 'Changes of the policy of commands.',
+      labels: {},
     })
-    this.#requested.increment({}, 0)
-    this.#policyChanges.increment({}, 0)
-    for (const decision of DECISIONS) this.#decided.increment({ decision }, 0)
-    for (const status of EXECUTION_STATUSES.filter(isFinal)) this.#finished.increment({ status }, 0)
   }
 
   async recordRequest(tx: Tx, execution: ExecutionView): Promise<void> {

@@ -9,6 +9,7 @@ import {
   Fields,
   Id,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   Text,
@@ -115,13 +116,11 @@ export const ExecutionSchema = Fields(
     reason: Nullable<string>({ type: 'string' }),
     requested_by: Caller,
     status: Status,
-    status_reason: Nullable<(typeof STATUS_REASONS)[number]>({
-      type: 'string',
-      enum: [...STATUS_REASONS, null],
-      description:
-        'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
+    status_reason: NullableOneOf(
+      STATUS_REASONS,
+      'Why the platform has ended it before its start: `no_longer_allowed`, its requester may not run the command by ' +
         'now, or who has approved it may not decide on it; `not_started`, no worker has begun it within `commands.start_within`. Otherwise null.',
-    }),
+    ),
     approvals: Type.Array(ApprovalSchema),
     exit_code: Nullable<number>({ type: 'integer', description: '127 if the program could not be started.' }),
     signal: Nullable<string>({ type: 'string', description: 'The signal that has ended the program.' }),
@@ -131,13 +130,11 @@ export const ExecutionSchema = Fields(
     }),
     output_truncated: Type.Boolean({ description: 'Whether the output had more than `output`.' }),
     host: Nullable<string>({ type: 'string', description: 'Host of the worker; null before the start.' }),
-    containment: Nullable<(typeof CONTAINMENTS)[number]>({
-      type: 'string',
-      enum: [...CONTAINMENTS, null],
-      description:
-        'How its processes are kept together: in a PID namespace that none can leave, or by a search. Null before the ' +
+    containment: NullableOneOf(
+      CONTAINMENTS,
+      'How its processes are kept together: in a PID namespace that none can leave, or by a search. Null before the ' +
         'start, and for a built-in command.',
-    }),
+    ),
     cancelled_by: Nullable<string>({ type: 'string', description: 'Id of the caller.' }),
     created_at: Timestamp,
     started_at: NullableTimestamp,

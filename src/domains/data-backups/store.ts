@@ -111,19 +111,8 @@ export const finishBackup = changeRows((on, backup: DataBackup, isAlerted: boole
   on
     .updateTable('data_backups')
     .set({
+      ...dataBackups.setExcept(backup, 'id', 'isAlerted', 'isPlaced', 'deletedAt', ...WORK_COLUMN_NAMES),
       ...dataBackups.set({ isAlerted }, 'isAlerted'),
-      ...dataBackups.set(
-        backup,
-        'status',
-        'sizeBytes',
-        'sha256',
-        'tables',
-        'schemaVersion',
-        'finishedAt',
-        'verifiedAt',
-        'error',
-        'version',
-      ),
     })
     .where('id', '=', backup.id),
 )

@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/errors.ts'
-import type { Counter } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
 import { DAY, HOUR } from '../../kernel/time.ts'
 import {
   BadSignature,
@@ -33,13 +33,11 @@ export class Callbacks {
     this.#deps = deps
     this.#states = states
     this.#refunds = refunds
-    this.#received = deps.metrics.counter({
+    this.#received = createSeriesCounter(deps.metrics, {
       name: 'payment_callbacks_total',
       help: 'Callbacks of payment providers.',
-      labels: ['channel', 'outcome'],
+      labels: { channel: [...deps.channels.keys()], outcome: CALLBACK_OUTCOMES },
     })
-    for (const channel of deps.channels.keys())
-      for (const outcome of CALLBACK_OUTCOMES) this.#received.increment({ channel, outcome }, 0)
   }
 
   /** Verifies a callback on its raw bytes. Rejects with `channel_not_found` and `bad_signature`. */

@@ -1,5 +1,5 @@
 import { newId } from '../../kernel/ids.ts'
-import type { Counter } from '../../kernel/metrics.ts'
+import { createSeriesCounter, type Counter } from '../../kernel/metrics.ts'
 import type { ProviderPayment } from '../../ports/payments.ts'
 import { queuedWork } from '../../store/work/work-queue.ts'
 import type { Tx } from '../../store/store.ts'
@@ -37,13 +37,11 @@ export class PaymentStates {
   constructor(deps: PaymentDeps, refunds: Refunds) {
     this.#deps = deps
     this.#refunds = refunds
-    this.#changes = deps.metrics.counter({
+    this.#changes = createSeriesCounter(deps.metrics, {
       name: 'payments_total',
       help: 'Payments that entered a status.',
-      labels: ['channel', 'status'],
+      labels: { channel: [...deps.channels.keys()], status: PAYMENT_STATUSES },
     })
-    for (const channel of deps.channels.keys())
-      for (const status of PAYMENT_STATUSES) this.#changes.increment({ channel, status }, 0)
   }
 
   /** Inserts a payment with the entry of its history; undefined if there is one of that number, order and channel. */

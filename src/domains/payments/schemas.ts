@@ -4,6 +4,7 @@ import { TimedPageQuery } from '../../wire/page.ts'
 import {
   Fields,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   SeveralOf,
@@ -11,7 +12,7 @@ import {
   Timestamp,
   Version,
 } from '../../wire/schemas.ts'
-import { ATTENTIONS, needsPerson, PAYMENT_STATUSES, REFUND_STATUSES, type Attention } from './model.ts'
+import { ATTENTIONS, needsPerson, PAYMENT_STATUSES, REFUND_STATUSES } from './model.ts'
 import type { PaymentRow } from './store.ts'
 
 const Status = OneOf(PAYMENT_STATUSES, 'The status of the payment.')
@@ -38,11 +39,7 @@ export const PaymentSchema = Fields(
       description: 'What the provider has taken: of it refunds are made. Null until it is paid.',
     }),
     refunded_cents: Cents,
-    attention: Nullable<Attention>({
-      type: 'string',
-      enum: [...ATTENTIONS, null],
-      description: 'Why it needs a person.',
-    }),
+    attention: NullableOneOf(ATTENTIONS, 'Why it needs a person.'),
     needs_person: Type.Boolean({
       description:
         'Whether somebody has something to resolve: `attention`, or a refund that has failed or has no outcome.',

@@ -273,27 +273,14 @@ export const setRefundDueAt = changeRows((on, id: string, dueAt: number | null) 
  * was unfinished is closed here alone, and can still be paid. Refunds are asked for, and not sent again.
  */
 export async function restorePayments(tx: Tx, now: number): Promise<void> {
-  await db(tx)
-    .insertInto('payment_history')
-    .columns(['payment_id', 'at', 'change', 'actor', 'note'])
-    .expression((query) =>
-      query
-        .selectFrom('payments')
-        .select([
-          'id',
-          sql<number>`cast(${now} as bigint)`.as('at'),
-          sql<string>`'closed'`.as('change'),
-          sql<string>`'command-line'`.as('actor'),
-          sql<string>`'restored'`.as('note'),
-        ])
-        .where('status', 'in', ['creating', 'open']),
-    )
-    .execute()
+  await sql`insert into payment_history (payment_id, at, change, actor, note)
+    select id, cast(${now} as bigint), 'closed', 'command-line', 'restored' from payments
+    where ${IS_UNFINISHED}`.execute(tx.db)
   const idle = { due_at: null, lease_holder: null, action_expires_at: null }
   await db(tx)
     .updateTable('payments')
     .set({ ...idle, status: 'closed', closed_at: now })
-    .where('status', 'in', ['creating', 'open'])
+    .where(IS_UNFINISHED)
     .execute()
   await db(tx).updateTable('payments').set(idle).where('status', '=', 'closed').execute()
   await db(tx)

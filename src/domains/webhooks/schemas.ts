@@ -7,6 +7,7 @@ import {
   GivenTime,
   Id,
   Nullable,
+  NullableOneOf,
   NullableTimestamp,
   OneOf,
   Text,
@@ -57,12 +58,10 @@ export const WebhookSchema = Fields(
     description: Description,
     ordered: Ordered,
     enabled: Enabled,
-    disabled_reason: Nullable<string>({
-      type: 'string',
-      enum: [...DISABLED_REASONS, null],
-      description:
-        '`by_hand`; `gone`: it has answered 410; `failing`: its calls failed for 5 days. Null while enabled.',
-    }),
+    disabled_reason: NullableOneOf(
+      DISABLED_REASONS,
+      '`by_hand`; `gone`: it has answered 410; `failing`: its calls failed for 5 days. Null while enabled.',
+    ),
     version: Type.Integer({ minimum: 1, description: 'Of the settings and the secret; the ETag.' }),
     pending: Type.Integer({ minimum: 0, description: 'Events that it has not got yet.' }),
     failing_since: NullableTimestamp,
@@ -113,13 +112,11 @@ export const DeliverySchema = Fields(
       description: 'Their names.',
     }),
     response_body: Nullable<string>({ type: 'string', description: 'The first 1 KiB.' }),
-    error: Nullable<string>({
-      type: 'string',
-      enum: [...DELIVERY_FAULTS, null],
-      description:
-        'Why there was no answer. `event_removed`: the event is older than `messages.keep`. ' +
+    error: NullableOneOf(
+      DELIVERY_FAULTS,
+      'Why there was no answer. `event_removed`: the event is older than `messages.keep`. ' +
         '`interrupted`: it was pending in the backup that this database was restored from.',
-    }),
+    ),
   },
   { $id: 'WebhookDelivery' },
 )

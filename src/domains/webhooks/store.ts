@@ -61,29 +61,7 @@ export async function lockAtPlace(tx: Tx, ids: readonly string[], place: number)
 export const updateWebhook = changeRows((on, webhook: StoredWebhook) =>
   on
     .updateTable('webhooks')
-    .set(
-      webhooks.set(
-        webhook,
-        'url',
-        'subjects',
-        'description',
-        'ordered',
-        'enabled',
-        'disabledReason',
-        'version',
-        'updatedAt',
-        'updatedBy',
-        'failingSince',
-        'lastSuccessAt',
-        'pending',
-        'secret',
-        'formerSecret',
-        'formerSecretUntil',
-        'place',
-        'pausedUntil',
-        'recoverSince',
-      ),
-    )
+    .set(webhooks.setExcept(webhook, 'id', 'createdAt', 'createdBy', ...WORK_COLUMN_NAMES))
     .where('id', '=', webhook.id),
 )
 
