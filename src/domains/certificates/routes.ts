@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { NEWEST_FIRST } from '../../kernel/page.ts'
+import type { Tx } from '../../store/store.ts'
 import { bodyWriter, parseTime } from '../../wire/codec.ts'
 import type { ErrorCodes } from '../../wire/error-codes.ts'
 import { encodePage, PageOf, parsePage } from '../../wire/page.ts'
@@ -148,10 +149,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
         refusePrivateKeys({ reason })
         return reason ?? null
       },
-      audit: {
-        kind: 'certificate',
-        before: async (tx, { params }) => textOf(await certificates.get(params.id, tx)),
-      },
+      audit: { kind: 'certificate', before: (tx, { params }) => stateOf(certificates, params.id, tx) },
       change: async (tx, { params, identity }, reason) =>
         ok(textOf(await certificates.revoke(tx, params.id, reason, identity.id))),
     }),
@@ -164,10 +162,7 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       params: IdParams,
       answers: { 204: { description: 'Deleted.' } },
       errors: { certificate_not_found },
-      audit: {
-        kind: 'certificate',
-        before: async (tx, { params }) => textOf(await certificates.get(params.id, tx)),
-      },
+      audit: { kind: 'certificate', before: (tx, { params }) => stateOf(certificates, params.id, tx) },
       change: async (tx, { params, identity }) => {
         await certificates.remove(tx, params.id, identity.id)
         return { status: 204 }
@@ -178,4 +173,9 @@ export function certificateRoutes(certificates: Certificates): Route[] {
       },
     }),
   ]
+}
+
+/** The certificate before the change, for the audit trail. */
+async function stateOf(certificates: Certificates, id: string, tx: Tx): Promise<object> {
+  return textOf(await certificates.get(id, tx))
 }

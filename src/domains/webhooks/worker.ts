@@ -1,6 +1,6 @@
 import type { WaitingClock } from '../../kernel/clock.ts'
 import { traceHeadersOfEvent } from '../../kernel/events.ts'
-import { type Logger, createOutage, type Outage } from '../../kernel/logger.ts'
+import { createOutage, type Outage } from '../../kernel/logger.ts'
 import { newId } from '../../kernel/ids.ts'
 import { webhookHeaders } from '../../kernel/standard-webhook.ts'
 import { DAY, SECOND } from '../../kernel/time.ts'
@@ -8,7 +8,7 @@ import { receivedTrace, runInSpan, traceHeaders } from '../../kernel/trace.ts'
 import type { LoggedMessage, MessageLogReader } from '../../ports/events.ts'
 import type { WebhookCaller } from '../../ports/webhook-caller.ts'
 import { Runner, type RunnerOptions } from '../../store/work/runner.ts'
-import type { Store, Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import type { ModuleRunner } from '../../wire/domain.ts'
 import {
   type CallResult,
@@ -238,13 +238,8 @@ const UNION_SUBJECTS = 50
 // A smaller difference between the clocks of a process is a correction.
 const CLOCK_STEP_MS = 10 * SECOND
 
-export interface FeedOptions {
-  readonly store: Store
-  readonly clock: WaitingClock
-  readonly logger: Logger
-  readonly log: MessageLogReader
+type FeedOptions = Pick<WorkerDeps, 'store' | 'clock' | 'logger' | 'log' | 'pace'> & {
   readonly endpoints: Endpoints
-  readonly pace: Pick<Pace, 'turn'>
 }
 
 /**
