@@ -96,10 +96,10 @@ class ExecutionRun {
 
   #program(command: ProgramCommand): Promise<ProgramEnd> {
     const { programs, environment } = this.#deps
-    const { shown, secrets } = this.#params
+    const { redacted, secrets } = this.#params
     return programs.run({
       executionId: this.#claimed.id,
-      run: argumentsOf(command, shown),
+      run: argumentsOf(command, redacted),
       environment: { ...environment, ...traceEnvironment(), ...secretEnvironment(secrets) },
       onOutput: (stream, bytes) => this.#output.write(stream, bytes),
       terminate: this.#early.terminate.signal,
@@ -112,7 +112,7 @@ class ExecutionRun {
     const { promise: killed, resolve } = Promise.withResolvers<void>()
     kill.signal.addEventListener('abort', () => resolve(), { once: true })
     const work = command.run({
-      params: { ...this.#params.shown, ...this.#params.secrets },
+      params: { ...this.#params.redacted, ...this.#params.secrets },
       actor: this.#claimed.requestedBy,
       signal: terminate.signal,
       print: (line) => this.#output.write('stdout', Buffer.from(`${line}\n`)),

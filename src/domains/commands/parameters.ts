@@ -16,7 +16,7 @@ export type ParameterValues = Readonly<Record<string, ParameterValue>>
 /** The values of a request: the public ones, which may be stored and shown, and the secret ones. */
 export interface CheckedParameters {
   /** With `**redacted**` for each secret. */
-  readonly shown: ParameterValues
+  readonly redacted: ParameterValues
   readonly secrets: ParameterValues
 }
 
@@ -37,7 +37,9 @@ export function checkParameters(
     throw invalidParameters([fieldFault('params', 'too_many_bytes_together', { maximum: '64 KiB' })])
   const secrets = values.filter(({ parameter }) => parameter.isSecret)
   return {
-    shown: entries(values.map((entry) => (entry.parameter.isSecret ? { ...entry, value: REDACTED } : entry))),
+    redacted: entries(
+      values.map((entry) => (entry.parameter.isSecret ? { ...entry, value: REDACTED } : entry)),
+    ),
     secrets: entries(secrets),
   }
 }
@@ -114,8 +116,8 @@ export function secretEnvironment(secrets: ParameterValues): Record<string, stri
 }
 
 /** What would run, for a person: the program with its arguments, or the id of a built-in command. */
-export function describeRun(command: AnyCommand, shown: ParameterValues): string[] {
-  return isProgramCommand(command) ? argumentsOf(command, shown) : [command.id]
+export function describeRun(command: AnyCommand, redacted: ParameterValues): string[] {
+  return isProgramCommand(command) ? argumentsOf(command, redacted) : [command.id]
 }
 
 /** Whether these are values of all parameters; the configuration may have got others since a request. */

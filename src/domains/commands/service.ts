@@ -106,8 +106,8 @@ export class Commands {
   ): Promise<DryRun> {
     const command = await this.#requireRunnable(queries, commandId, identity)
     const { approval, timeoutMs } = command
-    const { shown } = checkParameters(command.params, params)
-    return { wouldRun: describeRun(command, shown), approval, timeoutMs }
+    const { redacted } = checkParameters(command.params, params)
+    return { wouldRun: describeRun(command, redacted), approval, timeoutMs }
   }
 
   /**
@@ -130,7 +130,7 @@ export class Commands {
       ...NOT_STARTED,
       id: newId(),
       commandId,
-      params: checked.shown,
+      params: checked.redacted,
       reason,
       requestedBy: identity.id,
       requesterRoles: await this.#rolesWithoutUser(tx, identity),
@@ -146,7 +146,7 @@ export class Commands {
         about: 'requested',
         title: `${identity.name} asks to run ${commandId}`,
         lines: [
-          `Would run: ${describeRun(command, checked.shown).map(quoteArgument).join(' ')}`,
+          `Would run: ${describeRun(command, checked.redacted).map(quoteArgument).join(' ')}`,
           `Reason: ${reason}`,
           `It expires without a decision at ${toRfc3339(execution.expiresAt ?? createdAt)}.`,
         ],

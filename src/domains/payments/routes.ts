@@ -64,7 +64,7 @@ const refundText = bodyWriter(encodeRefund)
 
 const OrderParams = Fields({ order_id: Text({ minLength: 1, maxLength: 1_024 }) })
 
-// A payer also comes here who has given up, and before the money has come.
+// A payer who has given up comes here too, and one whose money has not arrived yet.
 const DONE_PAGE = htmlPage(
   200,
   'Back from the payment',

@@ -98,7 +98,7 @@ export class AddressPool {
   async updateAlert(usage: Pick<PoolUsage, 'cidr' | 'used' | 'size'>): Promise<void> {
     const { store, alerts } = this.#deps
     const { cidr } = usage
-    // There is none until a gateway has opened the pool.
+    // The row does not exist until a gateway has opened the pool.
     const pool = await findPool(store.read, cidr)
     if (!pool) return
     const { alertedPercent: current } = pool

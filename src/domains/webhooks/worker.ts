@@ -82,9 +82,9 @@ export function deliveryRunner(
       // A new delivery is written by a transaction that has locked the endpoint.
       const known = await lockWebhook(tx, webhook.id)
       const next = known?.enabled ? await findNextDue(tx, webhook.id) : undefined
-      const paused = next?.dueAt ? Math.max(next.dueAt, known?.pausedUntil ?? 0) : null
+      const callAt = next?.dueAt ? Math.max(next.dueAt, known?.pausedUntil ?? 0) : null
       const now = deps.clock.now()
-      const at = outcome.status === 'retry' ? Math.max(outcome.at, paused ?? now) : paused
+      const at = outcome.status === 'retry' ? Math.max(outcome.at, callAt ?? now) : callAt
       const isReleased = await webhookQueue.release(tx, webhook, { holder, dueAt: at })
       if (isReleased && at !== null) tx.afterCommit(() => endpoints.wakeAt(at - now))
       return isReleased
@@ -228,7 +228,7 @@ function testOf(body: string): Sent {
   return { body, trace: traceHeadersOfEvent(body) }
 }
 
-// This many events are read from the log at a time. The log keeps due events until then.
+// The events that are read from the log at a time.
 const BATCH = 100
 const MAX_DUE = 500
 // An endpoint that refuses some events for days must not stop the others.
@@ -364,10 +364,10 @@ export class WebhookFeed implements ModuleRunner {
     through: number,
   ): Promise<number> {
     const now = this.#options.clock.now()
-    const wanted = events.filter(({ message }) => wantsSubject(webhook, message.subject))
-    const known = wanted.length > 0 ? await listPlaces(tx, webhook.id, webhook.place, through) : []
-    const knownPlaces = new Set(known.map((delivery) => delivery.place))
-    const fresh = wanted.filter(({ message }) => !knownPlaces.has(message.place))
+    const matching = events.filter(({ message }) => wantsSubject(webhook, message.subject))
+    const rows = matching.length > 0 ? await listPlaces(tx, webhook.id, webhook.place, through) : []
+    const knownPlaces = new Set(rows.map(({ place }) => place))
+    const fresh = matching.filter(({ message }) => !knownPlaces.has(message.place))
     const things = webhook.ordered ? [...new Set(fresh.map(({ thing }) => thing))] : []
     const busy = await listPendingThings(tx, webhook.id, things)
     const deliveries: WebhookDelivery[] = fresh.map(({ message: { place, subject }, eventId, thing }) => {

@@ -185,7 +185,7 @@ interface LocalPosition {
   readonly at: number
 }
 
-// It reads the index alone: a day may have a million payments, and all but a few are in the books.
+// The statement reads the index alone: a day may have a million payments, and all but a few are in the books.
 const POSITIONS = ofEachType(({ table, at, hasSucceeded }) =>
   statement(
     (

@@ -42,12 +42,12 @@ export interface ApiTokenDeps {
 }
 
 /** A token as its owner sees it: with the roles that it has now. */
-export interface ShownToken extends Omit<ApiToken, 'roles'> {
+export interface TokenView extends Omit<ApiToken, 'roles'> {
   readonly roles: readonly Role[]
 }
 
 /** A new token with its text, which nobody can read again. */
-export interface CreatedToken extends ShownToken {
+export interface CreatedToken extends TokenView {
   readonly token: Secret
 }
 
@@ -99,16 +99,16 @@ export class ApiTokens {
     const text = newTokenText()
     await insertToken(tx, { ...token, hash: hashToken(text) })
     this.#log(tx, 'API token created', token, by.id)
-    return { ...shownToken(token, user), token: new Secret(text) }
+    return { ...tokenViewOf(token, user), token: new Secret(text) }
   }
 
   /** The tokens of a user, newest first. Rejects with `user_not_found`. */
-  async list(userId: string, page: PageRequest): Promise<Page<ShownToken>> {
+  async list(userId: string, page: PageRequest): Promise<Page<TokenView>> {
     const { store, users } = this.#deps
     // A cursor of another list is refused for any user.
     const tokens = await listTokens(store.read, { userId }, page)
     const user = await users.get(userId)
-    return mapPage(tokens, (token) => shownToken(token, user))
+    return mapPage(tokens, (token) => tokenViewOf(token, user))
   }
 
   /** Revokes a token and ends its VPN sessions. Rejects with `token_not_found`. */
@@ -156,7 +156,7 @@ export class ApiTokens {
 // More are forgotten, and recorded again a little early.
 const MAX_RECORDED = 10_000
 
-function shownToken(token: ApiToken, user: User): ShownToken {
+function tokenViewOf(token: ApiToken, user: User): TokenView {
   return { ...token, roles: rolesOfToken(token, user) }
 }
 
