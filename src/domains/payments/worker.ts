@@ -1,8 +1,8 @@
 import { MINUTE, SECOND, DAY } from '../../kernel/time.ts'
 import type { ProviderRefund } from '../../ports/payments.ts'
 import type { Tx } from '../../store/store.ts'
-import { Runner, type WorkItem } from '../../store/work/runner.ts'
-import type { ClaimFilter, WorkQueue } from '../../store/work/work-queue.ts'
+import { Runner, type WorkClaim, type WorkItem } from '../../store/work/runner.ts'
+import type { ClaimFilter } from '../../store/work/work-queue.ts'
 import type { PaymentDeps } from './deps.ts'
 import { LONGEST_PAYMENT_PAUSE_MS, LONGEST_REFUND_PAUSE_MS } from './model.ts'
 import { actorOfOutcome, type CallOutcome } from './provider-calls.ts'
@@ -15,6 +15,7 @@ const LOOK_EVERY_MS = SECOND
 // A call lasts 10 seconds at most.
 const LEASE_MS = 30 * SECOND
 const CONCURRENCY = 16
+
 /** The rows of one runner. */
 export interface RunnerScope {
   readonly name: string
@@ -39,12 +40,15 @@ export function runnerScopes(channels: readonly string[]): RunnerScope[] {
   ]
 }
 
+/** The queue of the payments, or that of the refunds. */
+interface RowQueue<Row> extends Pick<typeof paymentQueue, 'renew' | 'release'> {
+  claim(tx: Tx, claim: WorkClaim, only?: ClaimFilter): Promise<Row[]>
+}
+
 interface ChannelWork<Row extends WorkItem, Result> {
   /** The prefix of the name of the runner. */
   readonly name: string
-  readonly queue: Pick<WorkQueue<never>, 'renew' | 'release'> & {
-    claim(...args: Parameters<WorkQueue<never>['claim']>): Promise<Row[]>
-  }
+  readonly queue: RowQueue<Row>
   readonly longestPauseMs: number
   readonly work: (row: Row) => Promise<Result>
   /** Records a result, and when the row is due again. */

@@ -79,8 +79,8 @@ export const findAlerted = readRow((on, channel: string) =>
     .limit(1),
 )
 
-/** Where the local payments and refunds have what a bill has. */
-const LOCAL = {
+/** The SQL of the payments and refunds for what a bill has of them. */
+const LOCAL_COLUMNS = {
   payment: {
     table: 'payments',
     paymentId: 'id',
@@ -99,10 +99,10 @@ const LOCAL = {
   },
 } as const
 
-type LocalColumns = (typeof LOCAL)[RowType]
+type LocalColumns = (typeof LOCAL_COLUMNS)[RowType]
 
 function ofEachType<T>(build: (local: LocalColumns) => T): Readonly<Record<RowType, T>> {
-  return { payment: build(LOCAL.payment), refund: build(LOCAL.refund) }
+  return { payment: build(LOCAL_COLUMNS.payment), refund: build(LOCAL_COLUMNS.refund) }
 }
 
 function localRowColumns({ table, paymentId, cents }: LocalColumns) {
@@ -234,7 +234,7 @@ export async function readLocalRows(
   seqs: readonly number[],
 ): Promise<(LocalRow & LocalTimes)[]> {
   if (seqs.length === 0) return []
-  const local = LOCAL[type]
+  const local = LOCAL_COLUMNS[type]
   const rows: (FoundRow & LocalTimes)[] = await on
     .selectFrom(local.table)
     .select([...localRowColumns(local), `${local.beganAt} as beganAt`, `${local.at} as at`])
