@@ -147,7 +147,7 @@ export class Columns<D extends Declaration> {
     ...names: Name[]
   ): ColumnValues<D, Exclude<WrittenName<D>, Name>> {
     const others = this.#writtenNames().filter((name) => !names.includes(name as Name))
-    return this.set(row as WrittenRow<D>, ...others) as never
+    return this.set(row as WrittenRow<D>, ...others)
   }
 
   #writtenNames(): WrittenName<D>[] {
