@@ -131,7 +131,7 @@ export class ConnectionLimits {
     const stalled = holding.filter(({ unsentSince }) => unsentSince <= before)
     const [first, ...others] = stalled.length > 0 ? stalled : holding
     return (
-      first && others.reduce((worst, each) => (each.unsentBytes > worst.unsentBytes ? each : worst), first)
+      first && others.reduce((worst, other) => (other.unsentBytes > worst.unsentBytes ? other : worst), first)
     )
   }
 

@@ -212,7 +212,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 function pageOfBadPath(pages: readonly Route[] = []): (request: { url?: string | undefined }) => string {
   const prefixes = pages.flatMap(({ path }) => (path.endsWith('/*') ? [path.slice(0, -1)] : []))
   return ({ url = '/' }) => {
-    const prefix = prefixes.find((each) => url.startsWith(each))
+    const prefix = prefixes.find((start) => url.startsWith(start))
     return prefix === undefined || isDecodable(pathOf({ url })) ? url : prefix
   }
 }
@@ -350,7 +350,7 @@ const EXPOSED = EXPOSED_HEADERS.join(', ')
 /**
  * Lets pages of these origins, and no others, call the server with a token of their own, never with cookies.
  */
-export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return
   const allowed = new Set(origins)
   app.addHook('onRequest', (request, reply, done) => {

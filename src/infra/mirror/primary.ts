@@ -11,6 +11,7 @@ import type { ApiAnswer } from '../http/api-client/answer-reader.ts'
 import { ApiConnection } from '../http/api-client/api-connection.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import type { Sender } from '../http/api-client/headers-for-api.ts'
+import { jsonValueOf } from '../../kernel/text.ts'
 
 interface PrimaryUsersOptions {
   /** Address of the primary's api. */
@@ -102,7 +103,7 @@ export class PrimaryUsers implements UserSource {
 }
 
 function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>> {
-  const body = parseJson(text)
+  const body = jsonValueOf(text)
   if (!Answer.Check(body)) return { outcome: 'unusable', reason: 'the answer of the primary cannot be read' }
   const { revision, full, more, pool } = body
   const items = body.items.map(({ token_generation: tokenGeneration, ...item }) => ({
@@ -110,14 +111,6 @@ function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>
     tokenGeneration,
   }))
   return { outcome: 'changes', changes: { revision, full, more, pool, items } }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {

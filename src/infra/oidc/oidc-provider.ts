@@ -90,7 +90,7 @@ export class OidcProvider implements IdentityProvider {
     return this.#options.scopes.includes('openid')
   }
 
-  /** It takes some time to load, and most processes never need it. */
+  /** The library takes some time to load, and most processes never need it. */
   async #load(): Promise<OidcLibrary> {
     this.#library ??= await import('openid-client')
     return this.#library

@@ -82,11 +82,8 @@ export function quote(name: string): string {
 }
 
 export function copyRunning(): AppError {
-  return new AppError(
-    'conflict',
-    'copy_running',
-    'Another copy to the same target is running; wait for its end.',
-  )
+  const message = 'Another copy to the same target is running; wait for its end.'
+  return new AppError('conflict', 'copy_running', message)
 }
 
 /** The tables that are not copied: each database has its own. */

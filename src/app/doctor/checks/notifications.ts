@@ -57,7 +57,8 @@ function receiverFinding(
   const subject = `${name} (${kind})`
   const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
   const outdated =
-    codes && processes.find((each) => !isOnlyGateway(each.modules) && each.receivers[name] !== codes[name])
+    codes &&
+    processes.find((process) => !isOnlyGateway(process.modules) && process.receivers[name] !== codes[name])
   if (outdated) {
     const { processId, host } = outdated
     return warning(subject, 'receiver_outdated', { process: String(processId), host })

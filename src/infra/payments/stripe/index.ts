@@ -12,19 +12,11 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import {
-  integerOf,
-  objectMembers,
-  parseMembers,
-  textOf,
-  type Members,
-  toNumber,
-  NO_PAYMENT,
-  NO_REFUND,
-} from '../fields.ts'
+import { integerOf, objectMembers, textOf, type Members, toNumber, NO_PAYMENT, NO_REFUND } from '../fields.ts'
 import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { REPLAYED, StripeApi, verifySignature, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 const DEFAULT_API_URL = 'https://api.stripe.com'
 const SESSIONS = '/v1/checkout/sessions'
@@ -74,7 +66,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     queryRefund: (refund) => queryRefund(api, refund),
     verifyCallback: (headers, body) => {
       verifySignature(headers, body, { secrets, now: deps.clock.now() })
-      return toCallback(parseMembers(body.toString('utf8')))
+      return toCallback(jsonMembersOf(body.toString('utf8')))
     },
     acknowledgement: { status: 200, contentType: undefined, body: '' },
     bill: async (date) => balanceRows(api, date, deps.timeZone ?? 'UTC'),
