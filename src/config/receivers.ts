@@ -419,11 +419,11 @@ export function unknownReceivers(
   hasRobot: boolean,
 ): Problem[] {
   const names = [...receivers.map(({ name }) => name), ...(hasRobot ? [ROBOT_RECEIVER] : [])]
-  const known = names.length === 0 ? 'no [receivers.…] is configured' : `one of ${names.join(', ')}`
+  const expectedNames = names.length === 0 ? 'no [receivers.…] is configured' : `one of ${names.join(', ')}`
   return mentioned
     .filter(({ receiver }) => !names.includes(receiver))
     .map(({ receiver, key, source }) => {
-      const expected = `names of receivers (${known})${didYouMean(receiver, names)}`
+      const expected = `names of receivers (${expectedNames})${didYouMean(receiver, names)}`
       return { source, key, expected, got: describeValue(receiver) }
     })
 }

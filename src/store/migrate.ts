@@ -202,9 +202,9 @@ export async function requireCurrentSchema(store: Store): Promise<void> {
 }
 
 function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migration[]): SchemaStatus {
-  const known = new Set(migrations.map(({ name }) => name))
+  const knownNames = new Set(migrations.map(({ name }) => name))
   const done = new Set(ledger.map(({ name }) => name))
-  const unknown = ledger.filter(({ name }) => !known.has(name))
+  const unknown = ledger.filter(({ name }) => !knownNames.has(name))
   const breaking = unknown.find((migration) => migration.breaking)
   if (breaking?.name === COPY_MARK) {
     const message =
@@ -216,7 +216,7 @@ function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migr
     throw new AppError('unavailable', 'schema_too_new', message)
   }
   return {
-    applied: ledger.filter(({ name }) => known.has(name)),
+    applied: ledger.filter(({ name }) => knownNames.has(name)),
     pending: migrations.filter(({ name }) => !done.has(name)).map(({ name }) => name),
     unknown,
   }

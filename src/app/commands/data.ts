@@ -111,10 +111,10 @@ export async function printBackups(context: CommandContext, options: ConfigOptio
     backup.error ?? backup.note ?? '',
   ])
   context.stdout.write(alignColumns([['CREATED', 'ID', 'STATUS', 'BYTES', 'VERIFIED', 'NOTE'], ...rows]))
-  const known = new Set(backups.filter(({ status }) => status === 'completed').map(({ id }) => id))
+  const recordedIds = new Set(backups.filter(({ status }) => status === 'completed').map(({ id }) => id))
   const files = globSync(join(loaded.config.dataDir, 'backups', '*.{db,dump}'))
   for (const path of files.toSorted())
-    if (!known.has(basename(path).replace(/\.\w+$/, '')))
+    if (!recordedIds.has(basename(path).replace(/\.\w+$/, '')))
       context.stdout.write(`${path} has no record as a completed backup in this database\n`)
 }
 

@@ -57,7 +57,7 @@ export class Connection {
     return this.#unsentBytes
   }
 
-  /** Since when it has unsent bytes, monotonic. */
+  /** Since when the connection has unsent bytes, monotonic. */
   get unsentSince(): number {
     return this.#unsentSince
   }

@@ -216,9 +216,9 @@ async function sendCsv(
 
 /** Whether the client has what it asks for (RFC 9110, section 13.1.2). */
 function isKnownTo(request: FastifyRequest, { status, headers }: Answer): boolean {
-  const known = request.headers['if-none-match']
+  const knownTags = request.headers['if-none-match']
   const tag = headers?.['etag']
-  return known !== undefined && status === 200 && tag !== undefined && matchesTag(known, tag, 'weak')
+  return knownTags !== undefined && status === 200 && tag !== undefined && matchesTag(knownTags, tag, 'weak')
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {

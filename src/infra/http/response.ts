@@ -93,9 +93,9 @@ export function sendConstant(
     etag: isCompressed ? content.compressedTag : content.entityTag,
   })
   varyBy(reply, 'accept-encoding')
-  const known = headers['if-none-match']
+  const knownTags = headers['if-none-match']
   const knownTag = [content.entityTag, content.compressedTag].find(
-    (tag) => known !== undefined && matchesTag(known, tag, 'weak'),
+    (tag) => knownTags !== undefined && matchesTag(knownTags, tag, 'weak'),
   )
   if (knownTag !== undefined) return reply.code(304).header('etag', knownTag).send()
   if (isCompressed) reply.header('content-encoding', 'gzip')

@@ -111,7 +111,7 @@ export class OidcProvider implements IdentityProvider {
     })
   }
 
-  /** A new one for each sign-in: it would keep the keys of the provider, and refuse a token of a key that is newer. */
+  /** A new configuration for each sign-in: a kept one would keep the keys of the provider, and refuse tokens of newer keys. */
   #configuration(library: OidcLibrary, metadata: ServerMetadata): Configuration {
     const { clientId, clientSecret, allowInsecureEndpoints } = this.#options
     const authenticate = supportsBasic(metadata) ? library.ClientSecretBasic : library.ClientSecretPost
@@ -256,7 +256,7 @@ function reasonOf(error: unknown): string {
   return `${message} (${code})`
 }
 
-/** No answer came, or not the whole of it. A TypeError, because the library passes these on unchanged. */
+/** No answer came, or not the whole of it. A TypeError, because the library passes errors of this class on unchanged. */
 class ProviderUnreachable extends TypeError {
   override readonly name = 'ProviderUnreachable'
 }
@@ -308,7 +308,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** A response with one of these statuses must not be given a body. */
+/** Whether a response with this status may have a body. */
 function hasBody({ status }: Response): boolean {
   return ![204, 205, 304].includes(status)
 }

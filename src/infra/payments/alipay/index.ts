@@ -139,8 +139,8 @@ async function refundPayment(api: AlipayApi, refund: NewRefund): Promise<Provide
   }
   const answer = await api.call('alipay.trade.refund', JSON.stringify(parameters))
   if (answer['fund_change'] === 'Y') return { ...NO_REFUND, status: 'succeeded' }
-  const found = await queryRefund(api, payment.number, number)
-  return found.status === 'unknown' ? { ...NO_REFUND, status: 'pending' } : found
+  const state = await queryRefund(api, payment.number, number)
+  return state.status === 'unknown' ? { ...NO_REFUND, status: 'pending' } : state
 }
 
 async function queryRefund(api: AlipayApi, payment: string, number: string): Promise<ProviderRefund> {

@@ -200,11 +200,11 @@ function refundParameters({ number, amountCents, payment, reason }: NewRefund, i
 
 async function queryRefund(api: StripeApi, refund: RefundReference): Promise<ProviderRefund> {
   const { providerId, number } = refund
-  const found =
+  const made =
     providerId === undefined
       ? await findRefund(api, await intentOf(api, refund.payment), number)
       : await api.find(`/v1/refunds/${encodeURIComponent(providerId)}`)
-  return found ? toRefund(found) : NO_REFUND
+  return made ? toRefund(made) : NO_REFUND
 }
 
 async function findRefund(api: StripeApi, intent: string, number: string): Promise<Members | undefined> {
@@ -236,14 +236,14 @@ function toCallback(event: Members): Callback {
 function paymentCallback(eventId: string, type: string, session: Members, event: Members): Callback {
   const metadata = objectMembers(session['metadata'])
   const number = toNumber(metadata['platform_payment'])
-  const found = toPayment(session)
+  const payment = toPayment(session)
   const hasFailed = type === 'checkout.session.async_payment_failed'
   // Complete and not yet paid: the money comes, or not, with a later event.
-  if (number === undefined || (found.status === 'open' && !hasFailed)) return { eventId, type: 'other' }
+  if (number === undefined || (payment.status === 'open' && !hasFailed)) return { eventId, type: 'other' }
   const createdAt = integerOf(event['created'])
-  const paidAt = found.status === 'paid' && createdAt !== undefined ? createdAt * SECOND : undefined
+  const paidAt = payment.status === 'paid' && createdAt !== undefined ? createdAt * SECOND : undefined
   const state: ProviderPayment = hasFailed
-    ? { ...found, status: 'failed', reason: 'async_payment_failed' }
-    : { ...found, paidAt: found.paidAt ?? paidAt }
+    ? { ...payment, status: 'failed', reason: 'async_payment_failed' }
+    : { ...payment, paidAt: payment.paidAt ?? paidAt }
   return { eventId, type: 'payment', number, orderId: textOf(metadata['platform_order']), state }
 }
