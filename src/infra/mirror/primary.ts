@@ -62,18 +62,12 @@ export class PrimaryUsers implements UserSource {
     })
   }
 
-  async changesSince(
-    revision: number | undefined,
-    signal: AbortSignal,
-  ): ReturnType<UserSource['changesSince']> {
+  async changesSince(revision: number | undefined, signal: AbortSignal) {
     const token = this.#token()
     if ('outcome' in token) return token
     try {
-      const answer = await this.#ask(
-        revision,
-        token,
-        AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]),
-      )
+      const stop = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)])
+      const answer = await this.#ask(revision, token, stop)
       return answer.status === 200 ? toChanges(answer.text) : refusalOf(answer)
     } catch (error) {
       return failureOf(error)
@@ -180,7 +174,7 @@ function readTunnels(text: string): TunnelsBody | undefined {
   return TunnelsAnswer.Check(body) ? body : undefined
 }
 
-/** The picture of a standby with that of its primary; `primary` tells whether the primary's sessions are in it. */
+/** The tunnels of a standby with those of its primary; `primary` tells whether the primary's sessions are among them. */
 export function withPrimaryTunnels<T extends TunnelsBody>(own: T, primary: TunnelsBody | undefined) {
   if (!primary) return { ...own, primary: 'unavailable' as const }
   const names = new Set(own.gateways.map(({ name }) => name))

@@ -115,12 +115,8 @@ export class OidcProvider implements IdentityProvider {
   #configuration(library: OidcLibrary, metadata: ServerMetadata): Configuration {
     const { clientId, clientSecret, allowInsecureEndpoints } = this.#options
     const authenticate = supportsBasic(metadata) ? library.ClientSecretBasic : library.ClientSecretPost
-    const configuration = new library.Configuration(
-      metadata,
-      clientId,
-      undefined,
-      authenticate(clientSecret.reveal()),
-    )
+    const login = authenticate(clientSecret.reveal())
+    const configuration = new library.Configuration(metadata, clientId, undefined, login)
     configuration[library.customFetch] = this.#fetch
     configuration.timeout = this.#timeoutSeconds
     if (allowInsecureEndpoints) library.allowInsecureRequests(configuration)
@@ -149,17 +145,12 @@ export class OidcProvider implements IdentityProvider {
 
   async #readMetadata(library: OidcLibrary): Promise<ServerMetadata> {
     const { clientId, issuer, allowInsecureEndpoints } = this.#options
-    const discovered = await library.discovery(
-      new URL(this.#rules.discoveryUrl),
-      clientId,
-      undefined,
-      undefined,
-      {
-        [library.customFetch]: this.#fetch,
-        timeout: this.#timeoutSeconds,
-        execute: allowInsecureEndpoints ? [library.allowInsecureRequests] : [],
-      },
-    )
+    const url = new URL(this.#rules.discoveryUrl)
+    const discovered = await library.discovery(url, clientId, undefined, undefined, {
+      [library.customFetch]: this.#fetch,
+      timeout: this.#timeoutSeconds,
+      execute: allowInsecureEndpoints ? [library.allowInsecureRequests] : [],
+    })
     const metadata = discovered.serverMetadata()
     // The library does not compare them when it is given the whole address of the metadata.
     if (metadata.issuer !== issuer) throw new Error('the issuer in the metadata is not auth.oidc.issuer')
@@ -275,10 +266,8 @@ export function createBoundedFetch(rules: EndpointRules) {
       unreachable,
     )
     const body = await readBody(response)
-    return new Response(hasBody(response) ? body : null, {
-      status: response.status,
-      headers: response.headers,
-    })
+    const { status, headers } = response
+    return new Response(hasBody(response) ? body : null, { status, headers })
   }
 }
 
