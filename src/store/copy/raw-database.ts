@@ -77,7 +77,7 @@ export function keyOf({ columns, key }: CopiedTable, row: CopiedRow): CopiedRow 
 }
 
 /** A name of a table or column as SQL. Names of the platform's tables need no escapes. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   return `"${name}"`
 }
 

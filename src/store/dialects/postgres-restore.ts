@@ -1,23 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { noMetrics } from '../../kernel/metrics.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
-import { useStore } from '../open.ts'
+import { STORE_LIMITS } from '../unavailable.ts'
 import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 import { listArchive } from './postgres-archive.ts'
+import { openPostgres } from './postgres.ts'
 
 /**
  * Restores an archive of PostgreSQL: the former tables move to another schema of the same database, which needs no right but
  * that of their owner to create a schema.
  */
 export function postgresRestore(url: Secret): RestoreTarget {
-  const database = { kind: 'postgres', url } as const
   return {
-    requireUnserved: () => useStore({ database }, requireUnserved),
+    requireUnserved: () => withDatabase(url, requireUnserved),
     replace: ({ path, finish }, stamp) =>
-      useStore({ database }, async (store) => {
+      withDatabase(url, async (store) => {
         // A process may have started since the first check: a large archive is verified for minutes.
         await requireUnserved(store)
         const schema = await currentSchema(store.read)
@@ -43,6 +46,16 @@ async function requireUnserved({ read }: Store): Promise<void> {
   for (let attempt = 1; (await countOthers(read)) > 0; attempt++) {
     if (attempt === CHECK_ATTEMPTS) throw databaseInUse('The database')
     await wait(CHECK_PAUSE_MS)
+  }
+}
+
+async function withDatabase<T>(url: Secret, use: (store: Store) => Promise<T>): Promise<T> {
+  const quiet = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
+  const store = await openPostgres({ url, ...quiet, limits: STORE_LIMITS.postgres })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
   }
 }
 
