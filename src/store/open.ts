@@ -70,7 +70,7 @@ export async function restoreTarget(database: DatabaseAddress): Promise<RestoreT
     return sqliteRestore(database.path)
   }
   const { postgresRestore } = await import('./dialects/postgres-restore.ts')
-  return postgresRestore(database.url)
+  return postgresRestore(database.url, (work) => useStore({ database }, work))
 }
 
 /** The store with every write refused as `read_only`. */

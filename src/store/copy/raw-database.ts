@@ -82,8 +82,11 @@ export function quoteName(name: string): string {
 }
 
 export function copyRunning(): AppError {
-  const message = 'Another copy to the same target is running; wait for its end.'
-  return new AppError('conflict', 'copy_running', message)
+  return new AppError(
+    'conflict',
+    'copy_running',
+    'Another copy to the same target is running; wait for its end.',
+  )
 }
 
 /** The tables that are not copied: each database has its own. */

@@ -1,26 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { systemClock } from '../../kernel/clock.ts'
 import { AppError, errorMessage } from '../../kernel/errors.ts'
-import { silentLogger } from '../../kernel/logger.ts'
-import { noMetrics } from '../../kernel/metrics.ts'
 import type { Secret } from '../../kernel/secret.ts'
 import { databaseInUse, type RestoreTarget } from '../files/restore-target.ts'
 import type { Queries, Store } from '../store.ts'
-import { STORE_LIMITS } from '../unavailable.ts'
 import { KEPT_ASIDE, runPostgresProgram, findNewestPostgresProgram } from './postgres-programs.ts'
 import { listArchive } from './postgres-archive.ts'
-import { openPostgres } from './postgres.ts'
+
+/** Opens the database for a piece of work, and closes it. */
+type UseDatabase = <T>(work: (store: Store) => Promise<T>) => Promise<T>
 
 /**
  * Restores an archive of PostgreSQL: the former tables move to another schema of the same database, which needs no right but
  * that of their owner to create a schema.
  */
-export function postgresRestore(url: Secret): RestoreTarget {
+export function postgresRestore(url: Secret, useDatabase: UseDatabase): RestoreTarget {
   return {
-    requireUnserved: () => withDatabase(url, requireUnserved),
+    requireUnserved: () => useDatabase(requireUnserved),
     replace: ({ path, finish }, stamp) =>
-      withDatabase(url, async (store) => {
+      useDatabase(async (store) => {
         // A process may have started since the first check: a large archive is verified for minutes.
         await requireUnserved(store)
         const schema = await currentSchema(store.read)
@@ -46,16 +44,6 @@ async function requireUnserved({ read }: Store): Promise<void> {
   for (let attempt = 1; (await countOthers(read)) > 0; attempt++) {
     if (attempt === CHECK_ATTEMPTS) throw databaseInUse('The database')
     await wait(CHECK_PAUSE_MS)
-  }
-}
-
-async function withDatabase<T>(url: Secret, use: (store: Store) => Promise<T>): Promise<T> {
-  const quiet = { clock: systemClock, metrics: noMetrics, logger: silentLogger }
-  const store = await openPostgres({ url, ...quiet, limits: STORE_LIMITS.postgres })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
   }
 }
 
