@@ -77,6 +77,8 @@ function program(): Command {
     .helpCommand(false)
     .configureOutput({ outputError: (text, write) => write(usageError(text)) })
     .exitOverride()
+  const group = (name: string, description: string) =>
+    platform.command(name).description(description).helpCommand(false)
 
   platform
     .command('serve')
@@ -102,7 +104,7 @@ function program(): Command {
     .option('--module <list>', 'check only what a process with these modules needs')
     .action(run(() => import('../src/app/commands/doctor.ts'), 'runDoctor'))
 
-  const database = platform.command('db').description('the database schema').helpCommand(false)
+  const database = group('db', 'the database schema')
   database
     .command('migrate')
     .description('create the database, or bring its schema up to date; serve does the same')
@@ -122,7 +124,7 @@ function program(): Command {
     .option('--verify', 'only compare the rows of all tables')
     .action(run(databaseCommands, 'copyToDatabase'))
 
-  const data = platform.command('data').description('backups of the database').helpCommand(false)
+  const data = group('data', 'backups of the database')
   data
     .command('backup')
     .description('back up the database, also while the platform serves it')
@@ -140,10 +142,10 @@ function program(): Command {
     )
     .action(run(dataCommands, 'restoreBackup'))
 
-  const backup = platform
-    .command('backup')
-    .description('the nightly routine: backup to a cloud drive, cleaning, reboot, restore drill; needs root')
-    .helpCommand(false)
+  const backup = group(
+    'backup',
+    'the nightly routine: backup to a cloud drive, cleaning, reboot, restore drill; needs root',
+  )
   const backupCommand = (name: keyof BackupCommands, description: string) =>
     backup
       .command(name)
@@ -180,7 +182,7 @@ function program(): Command {
   backupCommand('selfcheck', 'check that the server works; after a reboot by the routine, report it')
   backupCommand('status', 'show the last success, the last run, the next run and the last restore drill')
 
-  const user = platform.command('user').description('administer users without the API').helpCommand(false)
+  const user = group('user', 'administer users without the API')
   user
     .command('add <name>')
     .description('create a user; the password comes from a prompt or standard input')
@@ -209,7 +211,7 @@ function program(): Command {
     .description('delete a user, and revoke the tokens of the user')
     .action(run(userCommands, 'removeUser'))
 
-  const token = platform.command('token').description('access tokens').helpCommand(false)
+  const token = group('token', 'access tokens')
   token
     .command('issue <name>')
     .description('print a signed token for a user')
@@ -242,10 +244,7 @@ function program(): Command {
     .description('revoke an API token')
     .action(run(userCommands, 'revokeApiToken'))
 
-  const audit = platform
-    .command('audit')
-    .description('the audit trail: who has changed what')
-    .helpCommand(false)
+  const audit = group('audit', 'the audit trail: who has changed what')
   const auditFilter = (command: Command) =>
     command
       .option('--actor <id>', 'only what this user, or caller, has done: its id or its name')
@@ -274,7 +273,7 @@ function program(): Command {
     .description('make a new key for the seals; what the older ones have sealed stays verifiable')
     .action(run(auditCommands, 'rotateAudit'))
 
-  const payments = platform.command('payments').description('payments of orders').helpCommand(false)
+  const payments = group('payments', 'payments of orders')
   payments
     .command('reconcile')
     .description('compare the payments of a day with the books of their provider; exit code 1 if they differ')
@@ -283,7 +282,7 @@ function program(): Command {
     .option('--file <bill>', 'a bill that was downloaded, instead of asking the provider')
     .action(run(() => import('../src/app/commands/payments.ts'), 'reconcilePayments'))
 
-  const alerts = platform.command('alerts').description('notifications of alerts').helpCommand(false)
+  const alerts = group('alerts', 'notifications of alerts')
   alerts
     .command('test-robot')
     .description('send a test message to the configured robot, and print its answer')
@@ -302,7 +301,7 @@ function program(): Command {
     )
     .action(run(alertCommands, 'showRoute'))
 
-  const messages = platform.command('messages').description('the outbox of messages').helpCommand(false)
+  const messages = group('messages', 'the outbox of messages')
   messages
     .command('replay')
     .description(
@@ -315,7 +314,7 @@ function program(): Command {
     .option('--until <time>', 'end of the span (default: now)')
     .action(run(() => import('../src/app/commands/messages.ts'), 'replayMessages'))
 
-  const vpn = platform.command('vpn').description('sessions with the VPN gateways').helpCommand(false)
+  const vpn = group('vpn', 'sessions with the VPN gateways')
   vpn
     .command('connect')
     .description(

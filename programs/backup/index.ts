@@ -15,5 +15,4 @@ export {
   secretFilesOf,
   type SecretFile,
 } from './parts.ts'
-export type { TimerFault } from './install/timer-faults.ts'
 export { recognitionRemedy } from './host/platform-reader.ts'

@@ -17,7 +17,7 @@ import type { Job } from '../kernel/job.ts'
 import { identityKeyOf } from '../kernel/identity-signature.ts'
 import { Lifecycle } from '../kernel/process.ts'
 import { type Logger, OUTAGES } from '../kernel/logger.ts'
-import type { Metrics } from '../kernel/metrics.ts'
+import { exposeGauges, type Metrics } from '../kernel/metrics.ts'
 import type { RotatedKeys } from '../kernel/secret.ts'
 import { SECOND } from '../kernel/time.ts'
 import type { Delivery, Outbox } from '../ports/outbox.ts'
@@ -58,8 +58,8 @@ export interface Base {
 
 // How long other processes wait for a holder that has stopped renewing its lease.
 const DELIVERY_LEASE_MS = 10 * SECOND
-// How old the numbers of the outbox may be; a scrape that reads them counts up to 100,000 rows.
-const BACKLOG_AGE_MS = 5 * SECOND
+// How old the numbers of a scrape may be; one that reads those of the outbox counts up to 100,000 rows.
+const NUMBERS_AGE_MS = 5 * SECOND
 
 /** Opens the shared parts; `resources` closes them. */
 export async function openBase(
@@ -74,13 +74,8 @@ export async function openBase(
   exposeProcess(metrics, config)
   exposeDisk(metrics, config)
   const hadLog = hasLog(config.database)
-  const database = await openCurrentDatabase({
-    config,
-    configFile,
-    logger,
-    metrics,
-    readOnly: config.readOnly,
-  })
+  const parts = { config, configFile, logger, metrics }
+  const database = await openCurrentDatabase({ ...parts, readOnly: config.readOnly })
   resources.defer(() => database.close())
   await markProcessOf({ config, logger }, { database, hadLog }, resources)
   const store = config.readOnly ? readOnly(database) : database
@@ -116,8 +111,7 @@ export async function openBase(
   })
   const operations = [...health, ...probeRoutes({ lifecycle, checkStore })]
   const isDatabaseOut = () => database.isOut()
-  const parts = { config, settings, configFile, logger, metrics, store, isDatabaseOut, bus, domains, keys }
-  return { ...parts, lifecycle, operations, jobs }
+  return { ...parts, settings, store, isDatabaseOut, bus, domains, keys, lifecycle, operations, jobs }
 }
 
 /** Whether a process has left a write-ahead log; a command that only reads leaves an empty one. */
@@ -158,24 +152,13 @@ function openDomains(
   parts: BaseParts,
   resources: AsyncDisposableStack,
 ): Pick<Base, 'domains' | 'jobs'> & { readonly deliveries: readonly LateDelivery[] } {
-  const delivery = new LateDelivery()
-  const telemetryDelivery = new LateDelivery()
-  const deliveries = { delivery, telemetryDelivery }
+  const deliveries = { delivery: new LateDelivery(), telemetryDelivery: new LateDelivery() }
+  const { delivery, telemetryDelivery } = deliveries
   const { config, store, logger, metrics, keys, channels } = parts
   if (keys.some((key) => isGuessable(key.reveal()))) logger.warn({}, GUESSABLE_KEY)
   if (!config.readOnly) keepKeyOfIdentities(config, identityKeyOf(keys[0].reveal()), logger)
-  const signingKeys = () => keys
-  const clock = systemClock
-  const domains = createDomains({
-    config,
-    store,
-    clock,
-    logger,
-    metrics,
-    ...deliveries,
-    signingKeys,
-    channels,
-  })
+  const ports = { ...deliveries, signingKeys: () => keys, channels }
+  const domains = createDomains({ config, store, clock: systemClock, logger, metrics, ...ports })
   exposeTelemetry(domains.telemetry.telemetry, metrics)
   resources.defer(() => domains.events.events.close())
   // A read-only process cannot record a delivery, so it does not deliver.
@@ -263,72 +246,51 @@ function startDispatcher(
 }
 
 function exposeProcess(metrics: Metrics, { readOnly: isReadOnly }: Config): void {
-  metrics
-    .gauge({
-      name: 'build_info',
-      help: 'Always 1; the labels name the versions.',
-      labels: ['version', 'node'],
-    })
-    .set(1, { version: VERSION, node: process.version })
-  metrics
-    .gauge({ name: 'read_only', help: 'Whether this process refuses changes (1) or not (0).' })
-    .set(isReadOnly ? 1 : 0)
+  const labels = ['version', 'node']
+  const build = metrics.gauge({ name: 'build_info', help: 'Always 1; the labels name the versions.', labels })
+  build.set(1, { version: VERSION, node: process.version })
+  const help = 'Whether this process refuses changes (1) or not (0).'
+  metrics.gauge({ name: 'read_only', help }).set(isReadOnly ? 1 : 0)
 }
 
 function exposeDisk(metrics: Metrics, { dataDir }: Config): void {
-  const free = metrics.gauge({
-    name: 'disk_free_bytes',
-    help: 'Free space of the file system with the data directory.',
-  })
-  const size = metrics.gauge({
-    name: 'disk_size_bytes',
-    help: 'Size of the file system with the data directory.',
-  })
-  const collect = async () => {
+  const helps = {
+    disk_free_bytes: 'Free space of the file system with the data directory.',
+    disk_size_bytes: 'Size of the file system with the data directory.',
+  }
+  const read = async () => {
     // With PostgreSQL and a configured key there is no data directory.
     const disk = await statfs(dataDir).catch(() => undefined)
-    if (!disk) return
-    const { bavail, blocks, bsize } = disk
-    free.set(bavail * bsize)
-    size.set(blocks * bsize)
+    return disk && { disk_free_bytes: disk.bavail * disk.bsize, disk_size_bytes: disk.blocks * disk.bsize }
   }
-  metrics.onScrape(collect, [free, size], BACKLOG_AGE_MS)
+  exposeGauges(metrics, helps, read, NUMBERS_AGE_MS)
 }
 
 function exposeBacklog(outbox: Messages, metrics: Metrics): void {
-  const pending = metrics.gauge({
-    name: 'outbox_pending',
-    help: 'Messages that are not yet delivered, counted up to 100,000.',
-  })
-  const age = metrics.gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest undelivered message.' })
-  const dead = metrics.gauge({
-    name: 'outbox_dead',
-    help: 'Messages that the bus has refused for good, items of telemetry among them, counted up to 100,000.',
-  })
-  const collect = async () => {
-    const { pending: waiting, oldest } = await outbox.backlog()
-    pending.set(waiting)
-    dead.set((await outbox.deadLetters()).messages)
-    age.set(oldest === null ? 0 : (systemClock.now() - oldest) / 1_000)
+  const helps = {
+    outbox_pending: 'Messages that are not yet delivered, counted up to 100,000.',
+    outbox_oldest_seconds: 'Age of the oldest undelivered message.',
+    outbox_dead:
+      'Messages that the bus has refused for good, items of telemetry among them, counted up to 100,000.',
   }
-  metrics.onScrape(collect, [pending, age, dead], BACKLOG_AGE_MS)
+  const read = async () => {
+    const { pending, oldest } = await outbox.backlog()
+    const { messages } = await outbox.deadLetters()
+    const ageMs = oldest === null ? 0 : systemClock.now() - oldest
+    return { outbox_pending: pending, outbox_dead: messages, outbox_oldest_seconds: ageMs / SECOND }
+  }
+  exposeGauges(metrics, helps, read, NUMBERS_AGE_MS)
 }
 
 function exposeTelemetry(telemetry: Telemetry, metrics: Metrics): void {
-  const pending = metrics.gauge({
-    name: 'telemetry_pending',
-    help: 'Items of telemetry that wait for the bus.',
-  })
-  const bytes = metrics.gauge({
-    name: 'telemetry_pending_bytes',
-    help: 'Size of the items of telemetry that wait for the bus.',
-  })
-  const agents = metrics.gauge({ name: 'telemetry_agents', help: 'Agents that are remembered.' })
-  const collect = async () => {
-    const totals = await telemetry.totals()
-    pending.set(totals.pending)
-    bytes.set(totals.pendingBytes)
-    agents.set(totals.agents)
+  const helps = {
+    telemetry_pending: 'Items of telemetry that wait for the bus.',
+    telemetry_pending_bytes: 'Size of the items of telemetry that wait for the bus.',
+    telemetry_agents: 'Agents that are remembered.',
   }
-  metrics.onScrape(collect, [pending, bytes, agents], BACKLOG_AGE_MS)
+  const read = async () => {
+    const { pending, pendingBytes, agents } = await telemetry.totals()
+    return { telemetry_pending: pending, telemetry_pending_bytes: pendingBytes, telemetry_agents: agents }
+  }
+  exposeGauges(metrics, helps, read, NUMBERS_AGE_MS)
 }

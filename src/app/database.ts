@@ -149,12 +149,8 @@ export interface DatabasePlaces extends Pick<Config, 'database'>, Partial<Pick<C
 export function unusableDatabase(places: DatabasePlaces, error: unknown): AppError {
   const cause = error instanceof AppError ? (error.cause ?? error) : error
   const { reason, remedy } = explainDatabaseFailure(places, cause)
-  return new AppError(
-    'unavailable',
-    'store_unavailable',
-    `The database ${databaseLocation.format(places.database)} cannot be used: ${reason}. ${remedy}.`,
-    { cause },
-  )
+  const message = `The database ${databaseLocation.format(places.database)} cannot be used: ${reason}. ${remedy}.`
+  return new AppError('unavailable', 'store_unavailable', message, { cause })
 }
 
 /** The error of what has used the database: if the engine refuses it, such as for a damaged file or a full disk, it says what to do. */
@@ -186,6 +182,6 @@ export function explainDatabaseFailure(
 function reasonOf(cause: unknown): string {
   const reason =
     cause instanceof AggregateError ? cause.errors.map(errorMessage).join(', ') : errorMessage(cause)
-  // It stands inside a sentence.
+  // The reason stands inside a sentence, so it ends without a full stop.
   return reason.replace(/\.$/, '')
 }

@@ -106,7 +106,8 @@ export const DECLARED_ALERTS: AlertTable = Object.assign(
 export const EVENT_TYPES: readonly EventType[] = DOMAINS.flatMap(
   ({ name, events, eventSchemas = {} }: Domain) =>
     Object.values(events).flatMap((subject) => {
-      const [, schema] = Object.entries(eventSchemas).find(([each]) => matchesPattern(each, subject)) ?? []
+      const [, schema] =
+        Object.entries(eventSchemas).find(([pattern]) => matchesPattern(pattern, subject)) ?? []
       return schema ? [{ subject, source: eventSource(name), schema }] : []
     }),
 )
@@ -246,7 +247,7 @@ export function createDomains(options: DomainsOptions) {
     ...platform,
     events: eventsOf(ticketsDomain),
     userExists: (queries, userId) => users.users.exists(queries, userId),
-    userIdsByNames: (queries, given) => users.users.idsByNames(queries, given),
+    userIdsByNames: (queries, names) => users.users.idsByNames(queries, names),
   })
   const signIn = signInDomain.create({
     ...platform,
@@ -278,27 +279,9 @@ export function createDomains(options: DomainsOptions) {
   })
   const logs = { messages: messages.log, telemetry: telemetry.log }
   const events = eventsDomain.create({ ...platform, logs, subjects: eventSubjectsByLog() })
-  const management = {
-    alerts,
-    heartbeats,
-    tickets,
-    menus,
-    certificates,
-    'data-backups': dataBackups,
-    telemetry,
-  }
-  const created = {
-    messages,
-    orders,
-    payments,
-    audit,
-    users,
-    'sign-in': signIn,
-    pool,
-    sessions,
-    events,
-    ...management,
-  }
+  const business = { messages, orders, payments, audit, users, 'sign-in': signIn, pool, sessions, events }
+  const management = { alerts, heartbeats, tickets, menus, certificates, 'data-backups': dataBackups }
+  const created = { ...business, ...management, telemetry }
   const commands = commandsDomain.create({
     ...platform,
     ...commandSettings(config),
@@ -333,16 +316,9 @@ const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const { approvalTtlMs, approvalReceivers = [], startWithinMs, programs, environment } = commands
-  return {
-    approvalTtlMs,
-    approvalReceivers,
-    startWithinMs,
-    programCommands: programs,
-    environment,
-    programs: new HostPrograms({ path: environment.PATH }),
-    host: hostname(),
-  }
+  const { programs: programCommands, approvalReceivers = [], ...settings } = commands
+  const programs = new HostPrograms({ path: commands.environment.PATH })
+  return { ...settings, programCommands, approvalReceivers, programs, host: hostname() }
 }
 
 /** The keys and the newest seal of the audit trail, which lie in the data directory. */

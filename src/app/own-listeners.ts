@@ -41,7 +41,7 @@ export async function readOwn(listener: OwnListener, path: string, timeoutMs: nu
   return JSON.parse(await readOwnText(listener, path, timeoutMs))
 }
 
-/** The same for a text. */
+/** The text that a listener of this server answers at a public path; see {@link readOwn}. */
 export async function readOwnText(
   { address, hasTls }: OwnListener,
   path: string,

@@ -24,10 +24,10 @@ export async function openChannels(
 ): Promise<ReadonlyMap<string, PaymentChannel>> {
   const channels = new Map<string, PaymentChannel>()
   if (isOnlyGateway(config.modules)) return channels
-  for (const each of config.payments.channels) {
-    const channel = await openConfigured(config, each)
+  for (const configured of config.payments.channels) {
+    const channel = await openConfigured(config, configured)
     resources.defer(() => channel.end())
-    channels.set(each.name, channel)
+    channels.set(configured.name, channel)
   }
   return channels
 }

@@ -16,7 +16,7 @@ import { auditFiles } from './domains.ts'
 import { startJobs, type JobRunner } from './jobs.ts'
 import type { ModuleContext, OpenModule } from './modules/module.ts'
 import { receiverCodes } from './receivers.ts'
-import { ServingRecord } from '../store/work/marks.ts'
+import { createServingRecord, type ServingRecord } from '../store/work/marks.ts'
 import { VERSION } from './version.ts'
 
 interface PlatformOptions extends Pick<ModuleContext, 'onFirstAdmin'> {
@@ -123,7 +123,7 @@ async function recordStart({ config, settings, domains, logger }: Base): Promise
 
 /** For `platform doctor` and `platform alerts test`, which compare it with their own configuration. */
 function openServingRecord({ config, keys, store }: Base): ServingRecord {
-  return new ServingRecord(store, systemClock, {
+  return createServingRecord(store, systemClock, {
     host: hostname(),
     processId: process.pid,
     version: VERSION,

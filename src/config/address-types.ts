@@ -180,7 +180,7 @@ function formatPostgres(secretUrl: Secret): string {
 export interface BusServers {
   /** `nats://…` or `tls://…` with `host:port`, in the order of the attempts. */
   readonly urls: Secret<readonly string[]>
-  /** The same for people: without logins. */
+  /** The addresses for people, without logins. */
   readonly text: string
 }
 

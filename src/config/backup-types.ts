@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { isTimeZone } from '../kernel/time.ts'
 import { resolvePath, valueType, type ValueType } from './value-types.ts'
+import { jsonValueOf } from '../kernel/text.ts'
 
 interface ListOptions<T> {
   readonly name: string
@@ -27,12 +28,8 @@ function arrayOf<T extends string>({ name, expected, parseItem, mayBeEmpty = tru
 function itemsIn(text: string): string[] | undefined {
   if (text === 'none' || text === '') return []
   if (!text.startsWith('[')) return text.split(',').map((item) => item.trim())
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonValueOf(text)
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }
 
 export const pathList = arrayOf({
@@ -186,13 +183,14 @@ export function mediaGlobProblem(glob: string): string | undefined {
   if (glob.includes('\0')) return 'must not contain a null character'
   if (segments.length < 2 || isWildcard(segments[0] ?? ''))
     return 'must name a directory below / before its first wildcard'
-  if (segments.some((each) => !isBalanced(each))) return 'must not contain / inside of braces or brackets'
+  if (segments.some((segment) => !isBalanced(segment)))
+    return 'must not contain / inside of braces or brackets'
   return undefined
 }
 
 /** The parts of a glob between its slashes. */
 export function segmentsOf(glob: string): string[] {
-  return glob.split('/').filter((each) => each !== '' && each !== '.')
+  return glob.split('/').filter((segment) => segment !== '' && segment !== '.')
 }
 
 /** Whether a segment stands for more than one name. */

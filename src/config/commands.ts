@@ -158,7 +158,7 @@ const textList: ValueReader<string[]> = {
   read: (value) =>
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every((each) => textOf(each, MAX_TEXT) !== undefined) &&
+    value.every((text) => textOf(text, MAX_TEXT) !== undefined) &&
     new Set(value).size === value.length
       ? value
       : undefined,
@@ -168,7 +168,7 @@ const programAndArguments: ValueReader<string[]> = {
   expected: `a list of a program and its arguments, 1 to ${MAX_ARGUMENTS} texts`,
   read(value) {
     if (!Array.isArray(value) || value.length > MAX_ARGUMENTS) return undefined
-    const isText = (each: unknown) => typeof each === 'string' && !each.includes('\0')
+    const isText = (value: unknown) => typeof value === 'string' && !value.includes('\0')
     return value.every(isText) && value[0] ? value : undefined
   },
 }

@@ -101,7 +101,9 @@ export function loadConfig(options: ResolveOptions): LoadedConfig {
     const { value, source } = resolved.get(key) ?? { value: undefined, source: '' }
     setAt(config, propertyOf(key, setting), value)
     const inFile = file.values.get(key)?.source ?? source
-    return { key, text: textOf(setting, value), source, ...(inFile !== source && { overrides: inFile }) }
+    const { type, documentedDefault = 'unset' } = setting
+    const text = value === undefined ? `(${documentedDefault})` : type.format(value)
+    return { key, text, source, ...(inFile !== source && { overrides: inFile }) }
   })
   setAt(config, 'commands.programs', file.commands)
   setAt(config, 'payments.channels', file.channels)
@@ -171,10 +173,6 @@ function setAt(outer: Record<string, unknown>, path: string, value: unknown): vo
   const [first = '', ...rest] = path.split('.')
   if (rest.length === 0) outer[first] = value
   else setAt((outer[first] ??= {}) as Record<string, unknown>, rest.join('.'), value)
-}
-
-function textOf({ type, documentedDefault = 'unset' }: Setting, value: unknown): string {
-  return value === undefined ? `(${documentedDefault})` : type.format(value)
 }
 
 function deepFreeze<T>(value: T): T {

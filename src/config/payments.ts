@@ -145,13 +145,9 @@ export function readChannelSecrets({
     // Some secrets are lists with commas, which must not be empty.
     if (value === undefined || /^[\s,]*$/.test(value))
       throw unusableFile(secretsFile, key, `a line ${variable}=…`, 'none')
-    if (variable === APIV3_KEY && Buffer.byteLength(value) !== APIV3_KEY_BYTES)
-      throw unusableFile(
-        secretsFile,
-        key,
-        `${variable} of ${APIV3_KEY_BYTES} bytes`,
-        `${Buffer.byteLength(value)} bytes`,
-      )
+    const bytes = Buffer.byteLength(value)
+    if (variable === APIV3_KEY && bytes !== APIV3_KEY_BYTES)
+      throw unusableFile(secretsFile, key, `${variable} of ${APIV3_KEY_BYTES} bytes`, `${bytes} bytes`)
     if (variable.endsWith('_FILE'))
       secrets[variable.slice(0, -'_FILE'.length)] = readKey(secretsFile, key, variable, value)
     else secrets[variable] = value
@@ -163,17 +159,14 @@ export function readChannelSecrets({
 function readKey(secretsFile: string, key: string, variable: string, value: string): string {
   const path = resolve(dirname(secretsFile), value)
   const isPrivate = variable.includes('_PRIVATE_')
-  const text = readPrivateText(path, `${key}: ${variable}`, MAX_SECRETS_BYTES)
+  const place = `${key}: ${variable}`
+  const text = readPrivateText(path, place, MAX_SECRETS_BYTES)
   try {
     const { asymmetricKeyType } = isPrivate ? createPrivateKey(text) : createPublicKey(text)
     if (asymmetricKeyType === 'rsa') return text
   } catch {
     // The error of the parser may quote the key.
   }
-  throw unusableFile(
-    path,
-    `${key}: ${variable}`,
-    `an RSA ${isPrivate ? 'private' : 'public'} key in PEM`,
-    'another text',
-  )
+  const expected = `an RSA ${isPrivate ? 'private' : 'public'} key in PEM`
+  throw unusableFile(path, place, expected, 'another text')
 }

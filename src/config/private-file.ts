@@ -11,12 +11,13 @@ export function unusableFile(path: string, key: string, expected: string, got: s
 /** Throws a {@link ConfigError} when others than the owner have access. */
 export function requirePrivate(path: string, key: string, { mode }: Pick<Stats, 'mode'>): void {
   if ((mode & 0o077) === 0) return
-  throw unusableFile(
-    path,
-    key,
-    `mode 600, for its owner alone (run: chmod 600 ${shellWord(path)})`,
-    `mode ${(mode & 0o777).toString(8)}`,
-  )
+  const expected = `mode 600, for its owner alone (run: chmod 600 ${shellWord(path)})`
+  throw unusableFile(path, key, expected, formatMode(mode))
+}
+
+/** The permissions in the words of an error: `mode 644`. */
+export function formatMode(mode: number): string {
+  return `mode ${(mode & 0o777).toString(8)}`
 }
 
 /** Opens a file for reading, and closes it after `use`. Opening a pipe without a writer does not block. */

@@ -145,7 +145,7 @@ const namesReader: ValueReader<readonly string[]> = {
   expected: 'a list of names of receivers, without repetition, such as ["mail"]',
   read(value) {
     if (!Array.isArray(value) || value.length === 0 || new Set(value).size < value.length) return undefined
-    return value.every((each): each is string => typeof each === 'string' && each !== '') ? value : undefined
+    return value.every((name): name is string => typeof name === 'string' && name !== '') ? value : undefined
   },
 }
 
@@ -164,13 +164,13 @@ export function parseReceiver(name: string, entry: TableReader): ReceiverConfig 
 function requireKeys(entry: TableReader, kind: ReceiverKind): void {
   const { needed, optional = [] } = KEYS[kind]
   const allowed = [...needed, ...optional].flatMap(withFileKey)
-  for (const key of entry.names.filter((each) => each !== 'kind' && !allowed.includes(each)))
+  for (const key of entry.names.filter((name) => name !== 'kind' && !allowed.includes(name)))
     entry.fault(
       [key],
       `a key that the kind ${kind} has${didYouMean(key, allowed)}: ${['kind', ...allowed].join(', ')}`,
     )
   for (const key of [...needed, ...optional]) {
-    const present = withFileKey(key).filter((each) => entry.has(each))
+    const present = withFileKey(key).filter((name) => entry.has(name))
     if (present.length === 0 && needed.includes(key))
       entry.fault([], `the key ${withFileKey(key).join(' or ')}`)
     if (present.length > 1) entry.fault([key], `not both ${present.join(' and ')}`)
@@ -208,7 +208,7 @@ const recipientsReader: ValueReader<readonly string[]> = {
     Array.isArray(value) &&
     value.length > 0 &&
     value.length <= MAX_RECIPIENTS &&
-    value.every((each): each is string => typeof each === 'string' && isAddress(each))
+    value.every((address): address is string => typeof address === 'string' && isAddress(address))
       ? value
       : undefined,
 }
@@ -366,8 +366,8 @@ const daysReader: ValueReader<readonly Weekday[]> = {
   expected: 'a list of days such as ["mon-fri", "sun"]',
   read(value) {
     if (!Array.isArray(value) || value.length === 0) return undefined
-    const days = value.map((each) => (typeof each === 'string' ? daysIn(each) : undefined))
-    if (!days.every((each) => each !== undefined)) return undefined
+    const days = value.map((text) => (typeof text === 'string' ? daysIn(text) : undefined))
+    if (!days.every((range) => range !== undefined)) return undefined
     const named = new Set(days.flat())
     return WEEKDAYS.filter((day) => named.has(day))
   },
@@ -378,7 +378,7 @@ function daysIn(text: string): Weekday[] | undefined {
   const ends = text
     .toLowerCase()
     .split('-')
-    .map((day) => WEEKDAYS.findIndex((each) => each === day))
+    .map((day) => WEEKDAYS.findIndex((weekday) => weekday === day))
   const [first = 0, last = first] = ends
   if (ends.length > 2 || ends.includes(-1)) return undefined
   const twoWeeks = [...WEEKDAYS, ...WEEKDAYS]
@@ -419,11 +419,11 @@ export function unknownReceivers(
   hasRobot: boolean,
 ): Problem[] {
   const names = [...receivers.map(({ name }) => name), ...(hasRobot ? [ROBOT_RECEIVER] : [])]
-  const known = names.length === 0 ? 'no [receivers.…] is configured' : `one of ${names.join(', ')}`
+  const expectedNames = names.length === 0 ? 'no [receivers.…] is configured' : `one of ${names.join(', ')}`
   return mentioned
     .filter(({ receiver }) => !names.includes(receiver))
     .map(({ receiver, key, source }) => {
-      const expected = `names of receivers (${known})${didYouMean(receiver, names)}`
+      const expected = `names of receivers (${expectedNames})${didYouMean(receiver, names)}`
       return { source, key, expected, got: describeValue(receiver) }
     })
 }

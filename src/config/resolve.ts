@@ -164,10 +164,10 @@ export function unknownMembers(settings: SettingTable, env: Environment): Proble
   return [...Map.groupBy(members, ({ name }) => name)].flatMap(([name, known]) => {
     const table = known[0]?.key.split('.').slice(0, -1) ?? []
     return Object.keys(parseInlineTable(readVariable(env, name) ?? '') ?? {})
-      .filter((each) => known.every(({ member }) => member !== each))
-      .map((each) => ({
+      .filter((unknown) => known.every(({ member }) => member !== unknown))
+      .map((unknown) => ({
         source: `environment ${name}`,
-        key: dottedKey([...table, each]),
+        key: dottedKey([...table, unknown]),
         expected: 'a known key',
       }))
   })

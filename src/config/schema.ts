@@ -54,7 +54,7 @@ export const apiTokenLifetime = duration({ minimum: SECOND, maximum: 366 * DAY }
  */
 function expectSecureProvider(value: unknown, valueOf: (key: string) => unknown): string | undefined {
   if (valueOf('auth.oidc.allow_insecure_endpoints') === true) return undefined
-  const [address, issuer] = [value, valueOf('auth.oidc.issuer') ?? value].map((each) => new URL(String(each)))
+  const [address, issuer] = [value, valueOf('auth.oidc.issuer') ?? value].map((text) => new URL(String(text)))
   const isLoopbackForRemoteIssuer =
     isLoopbackHost(address?.hostname ?? '') && !isLoopbackHost(issuer?.hostname ?? '')
   if (address?.protocol === 'https:' && !isLoopbackForRemoteIssuer) return undefined

@@ -1,5 +1,6 @@
 import { isRole, knownRoles, ROLES, type Role } from '../kernel/identity.ts'
 import { valueType } from './value-types.ts'
+import { jsonMembersOf } from '../kernel/text.ts'
 
 /** An address that is compared as text, so it is kept as it is written. */
 export const exactHttpUrl = valueType({
@@ -56,8 +57,8 @@ export const roleMap = valueType<RoleMap>({
   expected: `a table { "value" = "role" } or { "value" = ["role", "role"] } with the roles ${ROLES.join(', ')}`,
   toml: 'table',
   parse(text) {
-    const table = parseObject(text)
-    const entries = Object.entries(table ?? {}).map(([value, roles]) => [value, mappedRoles(roles)] as const)
+    const table = Object.entries(jsonMembersOf(text))
+    const entries = table.map(([value, roles]) => [value, mappedRoles(roles)] as const)
     if (entries.length === 0 || entries.some(([, roles]) => roles === undefined)) return undefined
     return Object.fromEntries(entries) as RoleMap
   },
@@ -72,13 +73,4 @@ function mappedRoles(value: unknown): Role[] | undefined {
 
 function parseRoleNames(names: readonly string[]): Role[] | undefined {
   return names.every(isRole) ? knownRoles(names) : undefined
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { Secret, type RotatedKeys } from '../kernel/secret.ts'
 import { valueType } from './value-types.ts'
+import { jsonValueOf } from '../kernel/text.ts'
 
 const SIGNING_KEY_MINIMUM_BYTES = 32 // RFC 7518, 3.2: a key for HS256 is at least as long as its hash
 
@@ -42,12 +43,8 @@ function isArray(text: string): boolean {
 /** The keys of a text; none in an array that is not valid JSON. Items that are not text become an empty key. */
 function textsIn(text: string): string[] {
   if (!isArray(text)) return [text]
-  try {
-    const items = JSON.parse(text) as unknown[]
-    return items.map((item) => (typeof item === 'string' ? item : ''))
-  } catch {
-    return []
-  }
+  const items = (jsonValueOf(text) ?? []) as unknown[]
+  return items.map((item) => (typeof item === 'string' ? item : ''))
 }
 
 // Words that documentation and templates put where a key belongs, in any order and with any separators.
@@ -87,11 +84,8 @@ export function isPlaceholder(key: string): boolean {
  * digits, or words that documentation uses for keys. Random keys never match.
  */
 export function isGuessable(secret: string): boolean {
-  return [hasFewCharacters, isRepetition, isSequence, isTemplate].some((check) => check(secret))
-}
-
-function hasFewCharacters(secret: string): boolean {
-  return new Set(secret).size < FEWEST_CHARACTERS
+  const hasFewCharacters = new Set(secret).size < FEWEST_CHARACTERS
+  return hasFewCharacters || isRepetition(secret) || isSequence(secret) || isTemplate(secret)
 }
 
 function isRepetition(secret: string): boolean {

@@ -96,7 +96,7 @@ export class TableReader {
   }
 
   refuseOthers(...known: readonly string[]): void {
-    for (const name of this.names.filter((each) => !known.includes(each)))
+    for (const name of this.names.filter((entry) => !known.includes(entry)))
       this.fault([name], `a known key${didYouMean(name, known)}`)
   }
 

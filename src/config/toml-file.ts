@@ -8,7 +8,7 @@ import { parseReceiver, parseRoutes, type ReceiverConfig, type RouteConfig } fro
 import { type Problem, didYouMean } from './config-error.ts'
 import { SETTING_TABLE } from './schema.ts'
 import { TableReader, type KeyPath } from './table-reader.ts'
-import { shellWord } from '../kernel/text.ts'
+import { shellWord, isRecord } from '../kernel/text.ts'
 import { errorCode } from '../kernel/errors.ts'
 
 /** A configuration file: the value of each key, and the errors in the file other than invalid values. */
@@ -154,7 +154,7 @@ export function dottedKey(path: KeyPath): string {
 function expectedInstead(path: KeyPath): string {
   const key = dottedKey(path)
   const isInCommands = isIn('commands', path)
-  const known = [...KEYS, ...TABLES].filter((each) => !isInCommands || each.startsWith('commands.'))
+  const known = [...KEYS, ...TABLES].filter((name) => !isInCommands || name.startsWith('commands.'))
   const suggestion = didYouMean(key, known)
   const isTableExpected = TABLES.has(key) || (isInCommands && suggestion === '')
   return isTableExpected ? `a table [${key}]` : `a known key${suggestion}`
@@ -180,7 +180,7 @@ type LineOf = (path: KeyPath) => number | undefined
 export function locateKeys(toml: string): LineOf {
   const lines = new Map<string, number>()
   let table: KeyPath = []
-  /** The same without the numbers. */
+  /** The path of the table without the numbers of tables in arrays. */
   let plain: KeyPath = []
   /** How many tables each array `[[…]]` has so far. */
   const lengths = new Map<string, number>()
@@ -245,7 +245,6 @@ export function* statements(toml: string): Generator<{ text: string; line: numbe
 function pathsIn(table: object, outer: KeyPath): KeyPath[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const path = [...outer, name]
-    const isTable = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return [path, ...(isTable ? pathsIn(value as object, path) : [])]
+    return [path, ...(isRecord(value) ? pathsIn(value, path) : [])]
   })
 }

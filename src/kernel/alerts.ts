@@ -5,16 +5,16 @@ import { REDACTED } from './secret.ts'
 export const FIRING_SEVERITIES = ['CRITICAL', 'HIGH', 'ERROR', 'WARNING', 'INFO'] as const
 export type FiringSeverity = (typeof FIRING_SEVERITIES)[number]
 
-/** What the platform, or one of its programs, says of an alert that it raises. All texts are for docs/reference. */
+/** The declaration of an alert that the platform, or one of its programs, raises. All texts are for docs/reference. */
 export interface DeclaredAlert {
   readonly severities: readonly FiringSeverity[]
   readonly raisedBy: string
   /** Who owns its end: an alert that nothing ends would fire for ever. */
   readonly endedBy: string
   readonly whatToDo: string
-  /** It recovers when it was not reported for so long. */
+  /** The alert recovers when it was not reported for so long. */
   readonly endsAfterMs?: number
-  /** It needs a person: while it fires, it is told again after so long. */
+  /** For an alert that needs a person: while it fires, people are told again after so long. */
   readonly repeatEveryMs?: number
 }
 
@@ -48,7 +48,7 @@ export class DeclaredAlerts {
   /** The `alarm_id` of the table that stands for this one, such as `message.dead:*`. */
   idOf(alarmId: string): string | undefined {
     if (Object.hasOwn(this.#table, alarmId)) return alarmId
-    const prefix = this.#prefixes.find((each) => alarmId.startsWith(each))
+    const prefix = this.#prefixes.find((start) => alarmId.startsWith(start))
     return prefix === undefined ? undefined : `${prefix}*`
   }
 }
@@ -71,10 +71,8 @@ export function redactForbiddenVariables(text: string): string {
 export function requireAllowedText(texts: Readonly<Record<string, string | undefined>>): void {
   const fields = Object.keys(texts).filter((field) => hasForbiddenVariable(texts[field] ?? ''))
   if (fields.length === 0) return
-  throw new AppError(
-    'invalid',
-    'forbidden_variable',
-    `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`,
-    { details: fields.map((path) => fieldFault(path, 'secret_variable')) },
-  )
+  const message = `${fields.join(', ')}: the variables \${token} and \${password} are not allowed in an alert; remove them.`
+  throw new AppError('invalid', 'forbidden_variable', message, {
+    details: fields.map((path) => fieldFault(path, 'secret_variable')),
+  })
 }

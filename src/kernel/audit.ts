@@ -67,11 +67,11 @@ const ANONYMOUS_ACTOR = { id: 'anonymous', name: 'anonymous' }
 
 // The trail never has a secret: these fields of answers are left out, whatever they contain.
 const SECRET_FIELDS = new Set(['token', 'secret', 'password', 'ping_url'])
-// They change with every change and say nothing of it.
+// These fields change with every change, and say nothing about it.
 const BOOKKEEPING = new Set(['updated_at', 'updated_by', 'version', 'revision'])
 // docs/specification.md, Audit: a row is a few kilobytes at most, whatever a field contains.
 const LONGEST_VALUE = 1_024
-const SHOWN = 200
+const KEPT_CHARACTERS = 200
 const MOST_FIELDS = 40
 
 /** The fields in which two states of an object differ; undefined: there is no such object. */
@@ -83,7 +83,7 @@ export function changesBetween(before: object | undefined, after: object | undef
   )
   const differing = names.flatMap((name) => {
     const pair = [from.get(name) ?? null, to.get(name) ?? null] as const
-    return isSame(pair) ? [] : [[name, shorten(shown(name, pair))] as const]
+    return isSame(pair) ? [] : [[name, shortened(withoutPaths(name, pair))] as const]
   })
   return Object.fromEntries(differing.slice(0, MOST_FIELDS))
 }
@@ -104,11 +104,11 @@ function originOfAddress(value: unknown): unknown {
   return typeof value === 'string' && URL.canParse(value) ? `${new URL(value).origin}/…` : value
 }
 
-function shown(name: string, [from, to]: AuditChange): AuditChange {
+function withoutPaths(name: string, [from, to]: AuditChange): AuditChange {
   return ADDRESS_FIELDS.has(name) ? [originOfAddress(from), originOfAddress(to)] : [from, to]
 }
 
-function shorten([from, to]: AuditChange): AuditChange {
+function shortened([from, to]: AuditChange): AuditChange {
   return [shortValue(from), shortValue(to)]
 }
 
@@ -117,5 +117,5 @@ function shortValue(value: unknown): unknown {
   if (typeof value !== 'string' && !isObject(value)) return value
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= LONGEST_VALUE) return value
-  return `${text.slice(0, SHOWN).toWellFormed()}… (${text.length} characters)`
+  return `${text.slice(0, KEPT_CHARACTERS).toWellFormed()}… (${text.length} characters)`
 }

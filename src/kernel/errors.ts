@@ -124,11 +124,8 @@ export function requireVersion(
 
 /** The error for a change while the platform is read-only. */
 export function readOnlyError(): AppError {
-  return new AppError(
-    'unavailable',
-    'read_only',
-    'The platform is read-only at the moment; nothing was changed.',
-  )
+  const message = 'The platform is read-only at the moment; nothing was changed.'
+  return new AppError('unavailable', 'read_only', message)
 }
 
 /** The message of any thrown value, for a log line. */

@@ -14,7 +14,7 @@ export function encodeIdentityToken({ kind, id, expiresAt }: IdentityToken): str
   return `${kind} ${expiresAt} ${id}`
 }
 
-/** Undefined for a text that is none. */
+/** The token that a text names; undefined for another text. */
 export function decodeIdentityToken(text: string): IdentityToken | undefined {
   const { kind, id, expiresAt } = TOKEN.exec(text)?.groups ?? {}
   return id === undefined
@@ -62,7 +62,7 @@ export function signHeaders(key: Buffer, now: number, headers: SignedRequest['he
   return signature(key, now, 'v1', { headers })
 }
 
-/** The same for one request. */
+/** The value of {@link SIGNATURE_HEADER} for one request of a tool. */
 export function signRequest(key: Buffer, now: number, request: SignedRequest): string {
   return signature(key, now, 'v2', request)
 }
@@ -74,8 +74,8 @@ export function isSigned(keys: readonly Buffer[], now: number, request: SignedRe
   const { at, version, mac } = FORMAT.exec(header)?.groups ?? {}
   if (at === undefined || mac === undefined) return false
   if (Math.abs(now - Number(at) * MS_PER_SECOND) > TOLERANCE_MS) return false
-  const given = Buffer.from(mac, 'base64url')
-  return keys.some((key) => timingSafeEqual(macOf(key, Number(at), version as Version, request), given))
+  const signedMac = Buffer.from(mac, 'base64url')
+  return keys.some((key) => timingSafeEqual(macOf(key, Number(at), version as Version, request), signedMac))
 }
 
 function signature(key: Buffer, now: number, version: Version, request: SignedRequest): string {

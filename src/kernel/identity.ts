@@ -44,8 +44,8 @@ export function isRole(value: string): value is Role {
 
 /** The known roles of a list, each once, in the order of {@link ROLES}. */
 export function knownRoles(values: Iterable<string>): Role[] {
-  const given = new Set(values)
-  return ROLES.filter((role) => given.has(role))
+  const names = new Set(values)
+  return ROLES.filter((role) => names.has(role))
 }
 
 /** Whether the caller has one of these roles. */

@@ -128,7 +128,7 @@ export async function readPages<T>(readPage: (after: PagePosition | null) => Pro
   return items
 }
 
-/** The same page with each item converted. */
+/** The page with each item converted. */
 export function mapPage<T, U>({ items, next }: Page<T>, convert: (item: T) => U): Page<U> {
   return { items: items.map(convert), next }
 }

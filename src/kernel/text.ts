@@ -22,7 +22,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** The same text on one line: control and invisible characters become escapes. */
+/** The text on one line: control and invisible characters become escapes. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -48,6 +48,35 @@ export function alignColumns(texts: readonly (readonly string[])[]): string {
       .join('  ')
       .trimEnd()
   return `${rows.map(toLine).join('\n')}\n`
+}
+
+/** The value of a JSON text; undefined for another text. */
+export function jsonValueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a value is an object with members, not an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The members of the object in a JSON text; none of any other text. */
+export function jsonMembersOf(text: string): Readonly<Record<string, unknown>> {
+  const value = jsonValueOf(text)
+  return isRecord(value) ? value : {}
+}
+
+/** A part of a URL without its escapes; a text with a percent sign that begins no escape stays as it is. */
+export function decodeUrlPart(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** A JSON value that is already serialized: `text` is sent unchanged. */

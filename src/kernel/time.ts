@@ -17,7 +17,7 @@ export function parseDuration(text: string): number | undefined {
 /** The shortest text of a duration that {@link parseDuration} accepts: `900000` → `15m`. */
 export function formatDuration(milliseconds: number): string {
   const unit = (['d', 'h', 'm', 's'] as const).find(
-    (each) => milliseconds > 0 && milliseconds % UNITS[each] === 0,
+    (name) => milliseconds > 0 && milliseconds % UNITS[name] === 0,
   )
   return unit ? `${milliseconds / UNITS[unit]}${unit}` : `${milliseconds}ms`
 }

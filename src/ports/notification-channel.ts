@@ -46,7 +46,8 @@ export type SendFault = 'message' | 'receiver' | 'recipients'
 /**
  * The outcome of one attempt. `answer` and `reason` contain no credentials of the channel. `retryable`: the same message
  * may succeed later; otherwise a setting or the message must be changed first. `pauseMs`: the channel asks for that pause.
- * `warning`: who has not got it all the same. `missed`: those of them to whom it can be sent later. `isUncertain`: there was no answer, so the receiver may have got the message.
+ * `warning`: which recipients did not get the message. `missed`: the recipients among them to whom it can be sent later.
+ * `isUncertain`: there was no answer, so the receiver may have got the message.
  */
 export type SendOutcome =
   | {
@@ -78,7 +79,7 @@ export interface NotificationChannel {
 
 /** A message to people that is not about an alert. */
 export interface Notice {
-  /** The same for each attempt to say the same: while one with the key waits for a receiver, another is not queued. */
+  /** The same for each attempt to send one notice: while one with this key waits for a receiver, another is not queued. */
   readonly key: string
   readonly title: string
   readonly text: string

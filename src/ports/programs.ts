@@ -2,7 +2,7 @@ import type { Containment } from '../kernel/command.ts'
 
 /** A program to run, for one execution of a command. */
 export interface Program {
-  /** It is in the environment as `PLATFORM_EXECUTION_ID`. */
+  /** The program gets the id as the environment variable `PLATFORM_EXECUTION_ID`. */
   readonly executionId: string
   /** The program and its arguments; no shell sees them. */
   readonly run: readonly string[]

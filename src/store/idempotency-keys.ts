@@ -102,9 +102,6 @@ function hashWith(secret: Secret, text: string): string {
 }
 
 function keyReused(): AppError {
-  return new AppError(
-    'conflict',
-    'idempotency_key_reused',
-    'The Idempotency-Key was used before for another request.',
-  )
+  const message = 'The Idempotency-Key was used before for another request.'
+  return new AppError('conflict', 'idempotency_key_reused', message)
 }

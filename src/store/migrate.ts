@@ -197,34 +197,26 @@ export async function lastMigrationAt({ read: { db } }: Pick<Store, 'read'>): Pr
 export async function requireCurrentSchema(store: Store): Promise<void> {
   const { pending } = await schemaStatus(store)
   if (pending.length === 0) return
-  throw new AppError(
-    'unavailable',
-    'schema_outdated',
-    `The schema of the database lacks ${pending.join(', ')}, and a read-only process does not change it; run "platform db migrate".`,
-  )
+  const message = `The schema of the database lacks ${pending.join(', ')}, and a read-only process does not change it; run "platform db migrate".`
+  throw new AppError('unavailable', 'schema_outdated', message)
 }
 
 function statusOf(ledger: readonly AppliedMigration[], migrations: readonly Migration[]): SchemaStatus {
-  const known = new Set(migrations.map(({ name }) => name))
+  const knownNames = new Set(migrations.map(({ name }) => name))
   const done = new Set(ledger.map(({ name }) => name))
-  const unknown = ledger.filter(({ name }) => !known.has(name))
-  const breaking = unknown.find((each) => each.breaking)
+  const unknown = ledger.filter(({ name }) => !knownNames.has(name))
+  const breaking = unknown.find((migration) => migration.breaking)
   if (breaking?.name === COPY_MARK) {
-    throw new AppError(
-      'unavailable',
-      'copy_unfinished',
-      'The database holds a copy that was cut off: repeat "platform db copy", which goes on, or use an empty database.',
-    )
+    const message =
+      'The database holds a copy that was cut off: repeat "platform db copy", which goes on, or use an empty database.'
+    throw new AppError('unavailable', 'copy_unfinished', message)
   }
   if (breaking) {
-    throw new AppError(
-      'unavailable',
-      'schema_too_new',
-      `The schema of the database is of a newer release (${breaking.name}), which this release cannot work with; install that release.`,
-    )
+    const message = `The schema of the database is of a newer release (${breaking.name}), which this release cannot work with; install that release.`
+    throw new AppError('unavailable', 'schema_too_new', message)
   }
   return {
-    applied: ledger.filter(({ name }) => known.has(name)),
+    applied: ledger.filter(({ name }) => knownNames.has(name)),
     pending: migrations.filter(({ name }) => !done.has(name)).map(({ name }) => name),
     unknown,
   }

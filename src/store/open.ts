@@ -73,7 +73,7 @@ export async function restoreTarget(database: DatabaseAddress): Promise<RestoreT
   return postgresRestore(database.url, (work) => useStore({ database }, work))
 }
 
-/** The same store, with every write refused as `read_only`. */
+/** The store with every write refused as `read_only`. */
 export function readOnly(store: Store): Store {
   return {
     ...store,

@@ -206,14 +206,14 @@ class PageStatements {
     const parts = filters.map((filter): Values => ({ ...filter, ...shared }))
     const isNull = after?.values.map((value) => value === null)
     const members = parts.map((values) =>
-      this.#given(values).map((name) => (this.#isLiteral(name) ? [name, values[name]] : name)),
+      this.#filteredBy(values).map((name) => (this.#isLiteral(name) ? [name, values[name]] : name)),
     )
-    const values = Object.assign({}, ...parts.map((each, part) => valuesOf(each, part)))
+    const values = Object.assign({}, ...parts.map((filters, part) => valuesOf(filters, part)))
     return { key: JSON.stringify([order.name, isNull, members]), parts, values, order, isNull }
   }
 
-  /** The members of a filter that have a value. */
-  #given(values: Values): string[] {
+  /** The names of the conditions that have a value. */
+  #filteredBy(values: Values): string[] {
     return Object.keys(this.#conditions).filter((name) => values[name] !== undefined)
   }
 
@@ -223,11 +223,13 @@ class PageStatements {
       const partOf = (values: Values, part: number) => {
         const valueOf = (name: string) => all[partName(name, part)]
         let query = select(db)
-        for (const name of this.#given(values)) {
+        for (const name of this.#filteredBy(values)) {
           const operand = this.#isLiteral(name) ? values[name] : valueOf(name)
           query = this.#conditions[name]?.(query, operand as never, capabilities) ?? query
         }
-        const position = isNull?.map((each, key) => (each ? null : (valueOf(keyName(key)) as SortValue)))
+        const position = isNull?.map((isKeyNull, key) =>
+          isKeyNull ? null : (valueOf(keyName(key)) as SortValue),
+        )
         return inOrder(query, order, capabilities, position).limit(limit)
       }
       const [first, ...others] = parts.map(partOf)
@@ -249,7 +251,7 @@ interface Shape {
   readonly key: string
   /** The values of each filter. */
   readonly parts: readonly Values[]
-  /** Those of all filters, under the names that the query has for them. */
+  /** The values of all filters, under the names that the query has for them. */
   readonly values: Values
   readonly order: PageOrder
   /** Which values of the position are null. */

@@ -8,7 +8,7 @@ import { loadConfig } from '../../config/config.ts'
 import { silentLogger } from '../../kernel/logger.ts'
 import { noMetrics } from '../../kernel/metrics.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { ServingRecord } from '../../store/work/marks.ts'
+import { createServingRecord } from '../../store/work/marks.ts'
 import { openDatabase } from '../database.ts'
 import { receiverCodes } from '../receivers.ts'
 import { createSigningKeys } from '../signing-keys.ts'
@@ -31,7 +31,7 @@ test('a delivered test is no success while the running platform has another addr
   const { config } = loadConfig({ env: env('old'), cwd: '/', systemConfigPath: '/nowhere' })
   const store = await openDatabase({ config, logger: silentLogger, metrics: noMetrics })
   t.after(() => store.close())
-  const serving = new ServingRecord(store, systemClock, {
+  const serving = createServingRecord(store, systemClock, {
     host: 'one',
     processId: process.pid,
     version: '2.3.0',

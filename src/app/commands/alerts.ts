@@ -34,9 +34,9 @@ export async function sendToReceiver(
 ): Promise<number> {
   const loaded = configOf(context, options)
   const receivers = openReceivers(loaded.config)
-  const receiver = receivers.find((each) => each.name === name)
+  const receiver = receivers.find((candidate) => candidate.name === name)
   if (!receiver) {
-    const names = receivers.map((each) => each.name).join(', ') || 'none'
+    const names = receivers.map((candidate) => candidate.name).join(', ') || 'none'
     const message = `There is no receiver ${JSON.stringify(name)}; the configured ones are: ${names}.`
     throw new AppError('not_found', 'receiver_not_found', message)
   }

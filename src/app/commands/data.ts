@@ -111,9 +111,10 @@ export async function printBackups(context: CommandContext, options: ConfigOptio
     backup.error ?? backup.note ?? '',
   ])
   context.stdout.write(alignColumns([['CREATED', 'ID', 'STATUS', 'BYTES', 'VERIFIED', 'NOTE'], ...rows]))
-  const known = new Set(backups.filter(({ status }) => status === 'completed').map(({ id }) => id))
-  for (const path of filesIn(loaded))
-    if (!known.has(basename(path).replace(/\.\w+$/, '')))
+  const recordedIds = new Set(backups.filter(({ status }) => status === 'completed').map(({ id }) => id))
+  const files = globSync(join(loaded.config.dataDir, 'backups', '*.{db,dump}'))
+  for (const path of files.toSorted())
+    if (!recordedIds.has(basename(path).replace(/\.\w+$/, '')))
       context.stdout.write(`${path} has no record as a completed backup in this database\n`)
 }
 
@@ -123,10 +124,6 @@ function printFiles({ stdout }: CommandContext, { config }: LoadedConfig): void 
     .toReversed()
     .map(({ path, bytes, modifiedAt }) => [toRfc3339(Math.round(modifiedAt)), String(bytes), path])
   if (rows.length > 0) stdout.write(alignColumns([['MODIFIED', 'BYTES', 'FILE'], ...rows]))
-}
-
-function filesIn({ config }: LoadedConfig): string[] {
-  return globSync(join(config.dataDir, 'backups', '*.{db,dump}')).toSorted()
 }
 
 async function allBackups(backups: DataBackups): Promise<DataBackup[]> {
@@ -197,11 +194,8 @@ function requireReadable(path: string): void {
 }
 
 function changedFile(path: string, { id, sha256: recorded }: DataBackup, sha256: string): AppError {
-  return new AppError(
-    'conflict',
-    'snapshot_damaged',
-    `The file ${path} was changed since the backup ${id}: its sha256 is ${sha256}, recorded is ${recorded}.`,
-  )
+  const message = `The file ${path} was changed since the backup ${id}: its sha256 is ${sha256}, recorded is ${recorded}.`
+  return new AppError('conflict', 'snapshot_damaged', message)
 }
 
 /** The completed backup that has the name of the file, or else its SHA-256. */
@@ -316,7 +310,7 @@ async function finishRestore(
   // The former database stays in its place when this release cannot work with the restored one.
   await schemaStatus({ read: tx })
   const has = (table: string) => tables[table] !== undefined
-  // It contains its own backup as running, which it is not any more.
+  // The snapshot contains the row of its own backup, which is not running any more.
   if (has('data_backups')) await interruptRunning(tx, INTERRUPTED, now)
   // The database that was backed up has run its commands, or decided on them.
   if (has('command_executions'))

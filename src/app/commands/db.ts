@@ -35,15 +35,14 @@ import {
   type ConfigOptions,
 } from './context.ts'
 
-interface MigrateOptions extends ConfigOptions {
-  readonly new?: boolean
-}
-
 /**
  * `platform db migrate`: creates the database, or migrates it to the current schema. With `--new` it also creates an empty
  * database in the place of a lost one, and a lost signing key.
  */
-export async function migrateDatabase(context: CommandContext, options: MigrateOptions): Promise<void> {
+export async function migrateDatabase(
+  context: CommandContext,
+  options: ConfigOptions & { readonly new?: boolean },
+): Promise<void> {
   const loaded = configOf(context, options)
   const { config, file: configFile } = loaded
   const places = { ...config, configFile }

@@ -25,7 +25,7 @@ export async function reconcilePayments(context: CommandContext, options: Reconc
   const { channel: name, date } = options
   const loaded = configOf(context, options)
   const { config } = loaded
-  const configured = config.payments.channels.find((each) => each.name === name)
+  const configured = config.payments.channels.find((channel) => channel.name === name)
   const fault = configured
     ? fileFault(context, options)
     : `there is no payment channel ${JSON.stringify(name)} in the configuration`

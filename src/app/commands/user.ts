@@ -38,8 +38,8 @@ export async function addUser(
 
 /** `platform user list` */
 export async function printUsers(context: CommandContext, options: ConfigOptions): Promise<void> {
-  const found = await withUsers(context, configOf(context, options), ({ users }) => listAllUsers(users))
-  const rows = found.map(({ name, roles, enabled, lastLoginAt }) => {
+  const accounts = await withUsers(context, configOf(context, options), ({ users }) => listAllUsers(users))
+  const rows = accounts.map(({ name, roles, enabled, lastLoginAt }) => {
     const login = lastLoginAt === null ? 'never' : toRfc3339(lastLoginAt)
     return [name, roles.join(',') || 'none', enabled ? 'enabled' : 'disabled', login]
   })
@@ -48,8 +48,8 @@ export async function printUsers(context: CommandContext, options: ConfigOptions
 
 /** All users, oldest first. */
 async function listAllUsers(users: Users): Promise<User[]> {
-  const found = await readPages((after) => users.list({ limit: PAGE, after }))
-  return found.toReversed()
+  const newestFirst = await readPages((after) => users.list({ limit: PAGE, after }))
+  return newestFirst.toReversed()
 }
 
 /** `platform user passwd` */

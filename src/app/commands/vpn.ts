@@ -45,7 +45,7 @@ export async function connectVpn(context: CommandContext, options: VpnConnectOpt
 }
 
 function checkOptions({ gateway, device }: VpnConnectOptions): void {
-  for (const each of gateway) checkGateway(each)
+  for (const url of gateway) checkGateway(url)
   if (device !== undefined && !DEVICE.test(device)) {
     throw invalidField('--device', 'invalid', { reason: 'must be 1 to 64 of A-Z a-z 0-9 . _ -' })
   }
@@ -120,8 +120,8 @@ export function textLine(gateways: readonly string[], colours: boolean): (event:
   const gatewayWidth = Math.max(...gateways.map((gateway) => gateway.length))
   return ({ at, state, gateway, virtual_ip: address = '', reason = '' }) => {
     const padding = ' '.repeat(STATE_WIDTH - state.length)
-    const shown = colours ? styleText(STYLES[state], state, { validateStream: false }) : state
-    const cells = [at, shown + padding, gateway.padEnd(gatewayWidth), address.padEnd(ADDRESS_WIDTH)]
+    const stateText = colours ? styleText(STYLES[state], state, { validateStream: false }) : state
+    const cells = [at, stateText + padding, gateway.padEnd(gatewayWidth), address.padEnd(ADDRESS_WIDTH)]
     return `${[...cells, oneLine(reason)].join('  ').trimEnd()}\n`
   }
 }

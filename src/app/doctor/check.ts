@@ -49,7 +49,7 @@ export interface DoctorParts {
   serviceUser(): Promise<ServiceUser | undefined>
   /** Read once; undefined while there is no SQLite file. Rejects if the database cannot be used. */
   database(): Promise<DatabaseState | undefined>
-  /** The same; empty while there is no database that can be used, which `databaseCheck` reports. */
+  /** As `database`, but empty while no database can be used, which `databaseCheck` reports. */
   knownState(): Promise<Partial<DatabaseState>>
   /** Read once. Rejects if no server answers. */
   bus(): Promise<BusFacts>

@@ -889,7 +889,7 @@ test('GET /doctor answers as the command does, and keeps its report for five min
     if (++examinations === 1) throw new Error('the first one fails')
     return [{ check: 'disk', ...warning('/data', 'inodes_low', { free: 1, all: 20, command: 'du' }) }]
   }
-  const routes = [doctorRoute({ clock, examine })]
+  const routes = [doctorRoute(clock, examine)]
   await using server = await startRouteServer({ store: world.store, clock, routes })
   const ask = () => server.send('GET', '/doctor', { role: 'admin' })
   assert.equal((await ask()).status, 500)

@@ -54,8 +54,8 @@ export interface DoctorFinding extends CheckFinding {
 export async function examine(parts: DoctorParts, checks = CHECKS): Promise<DoctorFinding[]> {
   const { modules: own } = parts.loaded.config
   const needed = checks.filter(({ modules }) => modules?.some((module) => own.includes(module)) ?? true)
-  const found = await Promise.all(needed.map((check) => findingsOf(check, parts)))
-  return found.flat()
+  const findings = await Promise.all(needed.map((check) => findingsOf(check, parts)))
+  return findings.flat()
 }
 
 async function findingsOf(check: Check, parts: DoctorParts): Promise<DoctorFinding[]> {

@@ -50,9 +50,9 @@ export function doctorText(findings: readonly DoctorFinding[], { inColor, column
     .trimEnd()
     .split('\n')
   const start = heading.indexOf('DETAIL')
-  const shown = columns === undefined ? lines : lines.map((line) => wrap(line, start, columns))
+  const wrapped = columns === undefined ? lines : lines.map((line) => wrap(line, start, columns))
   const body = findings.flatMap(({ result, remedy }, index) => [
-    inColor ? colorResult(shown[index] ?? '', result) : (shown[index] ?? ''),
+    inColor ? colorResult(wrapped[index] ?? '', result) : (wrapped[index] ?? ''),
     ...(remedy === undefined ? [] : [`    → ${remedy}`]),
   ])
   const guide =

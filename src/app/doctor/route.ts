@@ -31,13 +31,8 @@ const ReportSchema = Fields(
   { $id: 'DoctorReport' },
 )
 
-export interface DoctorRouteOptions {
-  readonly clock: Clock
-  readonly examine: () => Promise<DoctorFinding[]>
-}
-
 /** What `platform doctor` finds where this process runs, as its user (docs/specification.md, Health). */
-export function doctorRoute({ clock, examine }: DoctorRouteOptions): Route {
+export function doctorRoute(clock: Clock, examine: () => Promise<DoctorFinding[]>): Route {
   const report = async () => ({
     examinedAt: clock.monotonic(),
     body: { examined_at: toRfc3339(clock.now()), ...doctorReport(await examine()) },

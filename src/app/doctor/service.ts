@@ -91,7 +91,7 @@ export interface ServiceUser {
 }
 
 interface Places {
-  /** Those that serve with the configuration. */
+  /** The units that serve with the configuration. */
   readonly units: readonly ServiceUnit[]
   readonly dataDir: string
   /** The processes of this host that serve the database. */

@@ -38,12 +38,12 @@ function notLoaded(path: string, configuration: string): CheckFinding {
 }
 
 function misspelt(path: string, names: readonly string[]): CheckFinding[] {
-  const known = Object.entries(SETTING_TABLE).flatMap(([key, setting]) =>
+  const variables = Object.entries(SETTING_TABLE).flatMap(([key, setting]) =>
     variablesOf(key, setting).map(({ name }) => name),
   )
   return names
-    .filter((name) => !known.includes(name))
-    .map((name) => [name, didYouMean(name, known)] as const)
+    .filter((name) => !variables.includes(name))
+    .map((name) => [name, didYouMean(name, variables)] as const)
     .filter(([, suggestion]) => suggestion !== '')
     .map(([name, suggestion]) => warning(path, 'variable_unknown', { name, suggestion }))
 }

@@ -39,7 +39,7 @@ export async function openApi(context: ModuleContext): Promise<Job[]> {
     const { doctorParts, examine } = await import('../doctor/doctor.ts')
     return examine(doctorParts({ config, settings, file }, context.env))
   }
-  const doctor = doctorRoute({ clock: systemClock, examine: examineServer })
+  const doctor = doctorRoute(systemClock, examineServer)
   const options: HttpServerOptions = {
     ...httpOptions(context, 'api'),
     changes: new Changes({ store, keys }),
@@ -109,5 +109,7 @@ export function signInAddress({ modules, api, gateway, auth }: Config): ListenAd
   if (issuer === undefined || redirectUri !== DEFAULT_REDIRECT_URI) return undefined
   const { hostname: host, port } = new URL(redirectUri)
   const listeners = [api.listen, ...(modules.includes('gateway') ? [gateway.listen] : [])]
-  return listeners.some((each) => each.port === Number(port)) ? undefined : { host, port: Number(port) }
+  return listeners.some((listener) => listener.port === Number(port))
+    ? undefined
+    : { host, port: Number(port) }
 }

@@ -7,6 +7,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node'
 import { NodeTransport, nodeResolveHost } from '@nats-io/transport-node/lib/node_transport.js'
+import { decodeUrlPart } from '../../kernel/text.ts'
 
 /**
  * Connects as the client's `connect` does, but ends the connection to a server that exceeds the limits of the protocol.
@@ -137,17 +138,8 @@ function readUrl(text: string): URL {
 
 function credentialsOf(url: URL): BusServer['credentials'] {
   if (url.username === '') return {}
-  const user = decode(url.username)
-  return url.password === '' ? { token: user } : { user, pass: decode(url.password) }
-}
-
-/** A password with a percent sign that begins no escape is used unchanged. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  const user = decodeUrlPart(url.username)
+  return url.password === '' ? { token: user } : { user, pass: decodeUrlPart(url.password) }
 }
 
 /** Only a broken server sends longer lines: its own limit is 4 KiB, and INFO lists at most some hundred URLs. */

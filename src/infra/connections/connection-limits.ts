@@ -116,11 +116,11 @@ export class ConnectionLimits {
     })
   }
 
-  /** Nothing has moved for as long as it may. */
+  /** Closes a connection on which no byte has moved for too long, unless the server is at work for it. */
   #judge(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection?.isBlocked) this.#cut(connection)
-    // A connection between two requests; during a request the server is at work, or a stream has nothing to say.
+    // Between two requests. During a request the server is at work, or a stream has nothing to send.
     else if (connection?.isIdle ?? true) socket.destroy()
   }
 
@@ -131,7 +131,7 @@ export class ConnectionLimits {
     const stalled = holding.filter(({ unsentSince }) => unsentSince <= before)
     const [first, ...others] = stalled.length > 0 ? stalled : holding
     return (
-      first && others.reduce((worst, each) => (each.unsentBytes > worst.unsentBytes ? each : worst), first)
+      first && others.reduce((worst, other) => (other.unsentBytes > worst.unsentBytes ? other : worst), first)
     )
   }
 

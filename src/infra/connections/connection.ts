@@ -57,7 +57,7 @@ export class Connection {
     return this.#unsentBytes
   }
 
-  /** Since when it has unsent bytes, monotonic. */
+  /** Since when the connection has unsent bytes, monotonic. */
   get unsentSince(): number {
     return this.#unsentSince
   }
@@ -86,7 +86,7 @@ export class Connection {
 
   /** Counts the bytes of a response until the client has read it; `at` is monotonic. */
   hold(response: ServerResponse, bytes: number, at: number): void {
-    const exchange = this.#begun.find((each) => each.response === response)
+    const exchange = this.#begun.find((begun) => begun.response === response)
     if (!exchange || bytes === 0) return
     if (this.#unsentBytes === 0) this.#unsentSince = at
     exchange.unsentBytes += bytes

@@ -105,7 +105,7 @@ function completeBody(request: FastifyRequest, _reply: FastifyReply, done: () =>
   done()
 }
 
-/** A wrong request, a conflict and a database that is away are said to the caller alone. */
+/** What the audit trail records of an error; undefined for a wrong request, a conflict and a database that is away. */
 function outcomeOf(error: unknown, route: Route): 'refused' | 'failed' | undefined {
   if (error instanceof AppError && error.kind === 'forbidden') return 'refused'
   const isDefect = !(error instanceof AppError) || error.kind === 'internal'
@@ -183,11 +183,15 @@ function responder(route: Answered, options: RouteOptions): Respond {
   return async (request, reply) => {
     if (list) varyBy(reply, 'accept')
     if (list && wantsCsv(request.headers)) return sendCsv(request, reply, list, options)
-    const given = await answer(request)
-    if (given.body instanceof FileContent) return sendFile(request, reply, given.body, options.longResponses)
-    if (given.body instanceof ConstantContent) return sendConstant(request, reply, given, given.body)
-    if (hasTags && isKnownTo(request, given)) return sendNotModified(reply, given)
-    const sent = mayCompress ? compressedFor(request, reply, given) : given
+    const full = await answer(request)
+    if (full.body instanceof FileContent) return sendFile(request, reply, full.body, options.longResponses)
+    if (full.body instanceof ConstantContent) return sendConstant(request, reply, full, full.body)
+    if (hasTags && isKnownTo(request, full))
+      return reply
+        .code(304)
+        .headers(full.headers ?? {})
+        .send()
+    const sent = mayCompress ? compressedFor(request, reply, full) : full
     return sendAnswer(reply, sent instanceof Promise ? await sent : sent)
   }
 }
@@ -211,14 +215,10 @@ async function sendCsv(
 }
 
 /** Whether the client has what it asks for (RFC 9110, section 13.1.2). */
-function isKnownTo({ headers }: FastifyRequest, { status, headers: given }: Answer): boolean {
-  const known = headers['if-none-match']
-  const tag = given?.['etag']
-  return known !== undefined && status === 200 && tag !== undefined && matchesTag(known, tag, 'weak')
-}
-
-function sendNotModified(reply: FastifyReply, { headers = {} }: Answer): FastifyReply {
-  return reply.code(304).headers(headers).send()
+function isKnownTo(request: FastifyRequest, { status, headers }: Answer): boolean {
+  const knownTags = request.headers['if-none-match']
+  const tag = headers?.['etag']
+  return knownTags !== undefined && status === 200 && tag !== undefined && matchesTag(knownTags, tag, 'weak')
 }
 
 function streamer(route: StreamRoute<TSchema, TSchema>, options: RouteOptions): Respond {
@@ -240,12 +240,12 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
   if (!changes) throw new Error(`${route.operation} changes data, so the server needs the option "changes".`)
   const change = recordedChange(route, audit)
   return async (request) => {
-    const given = routeRequest(request, clientAddress)
+    const input = routeRequest(request, clientAddress)
     const answer = await changes.run(
       {
-        prepare: () => route.prepare?.(given),
-        change: (tx, prepared) => change(tx, given, prepared),
-        touches: route.touches && ((prepared) => route.touches?.(given, prepared) ?? []),
+        prepare: () => route.prepare?.(input),
+        change: (tx, prepared) => change(tx, input, prepared),
+        touches: route.touches && ((prepared) => route.touches?.(input, prepared) ?? []),
       },
       route.method === 'POST' ? keyOf(request) : undefined,
     )
@@ -259,7 +259,7 @@ function answerer(route: Answered, options: RouteOptions): (request: FastifyRequ
   }
 }
 
-/** Answers to reads are sent together; those to changes are, after the commit that they share. */
+/** Reads; the answers of one turn are sent together. Answers to changes are sent together after the commit that they share. */
 function reader(route: ReadRoute<TSchema, TSchema, TSchema>, clientAddress: ClientAddress) {
   return async (request: FastifyRequest): Promise<Answer> => {
     const answer = await route.read(routeRequest(request, clientAddress))

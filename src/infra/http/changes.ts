@@ -119,7 +119,7 @@ function replay(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'idempotent-replay': 'true' } }
 }
 
-// The same request may succeed at another time.
+// Errors after which the same request may succeed later.
 const TRANSIENT: readonly ErrorKind[] = ['unavailable', 'internal', 'rate_limited']
 
 /** Whether the error is caused by the caller, so that the same request gets the same answer. */

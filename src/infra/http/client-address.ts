@@ -16,8 +16,8 @@ export interface ClientAddressOptions {
 }
 
 /**
- * The address that a gateway of the installation has signed; or the one that a proxy names; or else that of the TCP peer.
- * A header that is malformed counts as none: the client may have written it.
+ * The address that a gateway of the installation has signed, or that a proxy names, or else the address of the TCP peer. A
+ * malformed header is ignored: the client may have written it.
  */
 export function createClientAddress({
   proxies = [],
@@ -28,7 +28,7 @@ export function createClientAddress({
   return (request) => {
     const peer = peerAddress(request)
     const { headers } = request
-    // Nobody names another one, as in most requests.
+    // Most requests have neither header.
     if (headers.forwarded === undefined && headers['x-forwarded-for'] === undefined) return peer
     if (signature?.verify(request)) return singleAddress(headers) ?? peer
     if (isProxy(peer)) return addressFromProxy(headers, isProxy) ?? peer
@@ -41,16 +41,16 @@ export function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? '')
 }
 
-/** A list is ignored: the client may have written its first entries. */
-function singleAddress({ 'x-forwarded-for': given }: IncomingHttpHeaders): string | undefined {
-  return typeof given === 'string' && isIP(given) !== 0 ? plainAddress(given) : undefined
+/** The address in `X-Forwarded-For`. A list is ignored: the client may have written its first entries. */
+function singleAddress({ 'x-forwarded-for': address }: IncomingHttpHeaders): string | undefined {
+  return typeof address === 'string' && isIP(address) !== 0 ? plainAddress(address) : undefined
 }
 
 type PeerCheck = ReturnType<typeof peerCheck>
 
 /**
- * A proxy writes one of the two headers and may pass the other one on as the client has sent it. So two headers that say
- * different things say nothing.
+ * The address that a proxy names. A proxy writes one of the two headers, and may pass the other one on as the client has sent
+ * it, so two headers with different addresses are ignored.
  */
 function addressFromProxy(headers: IncomingHttpHeaders, isProxy: PeerCheck): string | undefined {
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers
@@ -114,7 +114,7 @@ function* addressesOfXForwardedFor(header: string): Generator<string | undefined
 }
 
 /**
- * The same of `Forwarded` (RFC 7239). The elements are parted at the last comma first: a client may have begun the header
+ * The addresses of `Forwarded` (RFC 7239) from the right. The elements are parted at the last comma first: a client may have begun the header
  * with a quotation mark that it does not end. Such a comma inside of quotes makes the element malformed.
  */
 function* addressesOfForwarded(header: string): Generator<string | undefined> {

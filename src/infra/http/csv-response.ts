@@ -33,7 +33,7 @@ export interface CsvList {
 
 interface Table {
   readonly write: StreamBody
-  /** Those of the usual answer, such as the `ETag` of a tree. */
+  /** The headers of the usual answer, such as the `ETag` of a tree. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -64,7 +64,7 @@ async function readCsv(
   }
   const first = await read(limit)
   const page = bodyOf(first)
-  // Its own table has pages of its own size.
+  // The operation has a table of its own, with pages of its own size.
   if (!isList(page)) return route.read(request)
   const readNext = async (left: number, cursor: string) => bodyOf(await read(left, cursor)) as ListAnswer
   return {

@@ -56,12 +56,8 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const known = FRAMEWORK_ERRORS[errorCode(error) ?? '']
   if (known) return new AppError(known[0], known[1], known[2], { cause: error })
-  return new AppError(
-    'internal',
-    'internal',
-    'The platform failed to answer; its log has the cause under the request id.',
-    { cause: error },
-  )
+  const message = 'The platform failed to answer; its log has the cause under the request id.'
+  return new AppError('internal', 'internal', message, { cause: error })
 }
 
 /** The error as an answer: status, headers and the body `{code, message, details?}`. */

@@ -32,17 +32,17 @@ export function acceptBytes(app: FastifyInstance): void {
 type CheckSchema = (value: unknown) => unknown
 
 function parseBody(headers: IncomingHttpHeaders, body: Buffer, checkSchema?: CheckSchema): unknown {
-  const wrongCoding = codingFault(headers, body)
-  if (wrongCoding) throw wrongCoding
+  const codingError = codingFault(headers, body)
+  if (codingError) throw codingError
   if (body.length === 0) return undefined
   const text = withoutByteOrderMark(body.toString())
   const scan = scanJson(text)
-  // Before it is parsed: that takes the longest.
+  // Checked before parsing, which takes the longest.
   if (scan.mostMembers > MEMBER_LIMIT)
     throw validationFailed([fieldFault('', 'too_many_fields', { maximum: MEMBER_LIMIT })])
   const value = parseJson(text)
-  const found = valueFault(value, scan) ?? inexactNumber(text, scan, () => checkSchema?.(value))
-  if (found) throw found
+  const fault = valueFault(value, scan) ?? inexactNumber(text, scan, () => checkSchema?.(value))
+  if (fault) throw fault
   return value
 }
 
@@ -65,15 +65,12 @@ const DANGEROUS_MEMBER = validationFailed([
   }),
 ])
 
-/** What is read as text must be the text that was sent. */
+/** The error for a body that is not UTF-8 as it was sent. */
 function codingFault(headers: IncomingHttpHeaders, body: Buffer): AppError | undefined {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return new AppError(
-      'unsupported_media_type',
-      'unsupported_media_type',
-      'The body must be sent without a Content-Encoding.',
-    )
+    const message = 'The body must be sent without a Content-Encoding.'
+    return new AppError('unsupported_media_type', 'unsupported_media_type', message)
   }
   return isUtf8(body) ? undefined : malformedJson('The body is not JSON in UTF-8.')
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Bus } from '../../kernel/bus.ts'
-import type { Mirror, MirrorHealth } from '../../ports/user-source.ts'
+import type { Mirror } from '../../ports/user-source.ts'
 import { Fields, Nullable, OneOf } from '../../wire/schemas.ts'
 import { ok, type Route, type Answer, routeOf } from '../../wire/route.ts'
 import { sharedWork } from './shared-work.ts'
@@ -106,7 +106,7 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
           read_only: readOnly,
           uptime_seconds: uptime,
           checks: { store, bus, ...(mirror && { mirror: mirror.status }) },
-          ...(mirror && { mirror: mirrorBody(mirror) }),
+          ...(mirror && { mirror: { age_seconds: mirror.ageSeconds, reason: mirror.reason } }),
         }
         return { status: store === 'failing' ? 503 : 200, body }
       },
@@ -131,10 +131,6 @@ export function operationsRoutes(options: OperationsOptions): Route[] {
 function statusOf(checks: readonly string[]): 'ok' | 'degraded' | 'failing' {
   if (checks.includes('failing')) return 'failing'
   return checks.every((check) => check === 'ok') ? 'ok' : 'degraded'
-}
-
-function mirrorBody({ ageSeconds, reason }: MirrorHealth) {
-  return { age_seconds: ageSeconds, reason }
 }
 
 function checkBus({ state, problem }: OperationsOptions['bus']): 'ok' | 'degraded' | 'offline' {

@@ -29,13 +29,13 @@ export function answerBrokenRequests(limits: ConnectionLimits, countFault: Count
     // Whatever follows is broken too.
     if (broken.has(socket)) return
     broken.add(socket)
-    // Otherwise the request that broke off is counted.
+    // While a request is in progress, its own end is counted.
     if (limits.isIdle(socket)) countFault(error.code === REQUEST_TIMEOUT ? 'timeout' : 'not_http')
     socket.pause()
     limits.takeOver(socket, (isAnsweringEarly) => {
       // A second answer would be read as part of the first one.
       if (isAnsweringEarly) return void socket.destroy()
-      // To see that the client closes the connection.
+      // Reading again shows when the client closes the connection.
       socket.resume()
       endWithAnswer(socket, toAnswer(BY_CODE[error.code ?? ''] ?? NOT_HTTP))
     })

@@ -31,8 +31,8 @@ export function pathOf({ url }: { readonly url: string }): string {
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The id that the sender gave its request, when it has the form of one, else a new one (docs/specification.md, HTTP API). */
-export function requestIdOf({ 'x-request-id': given }: IncomingHttpHeaders): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
+export function requestIdOf({ 'x-request-id': id }: IncomingHttpHeaders): string {
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : newId()
 }
 
 /** Connections that have to be closed, because it is not certain where the next request on them begins. */

@@ -15,16 +15,16 @@ const SHORTEST = 1_024
 const QUICK = { level: constants.Z_BEST_SPEED }
 
 /**
- * Whether answers of the operation may be compressed: to reads. Secrets are in answers to changes alone, and how much a text
- * with one shrinks would tell something of it to whoever chooses another part of the text (BREACH).
+ * Whether answers of the operation may be compressed: only answers to reads, which have no secrets. The size of a compressed
+ * text with a secret tells something of it to whoever chooses another part of the text (BREACH).
  */
 export function isCompressible({ method }: Pick<Route, 'method'>): boolean {
   return method === 'GET'
 }
 
 /**
- * The answer as a client gets it who may take it compressed. One with a tag stays as it is: the tag names its bytes, and a
- * change sends it back (RFC 9110, section 8.8.3.3).
+ * The answer, compressed if the client accepts that. An answer with a tag stays as it is: the tag names its bytes, and a change
+ * sends the tag back (RFC 9110, section 8.8.3.3).
  */
 export function compressedFor(
   { headers }: FastifyRequest,
@@ -82,20 +82,20 @@ export function memoryOf(payload: unknown): number {
 export function sendConstant(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { status, headers: given = {} }: Answer,
+  { status, headers: answerHeaders = {} }: Answer,
   content: ConstantContent,
 ): FastifyReply {
   const isCompressed = acceptsGzip(headers)
   reply.headers({
     // The client asks each time whether its copy is still good, unless the answer says more.
     'cache-control': 'no-cache',
-    ...given,
+    ...answerHeaders,
     etag: isCompressed ? content.compressedTag : content.entityTag,
   })
   varyBy(reply, 'accept-encoding')
-  const known = headers['if-none-match']
+  const knownTags = headers['if-none-match']
   const knownTag = [content.entityTag, content.compressedTag].find(
-    (tag) => known !== undefined && matchesTag(known, tag, 'weak'),
+    (tag) => knownTags !== undefined && matchesTag(knownTags, tag, 'weak'),
   )
   if (knownTag !== undefined) return reply.code(304).header('etag', knownTag).send()
   if (isCompressed) reply.header('content-encoding', 'gzip')

@@ -85,7 +85,7 @@ function listsIn(schema: TSchema): [name: string | undefined, list: ListSchema][
   )
 }
 
-/** The same schema, which says nothing of the items of its lists. */
+/** The schema without what it demands of the items of its lists. */
 function withoutItems(schema: TSchema): TSchema {
   if (isList(schema)) return listOfAnything(schema)
   const lists = listsIn(schema).map(([name, list]) => [name, listOfAnything(list)])

@@ -212,7 +212,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 function pageOfBadPath(pages: readonly Route[] = []): (request: { url?: string | undefined }) => string {
   const prefixes = pages.flatMap(({ path }) => (path.endsWith('/*') ? [path.slice(0, -1)] : []))
   return ({ url = '/' }) => {
-    const prefix = prefixes.find((each) => url.startsWith(each))
+    const prefix = prefixes.find((start) => url.startsWith(start))
     return prefix === undefined || isDecodable(pathOf({ url })) ? url : prefix
   }
 }

@@ -51,15 +51,12 @@ export function destroyUnlessFlushed(raw: ServerResponse): void {
 
 /** The response as its body sees it. */
 class ResponseOutput implements StreamOutput {
-  readonly over: Promise<StreamEnd>
   readonly #raw: ServerResponse
-  readonly #resolve: (reason: StreamEnd) => void
+  readonly #end = Promise.withResolvers<StreamEnd>()
+  readonly over = this.#end.promise
   #isOver = false
 
   constructor(raw: ServerResponse) {
-    const { promise, resolve } = Promise.withResolvers<StreamEnd>()
-    this.over = promise
-    this.#resolve = resolve
     this.#raw = raw
     raw.once('close', () => this.#finish('client'))
     // After a write to a lost connection; `close` follows.
@@ -101,7 +98,7 @@ class ResponseOutput implements StreamOutput {
   #finish(reason: StreamEnd): boolean {
     if (this.#isOver) return false
     this.#isOver = true
-    this.#resolve(reason)
+    this.#end.resolve(reason)
     return true
   }
 }

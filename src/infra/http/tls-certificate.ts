@@ -6,7 +6,7 @@ import {
   getCACertificates,
   setDefaultCACertificates,
 } from 'node:tls'
-import { unusableFile, withFile } from '../../config/private-file.ts'
+import { formatMode, unusableFile, withFile } from '../../config/private-file.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { errorMessage, errorCode } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -76,10 +76,7 @@ function readPem(path: string, key: string, forbidden = 0): string {
     return withFile(path, (file, { mode, size }) => {
       const fail = (expected: string, got: string) => unusableFile(path, key, expected, got)
       if ((mode & forbidden) !== 0)
-        throw fail(
-          `no access for others (run: chmod o= ${shellWord(path)})`,
-          `mode ${(mode & 0o777).toString(8)}`,
-        )
+        throw fail(`no access for others (run: chmod o= ${shellWord(path)})`, formatMode(mode))
       if (size > MAX_BYTES) throw fail(`at most ${MAX_BYTES} bytes`, `${size} bytes`)
       return readFileSync(file, 'utf8')
     })
@@ -169,15 +166,14 @@ interface TrustedCertificates {
 }
 
 /**
- * Makes this process trust the certificates of the system and of the file besides those of Node.js, if it calls an api over
- * https. For the whole process: the
- * client of the api and the mirror have no certificates of their own.
+ * Makes the whole process trust the certificates of the system and of the file besides those of Node.js, if it calls an api
+ * over https.
  */
 export function trustCertificates({ apiCaFile, apiUrl, mirrorFrom }: TrustedCertificates): void {
   const isSecure = [apiUrl, mirrorFrom].some((url) => url?.startsWith('https:'))
   if (!isSecure && apiCaFile === undefined) return
-  const given = apiCaFile === undefined ? [] : [readCertificates(apiCaFile)]
-  setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system'), ...given])
+  const configured = apiCaFile === undefined ? [] : [readCertificates(apiCaFile)]
+  setDefaultCACertificates([...getCACertificates('default'), ...getCACertificates('system'), ...configured])
 }
 
 function readCertificates(path: string): string {
@@ -186,11 +182,7 @@ function readCertificates(path: string): string {
     new X509Certificate(pem)
     return pem
   } catch (error) {
-    throw unusableFile(
-      path,
-      'gateway.api_ca_file',
-      'certificates in PEM',
-      errorCode(error) ?? 'something else',
-    )
+    const got = errorCode(error) ?? 'something else'
+    throw unusableFile(path, 'gateway.api_ca_file', 'certificates in PEM', got)
   }
 }

@@ -4,17 +4,18 @@ import type { Route } from '../../wire/route.ts'
 import type { CountRefusal } from './rate-limit.ts'
 import { pathOf } from './request.ts'
 
-// Routes that refused every other method of every path would take a tenth of the start.
-
-/** The methods that a path has; none if there is no such path. */
+/**
+ * The methods that a path has; none if there is no such path. A table, because routes that refuse every other method of every
+ * path would take a tenth of the start.
+ */
 export type MethodsAt = (path: string) => readonly string[]
 
 export function methodTable(routes: readonly Route[]): MethodsAt {
   const paths = pathsOf(routes)
   return (target) => {
     const path = decodePath(target)
-    const found = paths.find((each) => each.path === path) ?? paths.find((each) => isMatch(each, path))
-    return found?.methods ?? []
+    const match = paths.find((known) => known.path === path) ?? paths.find((known) => isMatch(known, path))
+    return match?.methods ?? []
   }
 }
 
@@ -89,7 +90,7 @@ export function refuseShadowed(
 ): void {
   const paths = pathsOf(routes)
   for (const known of paths) {
-    const others = paths.filter((each) => each !== known && overlap(each, known))
+    const others = paths.filter((other) => other !== known && overlap(other, known))
     const shadowed = new Set(others.flatMap(({ methods }) => methods)).difference(new Set(known.methods))
     // The framework adds HEAD to GET.
     shadowed.delete('HEAD')

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { validationFailed, fieldFault, type ErrorDetail, type FaultCode } from '../../kernel/errors.ts'
 import type { PatternFault } from '../../wire/schemas.ts'
 import { schemaErrors, type SchemaError } from './schema-errors.ts'
+import { isRecord } from '../../kernel/text.ts'
 
 /** Checks one part of a request; returns the value for the handler. Throws `validation_failed`. */
 export type Validate = (value: unknown) => unknown
@@ -13,19 +14,19 @@ function compileValidation(schema: TSchema, part: 'body' | 'query' | 'params'): 
   const check = Compile(schema)
   const types = part === 'body' ? new Map<string, MemberType>() : memberTypes(schema)
   let describe: ReturnType<typeof schemaErrors> | undefined
-  return (given) => {
-    const value = part === 'body' ? given : convertTexts(given as Record<string, unknown>, types)
+  return (input) => {
+    const value = part === 'body' ? input : convertTexts(input as Record<string, unknown>, types)
     if (check.Check(value)) return value
     describe ??= schemaErrors(schema)
     const details = describe(value, '').flatMap((error) => detailsOf(schema, error))
     throw invalidPart(
       part,
-      uniqueDetails(part === 'query' ? details.map((each) => ofParameter(each, given, types)) : details),
+      uniqueDetails(part === 'query' ? details.map((detail) => ofParameter(detail, input, types)) : details),
     )
   }
 }
 
-/** The fault of a parameter of a query; that of one value of a list is that of the list. */
+/** The fault of a parameter of a query; a fault of one value of a list counts for the whole list. */
 function ofParameter(
   detail: ErrorDetail,
   query: unknown,
@@ -65,8 +66,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 /** An operation without a body accepts an empty object, but no fields, which it would ignore. */
 export function refuseFields(body: unknown): void {
   if (body === undefined) return
-  const names =
-    typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : undefined
+  const names = isRecord(body) ? Object.keys(body) : undefined
   if (names?.length === 0) return
   throw invalidPart(
     'body',
@@ -86,20 +86,20 @@ function memberTypes(schema: TSchema): ReadonlyMap<string, MemberType> {
 
 /** Converts text that is a valid value of the member's type; other text stays as it is and fails the check. */
 function convertTexts(
-  given: Record<string, unknown>,
+  texts: Record<string, unknown>,
   types: ReadonlyMap<string, MemberType>,
 ): Record<string, unknown> {
   // From entries: assigning a member named __proto__ would lose it.
   return Object.fromEntries(
-    Object.entries(given).map(([name, text]) => [name, convertedText(text, types.get(name))]),
+    Object.entries(texts).map(([name, text]) => [name, convertedText(text, types.get(name))]),
   )
 }
 
 function convertedText(text: unknown, { type, isCommaList }: MemberType = {}): unknown {
-  // A list that is repeated is none of texts then, and fails the check.
+  // A list that is repeated becomes a list in a list, and fails the check.
   if (isCommaList) return typeof text === 'string' ? text.split(',') : [text]
   if (type === 'integer' && typeof text === 'string' && /^-?\d{1,16}$/.test(text)) return Number(text)
-  // A parameter that may be repeated, and is not.
+  // A parameter that may be repeated stands once.
   if (type === 'array' && typeof text === 'string') return [text]
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
@@ -172,7 +172,7 @@ interface Describing {
   readonly patternProperties?: Readonly<Record<string, Describing>>
   readonly items?: Describing
   readonly patternFault?: Fault
-  /** That of a name that `patternProperties` does not allow. */
+  /** The fault of a name that `patternProperties` does not allow. */
   readonly nameFault?: Fault
 }
 

@@ -71,7 +71,10 @@ function loggerOn(lines: Lines, bound: LogFields): Logger {
   const at = (level: Level): Logger[Level] => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(lines.level)) return () => {}
     // A copy of the fields of every line would cost as much as redacting them.
-    const merged = isEmpty(bound) ? withTrace : (fields: LogFields) => ({ ...bound, ...withTrace(fields) })
+    const merged =
+      Object.keys(bound).length === 0
+        ? withTrace
+        : (fields: LogFields) => ({ ...bound, ...withTrace(fields) })
     return (fields, message) => {
       const members = merged(fields)
       members['message'] = scrubText(message)
@@ -84,10 +87,6 @@ function loggerOn(lines: Lines, bound: LogFields): Logger {
 }
 
 const RESERVED = ['ts', 'level', 'message']
-
-function isEmpty(fields: LogFields): boolean {
-  return Object.keys(fields).length === 0
-}
 
 /** Printable fields with the current trace, unless they name one. */
 function withTrace(fields: LogFields): Record<string, unknown> {
@@ -122,7 +121,7 @@ export function prettyLine(line: string, colours: boolean): string {
   const { ts, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>
   const paint = (text: string, style: string): string =>
     colours ? styleText(STYLES[style] ?? 'reset', text, { validateStream: false }) : text
-  const shown = Object.entries(fields).map(
+  const texts = Object.entries(fields).map(
     ([name, value]) => `${paint(oneLine(name), 'name')}=${prettyValue(withoutStack(value))}`,
   )
   const head = [
@@ -130,7 +129,7 @@ export function prettyLine(line: string, colours: boolean): string {
     paint(String(level).toUpperCase().padEnd(5), String(level)),
     oneLine(String(message)),
   ]
-  return `${[...head, ...shown].join(' ')}\n${stackLines(fields)}`
+  return `${[...head, ...texts].join(' ')}\n${stackLines(fields)}`
 }
 
 function prettyValue(value: unknown): string {
@@ -151,7 +150,7 @@ function withoutStack(value: unknown): unknown {
 function stackLines(fields: Readonly<Record<string, unknown>>): string {
   return Object.values(fields)
     .flatMap((value) => stackOf(value)?.split('\n') ?? [])
-    .map((each) => `    | ${oneLine(each)}\n`)
+    .map((line) => `    | ${oneLine(line)}\n`)
     .join('')
 }
 

@@ -139,7 +139,7 @@ const SECRET_WORD =
  */
 function hideNamedValues(text: string): string {
   if (!SECRET_WORD.test(text)) return text
-  let shown = ''
+  let scrubbed = ''
   let copied = 0
   for (const { 0: head, 1: name = '', index } of text.matchAll(NAMED)) {
     if (index < copied || !(isSecretName(name) || isSecretParameter(name, index, text))) continue
@@ -147,10 +147,10 @@ function hideNamedValues(text: string): string {
     const value = VALUE.exec(text)
     if (!value || isOrdinaryWord(value[0]) || isPlace(text, index, VALUE.lastIndex)) continue
     const quote = value.groups?.['quote'] ?? ''
-    shown += `${text.slice(copied, value.index)}${quote}${REDACTED}${quote}`
+    scrubbed += `${text.slice(copied, value.index)}${quote}${REDACTED}${quote}`
     copied = VALUE.lastIndex
   }
-  return `${shown}${text.slice(copied)}`
+  return `${scrubbed}${text.slice(copied)}`
 }
 
 const ABSOLUTE_PATH = /(?:^|[\s"'`(])\/(?:[\w.@+-]+\/)*$/

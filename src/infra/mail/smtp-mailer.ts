@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import type { NodemailerError } from 'nodemailer'
-import { escapeHtml } from '../../kernel/text.ts'
+import { escapeHtml, decodeUrlPart } from '../../kernel/text.ts'
 import { SECOND } from '../../kernel/time.ts'
 import { type Secret, REDACTED } from '../../kernel/secret.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -101,7 +101,7 @@ export class SmtpMailer implements Mailer {
 
   /** Refers to the root of each conversation: a mail that was never sent, so that none has to come first. */
   #conversation(threads: readonly string[]) {
-    const roots = threads.slice(0, MAX_REFERENCES).map((thread) => threadId(thread, this.#from))
+    const roots = threads.slice(0, MAX_REFERENCES).map((thread) => messageId(`thread:${thread}`, this.#from))
     return roots.length === 0 ? {} : { references: roots, inReplyTo: roots[0] }
   }
 
@@ -141,10 +141,6 @@ export class SmtpMailer implements Mailer {
     const refused = rejectedErrors.filter(({ permanent }) => permanent !== false)
     return { outcome: 'sent', refused: refused.map(toRejection), deferred: deferred.map(toRejection) }
   }
-}
-
-function threadId(thread: string, from: string): string {
-  return messageId(`thread:${thread}`, from)
 }
 
 function messageId(key: string, from: string): string {
@@ -217,17 +213,9 @@ function quote(text: string, server: URL): string {
 /** The password, in the forms in which it is sent to the server. */
 function credentialsIn({ username, password }: URL): string[] {
   if (password === '') return []
-  const [user, pass] = [username, password].map(decode) as [string, string]
+  const [user, pass] = [username, password].map(decodeUrlPart) as [string, string]
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   return [password, pass, base64(pass), base64(`\0${user}\0${pass}`)]
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** The parameters that an address may have; all others of nodemailer are refused: some print or redirect the mail. */

@@ -42,8 +42,8 @@ export function createMetrics({ logger, clock = systemClock }: RegistryOptions):
     },
     async expose(accept = '') {
       await Promise.all([...hooks].map((hook) => hook.run()))
-      const shown = accept.includes('application/openmetrics-text') ? asOpenMetrics(registry) : registry
-      return { contentType: shown.contentType, body: await shown.metrics() }
+      const format = accept.includes('application/openmetrics-text') ? asOpenMetrics(registry) : registry
+      return { contentType: format.contentType, body: await format.metrics() }
     },
     close() {
       hooks.clear()
@@ -183,7 +183,10 @@ class ScrapeHook {
   async #collect(): Promise<void> {
     const { collect, gauges, logger } = this.#options
     const timeout = Promise.withResolvers<never>()
-    const timer = setTimeout(() => timeout.reject(lateError()), TIMEOUT_MS).unref()
+    const timer = setTimeout(
+      () => timeout.reject(new Error(`A hook took longer than ${TIMEOUT_MS} ms.`)),
+      TIMEOUT_MS,
+    ).unref()
     try {
       await Promise.race([Promise.try(collect), timeout.promise])
     } catch (error) {
@@ -193,8 +196,4 @@ class ScrapeHook {
       clearTimeout(timer)
     }
   }
-}
-
-function lateError(): Error {
-  return new Error(`A hook took longer than ${TIMEOUT_MS} ms.`)
 }

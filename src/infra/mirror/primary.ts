@@ -11,6 +11,7 @@ import type { ApiAnswer } from '../http/api-client/answer-reader.ts'
 import { ApiConnection } from '../http/api-client/api-connection.ts'
 import type { IdentitySignature } from '../tokens/identity-signature.ts'
 import type { Sender } from '../http/api-client/headers-for-api.ts'
+import { jsonValueOf } from '../../kernel/text.ts'
 
 interface PrimaryUsersOptions {
   /** Address of the primary's api. */
@@ -61,18 +62,12 @@ export class PrimaryUsers implements UserSource {
     })
   }
 
-  async changesSince(
-    revision: number | undefined,
-    signal: AbortSignal,
-  ): ReturnType<UserSource['changesSince']> {
+  async changesSince(revision: number | undefined, signal: AbortSignal) {
     const token = this.#token()
     if ('outcome' in token) return token
     try {
-      const answer = await this.#ask(
-        revision,
-        token,
-        AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]),
-      )
+      const stop = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)])
+      const answer = await this.#ask(revision, token, stop)
       return answer.status === 200 ? toChanges(answer.text) : refusalOf(answer)
     } catch (error) {
       return failureOf(error)
@@ -102,7 +97,7 @@ export class PrimaryUsers implements UserSource {
 }
 
 function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>> {
-  const body = parseJson(text)
+  const body = jsonValueOf(text)
   if (!Answer.Check(body)) return { outcome: 'unusable', reason: 'the answer of the primary cannot be read' }
   const { revision, full, more, pool } = body
   const items = body.items.map(({ token_generation: tokenGeneration, ...item }) => ({
@@ -110,14 +105,6 @@ function toChanges(text: string): Awaited<ReturnType<UserSource['changesSince']>
     tokenGeneration,
   }))
   return { outcome: 'changes', changes: { revision, full, more, pool, items } }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
@@ -187,7 +174,7 @@ function readTunnels(text: string): TunnelsBody | undefined {
   return TunnelsAnswer.Check(body) ? body : undefined
 }
 
-/** The picture of a standby with that of its primary; `primary` tells whether the primary's sessions are in it. */
+/** The tunnels of a standby with those of its primary; `primary` tells whether the primary's sessions are among them. */
 export function withPrimaryTunnels<T extends TunnelsBody>(own: T, primary: TunnelsBody | undefined) {
   if (!primary) return { ...own, primary: 'unavailable' as const }
   const names = new Set(own.gateways.map(({ name }) => name))

@@ -7,7 +7,7 @@ export interface EndpointOptions {
   readonly allowInsecureEndpoints: boolean
 }
 
-/** An endpoint that may not be called. A TypeError, because the library passes these on unchanged. */
+/** An endpoint that may not be called. A TypeError, because the library passes errors of this class on unchanged. */
 export class ForbiddenEndpoint extends TypeError {
   override readonly name = 'ForbiddenEndpoint'
 }

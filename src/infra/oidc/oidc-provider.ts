@@ -90,7 +90,7 @@ export class OidcProvider implements IdentityProvider {
     return this.#options.scopes.includes('openid')
   }
 
-  /** It takes some time to load, and most processes never need it. */
+  /** The library takes some time to load, and most processes never need it. */
   async #load(): Promise<OidcLibrary> {
     this.#library ??= await import('openid-client')
     return this.#library
@@ -111,16 +111,12 @@ export class OidcProvider implements IdentityProvider {
     })
   }
 
-  /** A new one for each sign-in: it would keep the keys of the provider, and refuse a token of a key that is newer. */
+  /** A new configuration for each sign-in: a kept one would keep the keys of the provider, and refuse tokens of newer keys. */
   #configuration(library: OidcLibrary, metadata: ServerMetadata): Configuration {
     const { clientId, clientSecret, allowInsecureEndpoints } = this.#options
     const authenticate = supportsBasic(metadata) ? library.ClientSecretBasic : library.ClientSecretPost
-    const configuration = new library.Configuration(
-      metadata,
-      clientId,
-      undefined,
-      authenticate(clientSecret.reveal()),
-    )
+    const login = authenticate(clientSecret.reveal())
+    const configuration = new library.Configuration(metadata, clientId, undefined, login)
     configuration[library.customFetch] = this.#fetch
     configuration.timeout = this.#timeoutSeconds
     if (allowInsecureEndpoints) library.allowInsecureRequests(configuration)
@@ -149,17 +145,12 @@ export class OidcProvider implements IdentityProvider {
 
   async #readMetadata(library: OidcLibrary): Promise<ServerMetadata> {
     const { clientId, issuer, allowInsecureEndpoints } = this.#options
-    const discovered = await library.discovery(
-      new URL(this.#rules.discoveryUrl),
-      clientId,
-      undefined,
-      undefined,
-      {
-        [library.customFetch]: this.#fetch,
-        timeout: this.#timeoutSeconds,
-        execute: allowInsecureEndpoints ? [library.allowInsecureRequests] : [],
-      },
-    )
+    const url = new URL(this.#rules.discoveryUrl)
+    const discovered = await library.discovery(url, clientId, undefined, undefined, {
+      [library.customFetch]: this.#fetch,
+      timeout: this.#timeoutSeconds,
+      execute: allowInsecureEndpoints ? [library.allowInsecureRequests] : [],
+    })
     const metadata = discovered.serverMetadata()
     // The library does not compare them when it is given the whole address of the metadata.
     if (metadata.issuer !== issuer) throw new Error('the issuer in the metadata is not auth.oidc.issuer')
@@ -256,7 +247,7 @@ function reasonOf(error: unknown): string {
   return `${message} (${code})`
 }
 
-/** No answer came, or not the whole of it. A TypeError, because the library passes these on unchanged. */
+/** No answer came, or not the whole of it. A TypeError, because the library passes errors of this class on unchanged. */
 class ProviderUnreachable extends TypeError {
   override readonly name = 'ProviderUnreachable'
 }
@@ -275,10 +266,8 @@ export function createBoundedFetch(rules: EndpointRules) {
       unreachable,
     )
     const body = await readBody(response)
-    return new Response(hasBody(response) ? body : null, {
-      status: response.status,
-      headers: response.headers,
-    })
+    const { status, headers } = response
+    return new Response(hasBody(response) ? body : null, { status, headers })
   }
 }
 
@@ -308,7 +297,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** A response with one of these statuses must not be given a body. */
+/** Whether a response with this status may have a body. */
 function hasBody({ status }: Response): boolean {
   return ![204, 205, 304].includes(status)
 }

@@ -96,12 +96,6 @@ function parse(text: string): Stored | undefined {
 }
 
 function tooManyDerivations(): AppError {
-  return new AppError(
-    'rate_limited',
-    'rate_limited',
-    'Too many passwords are being checked; try again in a second.',
-    {
-      retryAfterSeconds: 1,
-    },
-  )
+  const message = 'Too many passwords are being checked; try again in a second.'
+  return new AppError('rate_limited', 'rate_limited', message, { retryAfterSeconds: 1 })
 }

@@ -1,4 +1,5 @@
 import type { ProviderPayment, ProviderRefund } from '../../ports/payments.ts'
+import { isRecord } from '../../kernel/text.ts'
 
 /** The members of a JSON object; none of them is checked. */
 export type Members = Readonly<Record<string, unknown>>
@@ -7,9 +8,7 @@ const NO_MEMBERS: Members = {}
 
 /** The members of an object; none of any other value. */
 export function objectMembers(value: unknown): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Members)
-    : NO_MEMBERS
+  return isRecord(value) ? value : NO_MEMBERS
 }
 
 /** A text that is not empty. */
@@ -23,15 +22,6 @@ export function integerOf(value: unknown): number | undefined {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-/** The members of the object in a JSON text; none of any other text. */
-export function parseMembers(text: string): Members {
-  try {
-    return objectMembers(JSON.parse(text))
-  } catch {
-    return NO_MEMBERS
-  }
 }
 
 // The codes of the providers: `resource_missing`, `ORDERPAID`, `ACQ.TRADE_NOT_EXIST`, `isv.invalid-app-id`.

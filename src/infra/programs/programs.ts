@@ -206,7 +206,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is gone, or may not be signalled; the next round decides.
+    // The process is gone, or may not be signalled; the next round decides.
   }
 }
 
@@ -240,7 +240,7 @@ function readProcess(pid: number): ProcessEntry | undefined {
   if (stat === undefined || hasEnded(stat)) return undefined
   const [, parent, group, session] = fieldsFromState(stat)
   const variables = readText(`/proc/${pid}/environ`)?.split('\0')
-  const executionId = variables?.find((each) => each.startsWith(PREFIX))?.slice(PREFIX.length)
+  const executionId = variables?.find((variable) => variable.startsWith(PREFIX))?.slice(PREFIX.length)
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), executionId }
 }
 
@@ -264,7 +264,7 @@ export function membersOf(
     named === executionId || [pid, parent, group, session].some((id) => known.has(id) || members.has(id))
   for (let size = -1; size < members.size;) {
     size = members.size
-    for (const each of processes) if (isMember(each)) members.add(each.pid)
+    for (const process of processes) if (isMember(process)) members.add(process.pid)
   }
   // A worker that was started by a command has the environment of that command.
   members.delete(process.pid)

@@ -108,16 +108,6 @@ export function jsonRequest(
 
 const MAX_QUOTE_CHARACTERS = 200
 
-/** The fields of a JSON object; none for any other body. */
-export function jsonFields(body: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
-}
-
 /** The robot's words as one line of limited length. */
 export function quote(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim()

@@ -12,11 +12,11 @@ import {
   type Verdict,
   quote,
   statusVerdict,
-  jsonFields,
   type RobotKind,
   type RobotMessage,
 } from './adapter.ts'
 import { createHmac } from 'node:crypto'
+import { jsonMembersOf } from '../../kernel/text.ts'
 
 // Too many messages silence a robot for ten minutes.
 // Unknown tokens, and robots or groups that are gone.
@@ -74,7 +74,7 @@ function telegramKeyboard({ links = [] }: RobotMessage): object {
 }
 
 function telegramVerdict(reply: RobotReply, now: number): Verdict {
-  const { ok, error_code: code, description, parameters } = jsonFields(reply.body)
+  const { ok, error_code: code, description, parameters } = jsonMembersOf(reply.body)
   if (reply.status === 200 && ok === true) return SENT
   if (ok !== false) return statusVerdict(reply, now)
   const text = typeof description === 'string' ? description : ''
@@ -242,7 +242,7 @@ function errcodeVerdict(
   pausesMs: Readonly<Record<string, number>>,
   faultOf: (code: number, text: string) => SendFault,
 ): Verdict {
-  const { errcode, errmsg } = jsonFields(reply.body)
+  const { errcode, errmsg } = jsonMembersOf(reply.body)
   if (reply.status !== 200 || errcode === undefined) return statusVerdict(reply, now)
   if (errcode === 0) return SENT
   const code = String(Number(errcode))
@@ -290,7 +290,7 @@ function feishuPauseMs({ headers }: RobotReply): number {
 
 /** Feishu and Lark: HTTP 200 with code 0 in the body is success. */
 function feishuVerdict(reply: RobotReply, now: number): Verdict {
-  const { code, StatusCode: legacyCode, msg } = jsonFields(reply.body)
+  const { code, StatusCode: legacyCode, msg } = jsonMembersOf(reply.body)
   const result = code ?? legacyCode
   if (reply.status === 200 && result === 0) return SENT
   if (result === undefined) return statusVerdict(reply, now)

@@ -81,11 +81,8 @@ function parseWebhookUrl(text: string): string {
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
   // fetch rejects a URL with a password, and repeats it in the error.
   if (url && isWeb && url.username === '' && url.password === '') return url.href
-  throw new AppError(
-    'invalid',
-    'validation_failed',
-    "The robot's address must be an http or https URL without user and password.",
-  )
+  const message = "The robot's address must be an http or https URL without user and password."
+  throw new AppError('invalid', 'validation_failed', message)
 }
 
 // Shorter words of an address (send, hook, v2) are no credentials; replacing them would make a sentence unreadable.

@@ -84,7 +84,7 @@ const CLAIMS: Readonly<Record<keyof Payload, (value: unknown) => boolean>> = {
   iat: isTime,
   exp: isTime,
   nbf: optional(isTime),
-  roles: optional((value) => Array.isArray(value) && value.every((each) => typeof each === 'string')),
+  roles: optional((value) => Array.isArray(value) && value.every((role) => typeof role === 'string')),
   gen: optional(Number.isSafeInteger),
   // Any value is accepted: a token of another program without a usable id can just not be ended alone.
   jti: () => true,
@@ -152,8 +152,8 @@ function verifyCompact(token: string, keys: readonly KeyObject[]): unknown {
   if (!COMPACT.test(token)) return undefined
   const [header = '', payload = '', signature = ''] = token.split('.')
   const input = `${header}.${payload}`
-  const given = Buffer.from(signature, 'base64url')
-  if (!keys.some((key) => timingSafeEqual(hmac(input, key), given))) return undefined
+  const mac = Buffer.from(signature, 'base64url')
+  if (!keys.some((key) => timingSafeEqual(hmac(input, key), mac))) return undefined
   try {
     return isSupported(decode(header)) ? decode(payload) : undefined
   } catch {

@@ -13,10 +13,10 @@ export interface SpanExportOptions {
   readonly resource: Readonly<Record<string, string>>
 }
 
-// What a collector that is slower than that does not get is lost.
+// In spans. When the collector is too slow, further spans are lost.
 const QUEUE = 2_048
 const BATCH = 512
-// All that waits and one batch on its way are sent at the end.
+// At the end all spans that wait are sent, besides one batch that is on its way.
 const MAX_CALLS = QUEUE / BATCH + 1
 const DELAY_MS = SECOND
 const TIMEOUT_MS = 5 * SECOND

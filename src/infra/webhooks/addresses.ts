@@ -174,7 +174,7 @@ function hostIsIpv6Only(): boolean {
 /** The addresses of this host in networks; none where a unit forbids to ask for them (AF_NETLINK). */
 function networkAddresses(): os.NetworkInterfaceInfo[] {
   try {
-    const addresses = Object.values(os.networkInterfaces()).flatMap((each) => each ?? [])
+    const addresses = Object.values(os.networkInterfaces()).flatMap((ofInterface) => ofInterface ?? [])
     // Every interface has an address of its link (RFC 4291, section 2.5.6).
     return addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
   } catch {
@@ -214,7 +214,7 @@ function addressesIn(hosts: string, name: string): ResolvedAddress[] {
   const wanted = name.toLowerCase()
   return hosts.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
-    return isIP(address) > 0 && names.some((each) => each.toLowerCase() === wanted)
+    return isIP(address) > 0 && names.some((alias) => alias.toLowerCase() === wanted)
       ? [withFamily(address)]
       : []
   })

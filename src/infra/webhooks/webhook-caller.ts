@@ -168,11 +168,8 @@ function addressReason(isEncrypted: boolean): string {
 }
 
 function refusalError(reason: string): AppError {
-  return new AppError(
-    'invalid',
-    'url_refused',
-    `url: the address ${reason}; give a public https address, or name its network in webhooks.allow_private.`,
-  )
+  const message = `url: the address ${reason}; give a public https address, or name its network in webhooks.allow_private.`
+  return new AppError('invalid', 'url_refused', message)
 }
 
 /** The first bytes as text; a status without a complete body is an answer too. */

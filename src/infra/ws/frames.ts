@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { countMembers, scanJson, spanOfMember, type Span } from '../http/json-scan.ts'
 import { staysBelowPrefix } from '../http/request.ts'
 import { errorCode } from '../../kernel/errors.ts'
+import { isRecord, jsonValueOf } from '../../kernel/text.ts'
 
 /** What a client may send (docs/specification.md, Gateway). */
 export type ClientFrame = HeartbeatAck | RequestFrame | RenewFrame
@@ -84,10 +85,6 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' ? id.length <= ID_LIMIT : Number.isSafeInteger(id)
 }
 
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isHeaders(headers: Fields): headers is Readonly<Record<string, string>> {
   return Object.entries(headers).every(
     ([name, value]) => typeof value === 'string' && isWellFormed(name, value),
@@ -152,13 +149,7 @@ export function responseText(id: string | number, { status, headers, text }: Res
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 
 function isJson(contentType: string | undefined, text: string): boolean {
-  if (contentType === undefined || !JSON_TYPE.test(contentType)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return contentType !== undefined && JSON_TYPE.test(contentType) && jsonValueOf(text) !== undefined
 }
 
 /** Why the gateway ends a session (docs/specification.md, Gateway). */

@@ -261,11 +261,8 @@ export class RegistrySync {
    */
   requireCurrentEndings(): void {
     if (this.#deps.clock.monotonic() - this.#endingsReadAt <= MAX_ENDINGS_AGE_MS) return
-    throw new AppError(
-      'unavailable',
-      'store_unavailable',
-      'The gateway cannot reach its database to confirm the session; try again later.',
-    )
+    const message = 'The gateway cannot reach its database to confirm the session; try again later.'
+    throw new AppError('unavailable', 'store_unavailable', message)
   }
 
   /** Reports the end of a session. It reaches the registry soon, in a batch, and is retried until then. */

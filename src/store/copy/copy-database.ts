@@ -104,7 +104,8 @@ async function openRaw(address: DatabaseAddress): Promise<CopyTarget> {
 }
 
 async function requireOther(from: DatabaseAddress, to: DatabaseAddress): Promise<void> {
-  const nameOf = (each: DatabaseAddress) => (each.kind === 'sqlite' ? each.path : each.url.reveal())
+  const nameOf = (address: DatabaseAddress) =>
+    address.kind === 'sqlite' ? address.path : address.url.reveal()
   if (nameOf(from) !== nameOf(to)) return
   throw new AppError('invalid', 'same_database', 'The target of the copy is the configured database itself.')
 }
@@ -116,13 +117,10 @@ const LONGEST_LEASE_MS = HOUR
 async function requireUnserved(source: RawDatabase): Promise<void> {
   const now = systemClock.now()
   const held = (await source.leases(now, now + LONGEST_LEASE_MS)).map(holderOf)
-  const holder = held.find((each) => !isDeadHolder(each))
+  const holder = held.find((process) => !isDeadHolder(process))
   if (holder === undefined) return
-  throw new AppError(
-    'conflict',
-    'source_in_use',
-    `A platform writes to the database (${holder}). Stop it, or start it with read_only = true; after a crash of its host, wait three minutes.`,
-  )
+  const message = `A platform writes to the database (${holder}). Stop it, or start it with read_only = true; after a crash of its host, wait three minutes.`
+  throw new AppError('conflict', 'source_in_use', message)
 }
 
 /** Whether there was a schema before; then it is current already, or `target_not_empty`. */
@@ -163,11 +161,8 @@ async function requireEmpty(target: RawDatabase): Promise<void> {
 }
 
 function targetNotEmpty(why: string): AppError {
-  return new AppError(
-    'conflict',
-    'target_not_empty',
-    `The target of the copy is not empty: ${why}. Name an empty database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or one in which a copy was cut off. If a platform was started on it by mistake and nobody needs what is in it, stop that platform, remove the database (DROP DATABASE …; of SQLite its files), and create it again.`,
-  )
+  const message = `The target of the copy is not empty: ${why}. Name an empty database (CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0), or one in which a copy was cut off. If a platform was started on it by mistake and nobody needs what is in it, stop that platform, remove the database (DROP DATABASE …; of SQLite its files), and create it again.`
+  return new AppError('conflict', 'target_not_empty', message)
 }
 
 // So many batches are one transaction: the target works on one while the source reads the next.
@@ -203,7 +198,9 @@ async function settle(
   compared: ComparedTable[],
   observer: CopyObserver,
 ): Promise<ComparedTable[]> {
-  const differing = tables.filter(({ name }) => compared.some((each) => each.table === name && !each.isEqual))
+  const differing = tables.filter(({ name }) =>
+    compared.some((other) => other.table === name && !other.isEqual),
+  )
   if (differing.length === 0) return compared
   for (const table of differing) {
     await target.clear(table.name)
@@ -212,11 +209,8 @@ async function settle(
   const again = await compare(source, target, tables, observer)
   const names = again.filter(({ isEqual }) => !isEqual).map(({ table }) => table)
   if (names.length === 0) return again
-  throw new AppError(
-    'conflict',
-    'source_changed',
-    `The database was written during the copy (${names.join(', ')}). Stop every platform that serves it, or start it with read_only = true; then repeat the command, which goes on.`,
-  )
+  const message = `The database was written during the copy (${names.join(', ')}). Stop every platform that serves it, or start it with read_only = true; then repeat the command, which goes on.`
+  throw new AppError('conflict', 'source_changed', message)
 }
 
 async function compare(

@@ -8,11 +8,6 @@ import type { PostgresServers } from './postgres-servers.ts'
 // Warnings of a commit: "canceling the wait for synchronous replication", by a cancelled query or a stop of the server.
 const CANCELLED_WAITS = new Set(['01000', '57P01'])
 
-export interface TimeoutPoolOptions {
-  readonly servers: PostgresServers
-  readonly clock: Clock
-}
-
 /**
  * A pool that closes a connection on which no answer comes in time. Nothing else reveals a server that has vanished,
  * or a network that drops packets: TCP itself would wait for a quarter of an hour. After one such loss, the connections
@@ -24,7 +19,7 @@ export class TimeoutPool {
   readonly #answeredAt = new WeakMap<PoolClient, number>()
   #lostAt = Number.NEGATIVE_INFINITY
 
-  constructor({ servers, clock }: TimeoutPoolOptions) {
+  constructor(servers: PostgresServers, clock: Clock) {
     this.#servers = servers
     this.#clock = clock
   }

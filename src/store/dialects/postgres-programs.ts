@@ -135,7 +135,7 @@ function withoutPassword(secret: Secret): { address: string; password: string | 
   url.searchParams.delete('password')
   url.password = ''
   if (role === 'read-write') url.searchParams.set('target_session_attrs', role)
-  const hosts = urls.map((each) => new URL(each).host).join(',')
+  const hosts = urls.map((address) => new URL(address).host).join(',')
   const address = urls.length > 1 ? url.href.replace(url.host, () => hosts) : url.href
   return { address, password: password === '' ? undefined : password }
 }

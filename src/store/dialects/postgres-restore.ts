@@ -25,7 +25,7 @@ export function postgresRestore(url: Secret, useDatabase: UseDatabase): RestoreT
         const former = `${KEPT_ASIDE}${stamp.toLowerCase()}`
         const tables = await moveTables(store, { from: schema, to: former })
         try {
-          await restoreArchive(store, { url, path })
+          await restoreArchive(store, url, path)
           await store.write(finish, { longRunning: true })
         } catch (error) {
           await moveTablesBack(store, { from: former, to: schema })
@@ -104,13 +104,8 @@ async function tablesIn({ db }: Pick<Queries, 'db'>, schema: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-interface Archive {
-  readonly url: Secret
-  readonly path: string
-}
-
 /** Other schemas of the archive are not those of the platform, and may be in the database. */
-async function restoreArchive(store: Store, { url, path }: Archive): Promise<void> {
+async function restoreArchive(store: Store, url: Secret, path: string): Promise<void> {
   const schema = await archivedSchema(store, path)
   const program = await findNewestPostgresProgram('pg_restore')
   const options = [

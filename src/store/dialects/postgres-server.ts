@@ -124,16 +124,11 @@ const STATE = `
   select current_setting('transaction_read_only') = 'off' as writable,
     case when pg_is_in_recovery() then '' else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline`
 
-export interface ProbeOptions {
-  readonly withinMs: number
-  readonly signal: AbortSignal
-}
-
 /** Asks a server on a connection of its own. Rejects when it does not answer in time. */
 export async function readServerState(
   url: string,
   settings: ClientConfig,
-  { withinMs, signal }: ProbeOptions,
+  { withinMs, signal }: { readonly withinMs: number; readonly signal: AbortSignal },
 ): Promise<ServerState> {
   const sockets = new TrackedSockets()
   const stop = () => sockets.destroy()
@@ -172,7 +167,7 @@ export async function readServers(url: Secret): Promise<readonly ServerFacts[]> 
   const { urls = [] } = parsePostgresUrl(url.reveal()) ?? {}
   if (urls.length < 2) return []
   const limit = { withinMs: FACTS_MS, signal: new AbortController().signal }
-  const answers = await Promise.allSettled(urls.map((each) => readServerState(each, {}, limit)))
+  const answers = await Promise.allSettled(urls.map((address) => readServerState(address, {}, limit)))
   const states = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
   const primary = chooseServer(states, 'read-write')
   return answers.map((answer, index) => {

@@ -243,7 +243,7 @@ class Probes {
       if (chooseServer(statesOf(this.#answers), role) !== undefined) usable.resolve()
     }
     for (const [index, url] of urls.entries()) this.#ask(index, url)
-    const all = Promise.all([...this.#pending.values()].map((each) => each.then(onAnswer)))
+    const all = Promise.all([...this.#pending.values()].map((answer) => answer.then(onAnswer)))
     const grace = usable.promise.then(() => pause(GRACE_MS, undefined, { ref: false }))
     await Promise.race([all, grace, pause(this.#limits.roundMs, undefined, { ref: false })])
     return [...this.#answers]

@@ -47,7 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { clock, limits, metrics } = options
   const address = addressOf(options.url)
   const servers = new PostgresServers({ ...options, address, settings: connectionSettings(address) })
-  const pool = new TimeoutPool({ servers, clock })
+  const pool = new TimeoutPool(servers, clock)
   const names = address.pgbouncer ? undefined : new StatementNames()
   const readWithin = (queryMs: number): Queries => {
     const reads = new SharedReads({ connect: () => pool.connect(queryMs), clock })

@@ -44,8 +44,8 @@ function toTable(
   { hasRowid, isStrict }: { readonly hasRowid: boolean; readonly isStrict: boolean },
 ): SqliteTable {
   const names = columns.map((column) => column.name)
-  const taken = new Set(names.map((each) => each.toLowerCase()))
-  const rowid = hasRowid ? ROWID_NAMES.find((each) => !taken.has(each)) : undefined
+  const taken = new Set(names.map((name) => name.toLowerCase()))
+  const rowid = hasRowid ? ROWID_NAMES.find((name) => !taken.has(name)) : undefined
   const parts = columns.flatMap((column) => textOf(identifier(column.name), isStrict ? column.type : ''))
   return { name, columns: names, rowid, rowText: concatCall([...parts, `char(10)`]) }
 }
@@ -63,7 +63,7 @@ function textOf(column: string, type: string): string[] {
   return (TEXTS_OF_TYPES[type] ?? textOfAnyType)(column)
 }
 
-/** With its type: 1, 1.0, '1' and x'31' are different. `quote` writes a number with all its digits. */
+/** The value with its type: 1, 1.0, '1' and x'31' are different. `quote` writes a number with all its digits. */
 function textOfAnyType(column: string): string[] {
   const value = `case typeof(${column}) when 'real' then quote(${column}) else ${column} end`
   return [`typeof(${column})`, `octet_length(${column})`, `':'`, value, `','`]

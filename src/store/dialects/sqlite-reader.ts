@@ -3,17 +3,12 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerThreadPriority } from '../files/child-program.ts'
 
-interface ReaderOptions {
-  readonly path: string
-  readonly inBackground: boolean
-}
-
 interface Query {
   readonly text: string
   readonly values: readonly SQLInputValue[]
 }
 
-const { path, inBackground } = workerData as ReaderOptions
+const { path, inBackground } = workerData as { path: string; inBackground: boolean }
 if (inBackground) lowerThreadPriority()
 
 function answer({ text, values }: Query) {

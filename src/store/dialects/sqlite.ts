@@ -144,23 +144,15 @@ interface Connections {
   readonly reader: DatabaseSync
 }
 
-interface OpenFile extends Connections {
-  readonly file: SqliteFile
-}
-
-async function openFile({ path, readOnly }: SqliteOptions): Promise<OpenFile> {
+async function openFile({ path, readOnly }: SqliteOptions): Promise<Connections & { file: SqliteFile }> {
   try {
     if (!readOnly) makeFile(path)
     const file = new SqliteFile(path)
     return { file, ...(await connectTwice(path, readOnly, file)) }
   } catch (error) {
     const { reason, remedy } = explainSqliteFailure(path, error)
-    throw new AppError(
-      'unavailable',
-      'store_unavailable',
-      `The database ${path} cannot be opened: ${reason}. ${remedy}.`,
-      { cause: error },
-    )
+    const message = `The database ${path} cannot be opened: ${reason}. ${remedy}.`
+    throw new AppError('unavailable', 'store_unavailable', message, { cause: error })
   }
 }
 

@@ -83,11 +83,7 @@ export async function hasOtherUsers(path: string, { read: { db } }: Store): Prom
   return rows.length === 0
 }
 
-interface Finding {
-  readonly quick_check: string
-}
-
-const QUICK_CHECK: CompiledQuery<Finding> = CompiledQuery.raw('pragma quick_check(1)')
+const QUICK_CHECK: CompiledQuery<{ quick_check: string }> = CompiledQuery.raw('pragma quick_check(1)')
 
 /**
  * Checks a database that may be in use, without writing to it: each page of a SQLite file, or that PostgreSQL, which
@@ -125,7 +121,7 @@ async function checkFile(path: string, signal?: AbortSignal): Promise<string> {
       throw storeUnavailable(cause, `The database ${path} cannot be read: ${errorMessage(cause)}.`)
     },
   )
-  // It begins with a line that names the only database.
+  // The result begins with a line that names the only database.
   const result = rows[0]?.quick_check.split('\n').at(-1)
   if (result === 'ok') return 'quick_check: ok'
   throw snapshotDamaged(path, `quick_check: ${result}`)

@@ -26,11 +26,8 @@ export interface RestoreTarget {
 }
 
 export function databaseInUse(what: string): AppError {
-  return new AppError(
-    'conflict',
-    'database_in_use',
-    `${what} is in use by another process; stop every platform that serves it, then repeat the command.`,
-  )
+  const message = `${what} is in use by another process; stop every platform that serves it, then repeat the command.`
+  return new AppError('conflict', 'database_in_use', message)
 }
 
 /** The error for a snapshot that cannot be restored. */

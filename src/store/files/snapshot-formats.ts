@@ -93,7 +93,7 @@ const LONGEST_MAGIC = 16
 async function snapshotFormat(path: string): Promise<DialectName> {
   const begin = await readBegin(path)
   const kinds = Object.keys(FORMATS) as DialectName[]
-  const kind = kinds.find((each) => begin.startsWith(FORMATS[each].magic))
+  const kind = kinds.find((candidate) => begin.startsWith(FORMATS[candidate].magic))
   if (kind) return kind
   throw snapshotDamaged(path, 'it is neither a SQLite file nor an archive of pg_dump')
 }

@@ -48,7 +48,7 @@ const FLUSH_EVERY_MS = 100
 async function flushWhile(path: string, write: () => Promise<void>): Promise<void> {
   const written = new AbortController()
   const flushed = flushUntil(path, written.signal)
-  // It may fail before the end of the write, and is awaited only then.
+  // The flushing may fail before the end of the write, and is awaited only then.
   flushed.catch(() => undefined)
   try {
     await write()

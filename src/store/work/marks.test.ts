@@ -7,7 +7,7 @@ import { MINUTE } from '../../kernel/time.ts'
 import { newHolder } from './holder.ts'
 import {
   listServing,
-  ServingRecord,
+  createServingRecord,
   type ServingProcess,
   endCheck,
   isCheckDue,
@@ -32,8 +32,8 @@ onEveryDialect('processes that serve a database', (dialect) => {
     const clock = fakeClock()
     await using world = await testStore(dialect, clock)
     const { store } = world
-    const [one, two] = [FACTS, { ...FACTS, host: 'two' }].map(
-      (facts) => new ServingRecord(store, clock, facts),
+    const [one, two] = [FACTS, { ...FACTS, host: 'two' }].map((facts) =>
+      createServingRecord(store, clock, facts),
     )
     const hosts = async () => (await listServing(store.read, clock.now())).map(({ host }) => host).toSorted()
     await one?.job.run(NO_SIGNAL)

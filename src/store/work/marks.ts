@@ -29,14 +29,14 @@ const save = changeRows((db, name: string, holder: string, expires: number) =>
 const removeMark = changeRows((db, name: string) => db.deleteFrom('leases').where('name', '=', name))
 
 const SERVING = 'serving:'
-const SAID_EVERY_MS = MINUTE
+const RECORD_EVERY_MS = MINUTE
 const GONE_AFTER_MS = 3 * MINUTE
 
 const prune = changeRows((db, pattern: string, before: number) =>
   db.deleteFrom('leases').where('name', 'like', pattern).where('expires_at', '<', before),
 )
 
-/** What a process that serves a database says of itself. It has no secret. */
+/** What a process that serves a database records of itself. It has no secret. */
 export interface ServingProcess {
   readonly host: string
   readonly processId: number
@@ -50,31 +50,24 @@ export interface ServingProcess {
   readonly receivers: Readonly<Record<string, string>>
 }
 
-/** Says each minute that a process serves the database. */
-export class ServingRecord {
-  readonly #name = `${SERVING}${newHolder()}`
-  readonly #store: Store
-  readonly #clock: Clock
-  readonly #facts: ServingProcess
-  readonly job: Job = { name: 'serving-record', everyMs: SAID_EVERY_MS, run: () => this.#save() }
-
-  constructor(store: Store, clock: Clock, facts: ServingProcess) {
-    this.#store = store
-    this.#clock = clock
-    this.#facts = facts
-  }
-
-  async #save(): Promise<void> {
-    const now = this.#clock.now()
-    await this.#store.write(async (tx) => {
-      await prune(tx, `${SERVING}%`, now)
-      await save(tx, this.#name, JSON.stringify(this.#facts), now + GONE_AFTER_MS)
-    })
-  }
-
+/** The record of a process that serves the database. */
+export interface ServingRecord {
+  /** Renews the record each minute. */
+  readonly job: Job
   /** The process stops in order. */
-  async remove(): Promise<void> {
-    await this.#store.write((tx) => removeMark(tx, this.#name))
+  remove(): Promise<void>
+}
+
+export function createServingRecord(store: Store, clock: Clock, facts: ServingProcess): ServingRecord {
+  const name = `${SERVING}${newHolder()}`
+  const renew = async (tx: Tx) => {
+    const now = clock.now()
+    await prune(tx, `${SERVING}%`, now)
+    await save(tx, name, JSON.stringify(facts), now + GONE_AFTER_MS)
+  }
+  return {
+    job: { name: 'serving-record', everyMs: RECORD_EVERY_MS, run: () => store.write(renew) },
+    remove: () => store.write(async (tx) => void (await removeMark(tx, name))),
   }
 }
 
@@ -83,15 +76,15 @@ export function holderOf({ name, holder }: { readonly name: string; readonly hol
   return name.startsWith(SERVING) ? name.slice(SERVING.length) : holder
 }
 
-/** The processes that serve the database now, as far as they have said so within three minutes and have not ended. */
+/** The processes that serve the database now: each has recorded it within three minutes, and has not ended. */
 export async function listServing(reads: Reads, now: number): Promise<ServingProcess[]> {
   const rows = await list(reads, `${SERVING}%`)
   return rows
     .filter(({ name, holder, expires_at }) => {
-      // A clock that was ahead and set back has left a time that no process says now.
+      // A clock that was ahead, and was set back, has left a time that is too late.
       const leftMs = expires_at - now
       return (
-        leftMs > 0 && leftMs <= GONE_AFTER_MS + SAID_EVERY_MS && !isDeadHolder(holderOf({ name, holder }))
+        leftMs > 0 && leftMs <= GONE_AFTER_MS + RECORD_EVERY_MS && !isDeadHolder(holderOf({ name, holder }))
       )
     })
     .map(({ holder }) => JSON.parse(holder) as ServingProcess)
@@ -99,8 +92,8 @@ export async function listServing(reads: Reads, now: number): Promise<ServingPro
 
 const PROCESS = 'process:'
 const CHECK = 'integrity-check'
-// So that they count nowhere as held.
-const AT_ONCE = 0
+// Expired at once, so that no other program counts the row as a held lease.
+const EXPIRED = 0
 
 /** A process that serves a SQLite file, from its start to its orderly stop. */
 interface ProcessMark {
@@ -121,7 +114,7 @@ export async function markProcess(store: Store, hadLog: boolean): Promise<Proces
     const rows = await list(tx, `${PROCESS}%`)
     const ended = rows.filter((row) => hasEndedHere(row.holder))
     for (const row of ended) await removeMark(tx, row.name)
-    await save(tx, name, holder, AT_ONCE)
+    await save(tx, name, holder, EXPIRED)
     const isFirst = ended.length === rows.length
     if (ended.length === 0 && !(isFirst && hadLog)) return false
     await requestCheck(tx)
@@ -135,7 +128,7 @@ export async function markProcess(store: Store, hadLog: boolean): Promise<Proces
 
 /** Has the pages of the file checked by the worker. May be repeated. */
 export async function requestCheck(tx: Tx): Promise<void> {
-  await save(tx, CHECK, 'due', AT_ONCE)
+  await save(tx, CHECK, 'due', EXPIRED)
 }
 
 /** Whether no check has found the file sound since {@link requestCheck}. */

@@ -33,15 +33,17 @@ export function manualPage(program: CommandNode, version: string): string {
     `.TH ${name.toUpperCase()} 1 "" "${name} ${version}" "User Commands"`,
     section('NAME', `${name} \\- ${escape(program.description.replace(/[.]$/, ''))}`),
     section('SYNOPSIS', `.B ${name}\n${escape(program.usage)}`),
-    section('COMMANDS', ...program.commands.flatMap(allCommands).filter(isLeaf).map(commandText)),
+    section(
+      'COMMANDS',
+      ...program.commands
+        .flatMap(allCommands)
+        .filter(({ commands }) => commands.length === 0)
+        .map(commandText),
+    ),
     section('FILES', ...FILES.map(([file, text]) => item(`.I ${escape(file)}`, text))),
     section('EXIT STATUS', ...EXIT_CODES.map(([code, text]) => item(`.B ${code}`, text))),
     section('SEE ALSO', '.BR systemctl (1),\n.BR journalctl (1)'),
   ].join('\n')
-}
-
-function isLeaf({ commands }: CommandNode): boolean {
-  return commands.length === 0
 }
 
 function commandText({ path, usage, description, options }: CommandNode): string {
@@ -158,9 +160,9 @@ function zshCompletion(program: CommandNode): string {
   const name = nameOf(program)
   const names = groups(program).flatMap(({ commands }) => commands.map(innerPath))
   const cases = allCommands(program).map((command) => {
-    const inner = command.commands.map((each) => zshPair(nameOf(each), each.description))
+    const inner = command.commands.map((child) => zshPair(nameOf(child), child.description))
     const options = command.options.map(({ long, description }) => zshPair(long, description))
-    const choices = command.choices.map((each) => zshPair(each, ''))
+    const choices = command.choices.map((choice) => zshPair(choice, ''))
     return `        '${innerPath(command)}')
             choices=(${[...inner, ...choices].join(' ')})
             options=(${[...options, zshPair(HELP, 'display help for command')].join(' ')})

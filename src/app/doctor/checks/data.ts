@@ -9,7 +9,6 @@ import {
   recognitionRemedy,
   secretFilesOf,
   type SecretFile,
-  type TimerFault,
 } from '../../../../programs/backup/index.ts'
 import { databaseLocation } from '../../../config/address-types.ts'
 import type { Config, LoadedConfig } from '../../../config/config.ts'
@@ -213,7 +212,7 @@ async function night(config: Config, now: number): Promise<CheckFinding[]> {
     ...secretFilesOf(config).map(secretFile),
     ...lostState(config),
     nextNight(config, now),
-    ...findTimerFaults(config).map(timerFinding),
+    ...findTimerFaults(config).map(({ name, ...values }) => warning(name, 'night_timer_elsewhere', values)),
     lastNight(state, now),
     ...lastDrill(config, state),
     ...sharedFolder(state?.sharedWith ?? []),
@@ -227,10 +226,6 @@ function nextNight({ backup: { timeZone, windowStart, windowEnd } }: Config, now
   const next = weeklySpans(hours, now).find(({ startsAt }) => startsAt > now)
   const at = next === undefined ? 'never' : toRfc3339(next.startsAt)
   return fine(`backup.time_zone ${timeZone}`, `the next night begins at ${windowStart} there, ${at}`)
-}
-
-function timerFinding({ name, ...values }: TimerFault): CheckFinding {
-  return warning(name, 'night_timer_elsewhere', values)
 }
 
 function lastNight(state: ReturnType<typeof readNight>, now: number): CheckFinding {

@@ -210,10 +210,10 @@ async function keyFinding({ loaded, clock, knownState }: DoctorParts): Promise<C
   const { config } = loaded
   const { keys } = await knownState()
   try {
-    const found = keys && keyFault(config, keys, clock.now())
+    const keyProblem = keys && keyFault(config, keys, clock.now())
     const subject = config.auth.jwtSecrets ? 'auth.jwt_secret' : join(config.dataDir, 'jwt-secret')
-    if (!found) return undefined
-    const { code, values } = found
+    if (!keyProblem) return undefined
+    const { code, values } = keyProblem
     return (code === 'key_changed' ? fault : warning)(subject, code, values)
   } catch (error) {
     // The finding of the file names the key that cannot be used.

@@ -10,7 +10,7 @@ import { systemClock } from '../../../kernel/clock.ts'
 import { AppError, errorMessage, errorCode } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
-import { printable } from '../../../kernel/text.ts'
+import { printable, jsonMembersOf } from '../../../kernel/text.ts'
 import { MINUTE, SECOND, toRfc3339 } from '../../../kernel/time.ts'
 import { signInSettings } from '../../domains.ts'
 import { jwtSecrets } from '../../signing-keys.ts'
@@ -80,12 +80,12 @@ async function missingKey(knownState: DoctorParts['knownState']): Promise<CheckF
 
 async function recognition(url: string, ask: (path: string) => Promise<ApiAnswer>): Promise<CheckFinding> {
   const { status, text, headers } = await ask('/auth/me')
-  const { id, code, message } = fieldsOf(text)
+  const { id, code, message } = jsonMembersOf(text)
   if (status === 200 && id === IDENTITY.id) return fine(url, 'recognises this gateway')
   // Every error of an api has a code and a message.
   if (typeof code !== 'string' || typeof message !== 'string') {
-    const said = `HTTP ${status}, ${headers['content-type'] ?? 'without a type'}${excerptOf(text)}`
-    return fault(url, 'api_is_other_program', { said })
+    const answer = `HTTP ${status}, ${headers['content-type'] ?? 'without a type'}${excerptOf(text)}`
+    return fault(url, 'api_is_other_program', { said: answer })
   }
   if (status !== 401) return warning(url, 'api_answer', { status, message })
   // A gateway passes nobody's identity on; an api has no such page.
@@ -112,16 +112,6 @@ const OTHER_PROTOCOL: ReadonlySet<string> = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ])
-
-/** The members of an object in JSON; empty for any other text. */
-function fieldsOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
-}
 
 /** The begin of an answer, by which a person may recognise the program. */
 function excerptOf(text: string): string {

@@ -57,7 +57,8 @@ function receiverFinding(
   const subject = `${name} (${kind})`
   const sentAt = lastSuccessAt === null ? undefined : toRfc3339(lastSuccessAt)
   const outdated =
-    codes && processes.find((each) => !isOnlyGateway(each.modules) && each.receivers[name] !== codes[name])
+    codes &&
+    processes.find((process) => !isOnlyGateway(process.modules) && process.receivers[name] !== codes[name])
   if (outdated) {
     const { processId, host } = outdated
     return warning(subject, 'receiver_outdated', { process: String(processId), host })
@@ -98,9 +99,9 @@ export const alertsCheck: Check = {
     const { alerts } = await knownState()
     if (!alerts) return [skipped('of the platform', 'needs the database')]
     const declared = new DeclaredAlerts(DECLARED_ALERTS)
-    const found = alerts.flatMap((alert) => alertFindings(alert, declared))
-    if (found.length === 0) return [fine('of the platform', 'none needs a person')]
-    return firstFindings(found, 'of the platform', 'that need a person: GET /alerts?status=firing')
+    const findings = alerts.flatMap((alert) => alertFindings(alert, declared))
+    if (findings.length === 0) return [fine('of the platform', 'none needs a person')]
+    return firstFindings(findings, 'of the platform', 'that need a person: GET /alerts?status=firing')
   },
 }
 
@@ -126,9 +127,9 @@ export const webhooksCheck: Check = {
   run: async ({ knownState }) => {
     const { webhooks } = await knownState()
     if (!webhooks) return [skipped('endpoints', 'needs the database')]
-    const found = webhooks.flatMap(webhookFindings)
+    const findings = webhooks.flatMap(webhookFindings)
     const count = `${webhooks.length} ${webhooks.length === 1 ? 'is' : 'are'} registered`
-    return found.length > 0 ? found : [fine('endpoints', `${count}; no enabled one fails`)]
+    return findings.length > 0 ? findings : [fine('endpoints', `${count}; no enabled one fails`)]
   },
 }
 

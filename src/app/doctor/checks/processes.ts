@@ -187,7 +187,7 @@ function executionFinding(
       ? warning(subject, 'execution_waits', { since })
       : fine(subject, `is queued since ${since}`)
   }
-  const program = loaded.config.commands.programs.find((each) => each.id === commandId)
+  const program = loaded.config.commands.programs.find((command) => command.id === commandId)
   const timeoutMs = program?.timeoutMs ?? BUILT_IN_TIMEOUT_MS
   const since = startedAt ?? queuedAt
   const values = { host: host ?? 'an unknown host', since: toRfc3339(since), minutes: timeoutMs / MINUTE }

@@ -19,7 +19,7 @@ export interface ApiConnectionOptions {
   readonly timeoutMs?: number
   /** Whether the api is known to be away: then a request fails at once and not after that time. */
   readonly isAway?: () => boolean
-  /** That of the process, where it is left out. */
+  /** Left out: the clock of the process. */
   readonly clock?: Clock
 }
 
@@ -116,7 +116,7 @@ export class ApiConnection {
       const pool = this.#pool ?? (await this.#open())
       signal.throwIfAborted()
       const answer = await exchange(pool).catch((error: unknown) => {
-        if (!isRepeatable(request) || !hasClosed(error)) throw error
+        if (!isRepeatable(request) || !CLOSED.has(errorCode(error))) throw error
         return exchange(pool)
       })
       this.#outage.works()
@@ -173,10 +173,6 @@ function isRepeatable({ method, body }: ApiRequest): boolean {
 }
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-function hasClosed(error: unknown): boolean {
-  return CLOSED.has(errorCode(error))
-}
 
 function pipeOf(body: Readable): Readable {
   const pipe = new PassThrough()

@@ -107,17 +107,17 @@ const IS_ABOUT_CONNECTION: ReadonlySet<string> = new Set(ABOUT_CONNECTION)
 const HOP_BY_HOP: ReadonlySet<string> = new Set([...ABOUT_CONNECTION, 'content-length'].map(lettersOf))
 
 /**
- * The headers of a request to the api: those given, without the ones that only the gateway may send, and the gateway's
- * own. The length of the body is left to the sender of the body.
+ * The headers of a request to the api: the headers of the client, except for those that only the gateway may send, and the
+ * gateway's own. The length of the body is left to the sender of the body.
  */
 export function headersForApi(
-  given: Readonly<Record<string, string | string[] | undefined>>,
+  clientHeaders: Readonly<Record<string, string | string[] | undefined>>,
   { identity, requestId, address, token }: Sender,
   host: string,
   signature?: Pick<IdentitySignature, 'sign'>,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(clientHeaders)) {
     if (value !== undefined && mayPass(name)) headers[name] = value
   }
   headers['host'] = host

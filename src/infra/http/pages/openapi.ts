@@ -83,7 +83,7 @@ function operationOf(route: Route): Record<string, unknown> {
     ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body) } }),
     ...(parameters.length > 0 && { parameters }),
     security: route.access === 'public' ? [] : [{ token: [] }, { localTool: [] }],
-    'x-roles': documentedRoles(route.access),
+    'x-roles': isPolicy(route.access) ? 'policy' : route.access,
     ...(!isRepeatable && { 'x-repeatable': false }),
     ...('audit' in route && route.audit && { 'x-audit-target': route.audit.kind }),
     ...(body && { 'x-max-body-bytes': maxBodyBytes(route) }),
@@ -120,54 +120,56 @@ function parametersIn(place: 'path' | 'query' | 'header', schema: TSchema | unde
   })
 }
 
-const IDEMPOTENCY_KEY = Type.String({
-  pattern: '^[\\x20-\\x7e]{1,128}$',
-  description:
-    'For 24 hours the same key with the same request gets the first response again. Printable ASCII.',
-})
-const IF_MATCH = Type.String({
-  maxLength: 16_384,
-  examples: ['"1"', '*'],
-  description: 'The expected `ETag`, several of them, or `*`; any other version is rejected with 412.',
-})
-
-const IF_NONE_MATCH = Type.String({
-  maxLength: 16_384,
-  examples: ['"1"'],
-  description:
-    'The `ETag` of what the client has, several of them, or `*`: one that is current is answered with 304.',
-})
-
-const LAST_EVENT_ID = Type.String({
-  maxLength: 64,
-  examples: ['17-4'],
-  description: 'The `id` of the last event that the client has seen: the stream goes on behind it.',
-})
-
-const RANGE = Type.String({
-  maxLength: 1_024,
-  examples: ['bytes=0-1048575'],
-  description: 'One part of the file: `bytes=first-last`, `bytes=first-` or `bytes=-length`.',
-})
-
-const IF_RANGE = Type.String({
-  maxLength: 1_024,
-  description:
-    'The `ETag` of the file of which the client has a part; the whole file is sent if it is another one.',
-})
+/** The headers that an operation may take, each as a text with these members. */
+const REQUEST_HEADERS = {
+  'Idempotency-Key': {
+    pattern: '^[\\x20-\\x7e]{1,128}$',
+    description:
+      'For 24 hours the same key with the same request gets the first response again. Printable ASCII.',
+  },
+  'Last-Event-ID': {
+    maxLength: 64,
+    examples: ['17-4'],
+    description: 'The `id` of the last event that the client has seen: the stream goes on behind it.',
+  },
+  Range: {
+    maxLength: 1_024,
+    examples: ['bytes=0-1048575'],
+    description: 'One part of the file: `bytes=first-last`, `bytes=first-` or `bytes=-length`.',
+  },
+  'If-Range': {
+    maxLength: 1_024,
+    description:
+      'The `ETag` of the file of which the client has a part; the whole file is sent if it is another one.',
+  },
+  'If-Match': {
+    maxLength: 16_384,
+    examples: ['"1"', '*'],
+    description: 'The expected `ETag`, several of them, or `*`; any other version is rejected with 412.',
+  },
+  'If-None-Match': {
+    maxLength: 16_384,
+    examples: ['"1"'],
+    description:
+      'The `ETag` of what the client has, several of them, or `*`: one that is current is answered with 304.',
+  },
+}
 
 /** The headers that affect an operation. */
 function headersOf(route: Route): TObject {
-  return Type.Object({
-    ...(takesIdempotencyKey(route) && { 'Idempotency-Key': Type.Optional(IDEMPOTENCY_KEY) }),
-    ...(isStream(route) && hasEvents(route) && { 'Last-Event-ID': Type.Optional(LAST_EVENT_ID) }),
-    ...(route.errors?.['range_not_satisfiable'] && {
-      Range: Type.Optional(RANGE),
-      'If-Range': Type.Optional(IF_RANGE),
-    }),
-    ...(route.errors?.['precondition_failed'] && { 'If-Match': Type.Optional(IF_MATCH) }),
-    ...(isConditional(route) && { 'If-None-Match': Type.Optional(IF_NONE_MATCH) }),
-  })
+  const isFile = route.errors?.['range_not_satisfiable'] !== undefined
+  const isTaken: Readonly<Record<string, boolean>> = {
+    'Idempotency-Key': takesIdempotencyKey(route),
+    'Last-Event-ID': isStream(route) && hasEvents(route),
+    Range: isFile,
+    'If-Range': isFile,
+    'If-Match': route.errors?.['precondition_failed'] !== undefined,
+    'If-None-Match': isConditional(route),
+  }
+  const taken = Object.entries(REQUEST_HEADERS).filter(([name]) => isTaken[name])
+  return Type.Object(
+    Object.fromEntries(taken.map(([name, members]) => [name, Type.Optional(Type.String(members))])),
+  )
 }
 
 function hasEvents({ answers }: Route): boolean {
@@ -261,25 +263,18 @@ function withReferences(schema: unknown): unknown {
   return isNamed(schema) ? { $ref: `${REFERENCE}${schema.$id}` } : membersWithReferences(schema)
 }
 
-interface UndocumentedMembers {
-  readonly documentedPattern?: string
-  readonly patternFault?: unknown
-  readonly nameFault?: unknown
-  readonly isCommaList?: unknown
-}
+/** Members of the platform's schemas that say something to the platform alone. */
+const UNDOCUMENTED = ['documentedPattern', 'patternFault', 'nameFault', 'isCommaList']
 
 function membersWithReferences(schema: object): Record<string, unknown> {
-  const {
-    documentedPattern,
-    patternFault: _,
-    nameFault: __,
-    isCommaList: ___,
-    ...members
-  } = schema as UndocumentedMembers
-  const pattern = documentedPattern === undefined ? {} : { pattern: documentedPattern }
-  const documented = { ...members, ...pattern, ...formatOf(members) }
+  const members = Object.entries(schema).filter(([name]) => !UNDOCUMENTED.includes(name))
+  const { documentedPattern: pattern } = schema as { readonly documentedPattern?: string }
+  const documented = { ...Object.fromEntries(members), ...(pattern !== undefined && { pattern }) }
   return Object.fromEntries(
-    Object.entries(documented).map(([name, member]) => [name, withReferences(member)]),
+    Object.entries({ ...documented, ...formatOf(schema) }).map(([name, member]) => [
+      name,
+      withReferences(member),
+    ]),
   )
 }
 
@@ -300,10 +295,6 @@ function accessSentence(access: Access): string {
   if (access === 'public') return 'Public.'
   if (access === 'authenticated') return 'For every authenticated caller.'
   return isPolicy(access) ? access.description : `For the roles ${access.join(', ')}.`
-}
-
-function documentedRoles(access: Access): string | readonly string[] {
-  return isPolicy(access) ? 'policy' : access
 }
 
 interface DescribedResponse {

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import type { Clock } from '../../../kernel/clock.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { codeOf, objectMembers, parseMembers, textOf, type Members } from '../fields.ts'
+import { codeOf, objectMembers, textOf, type Members } from '../fields.ts'
 import {
   isUnclear,
   ProviderConnection,
@@ -11,6 +11,7 @@ import {
   type ChannelDeps,
 } from '../provider-connection.ts'
 import { HOUR } from '../../../kernel/time.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 const SUCCESS = '10000'
 /** The gateway, or what stands behind it, does not work at the moment. */
@@ -101,7 +102,7 @@ export class AlipayApi {
 
   /** The result of a call. Its signature covers the text of the result as it was sent. */
   #resultOf(text: string, member: string): Members {
-    const answer = parseMembers(text)
+    const answer = jsonMembersOf(text)
     const result = objectMembers(answer[member] ?? answer['error_response'])
     const signature = textOf(answer['sign'])
     if (result['code'] === SUCCESS) {

@@ -1,5 +1,5 @@
 import { HOUR, MINUTE, SECOND } from '../../../kernel/time.ts'
-import { formatCents } from '../../../kernel/text.ts'
+import { formatCents, jsonMembersOf } from '../../../kernel/text.ts'
 import {
   BadSignature,
   type Callback,
@@ -15,7 +15,6 @@ import {
 import { formatBeijingTime, parseBeijingTime, AlipayApi } from './api.ts'
 import { parseCents } from '../bills.ts'
 import {
-  parseMembers,
   textOf,
   type Members,
   cutToBytes,
@@ -99,7 +98,7 @@ function parametersOf({ number, orderId, amountCents, expiresAt = Infinity, now 
 
 function toOpened(name: string, answer: Members, parameters: string): OpenedPayment {
   const url = textOf(answer['qr_code'])
-  const expiresAt = parseBeijingTime(parseMembers(parameters)['time_expire'])
+  const expiresAt = parseBeijingTime(jsonMembersOf(parameters)['time_expire'])
   if (url === undefined || expiresAt === undefined) throw unusableAnswer(name, 'qr_code')
   return { providerId: undefined, action: { type: 'qr_code', url, expiresAt } }
 }
@@ -140,8 +139,8 @@ async function refundPayment(api: AlipayApi, refund: NewRefund): Promise<Provide
   }
   const answer = await api.call('alipay.trade.refund', JSON.stringify(parameters))
   if (answer['fund_change'] === 'Y') return { ...NO_REFUND, status: 'succeeded' }
-  const found = await queryRefund(api, payment.number, number)
-  return found.status === 'unknown' ? { ...NO_REFUND, status: 'pending' } : found
+  const state = await queryRefund(api, payment.number, number)
+  return state.status === 'unknown' ? { ...NO_REFUND, status: 'pending' } : state
 }
 
 async function queryRefund(api: AlipayApi, payment: string, number: string): Promise<ProviderRefund> {

@@ -7,7 +7,7 @@ import {
   type ProviderRefund,
   BadSignature,
 } from '../../../ports/payments.ts'
-import { codeOf, listOf, objectMembers, parseMembers, textOf, type Members, integerOf } from '../fields.ts'
+import { codeOf, listOf, objectMembers, textOf, type Members, integerOf } from '../fields.ts'
 import {
   isUnclear,
   ProviderConnection,
@@ -17,6 +17,7 @@ import {
   type ChannelDeps,
 } from '../provider-connection.ts'
 import { SECOND } from '../../../kernel/time.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 /** The code of an error that Stripe repeats for its idempotency key: it is the outcome, and stays so. */
 export const REPLAYED = 'replayed'
@@ -82,7 +83,7 @@ export class StripeApi {
   }
 
   #objectOf({ status, headers, body }: ProviderAnswer): Members {
-    const members = parseMembers(body.toString('utf8'))
+    const members = jsonMembersOf(body.toString('utf8'))
     if (status === 200) {
       if (textOf(members['object']) === undefined) throw unusableAnswer(this.name, 'an object')
       return members

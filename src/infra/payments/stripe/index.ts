@@ -12,19 +12,11 @@ import {
   type RefundReference,
   type ChannelSettings,
 } from '../../../ports/payments.ts'
-import {
-  integerOf,
-  objectMembers,
-  parseMembers,
-  textOf,
-  type Members,
-  toNumber,
-  NO_PAYMENT,
-  NO_REFUND,
-} from '../fields.ts'
+import { integerOf, objectMembers, textOf, type Members, toNumber, NO_PAYMENT, NO_REFUND } from '../fields.ts'
 import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { REPLAYED, StripeApi, verifySignature, toPayment, toRefund } from './api.ts'
 import { balanceRows, reportRows } from './bill.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 const DEFAULT_API_URL = 'https://api.stripe.com'
 const SESSIONS = '/v1/checkout/sessions'
@@ -74,7 +66,7 @@ export function createStripe(settings: ChannelSettings, deps: ChannelDeps): Paym
     queryRefund: (refund) => queryRefund(api, refund),
     verifyCallback: (headers, body) => {
       verifySignature(headers, body, { secrets, now: deps.clock.now() })
-      return toCallback(parseMembers(body.toString('utf8')))
+      return toCallback(jsonMembersOf(body.toString('utf8')))
     },
     acknowledgement: { status: 200, contentType: undefined, body: '' },
     bill: async (date) => balanceRows(api, date, deps.timeZone ?? 'UTC'),
@@ -208,11 +200,11 @@ function refundParameters({ number, amountCents, payment, reason }: NewRefund, i
 
 async function queryRefund(api: StripeApi, refund: RefundReference): Promise<ProviderRefund> {
   const { providerId, number } = refund
-  const found =
+  const made =
     providerId === undefined
       ? await findRefund(api, await intentOf(api, refund.payment), number)
       : await api.find(`/v1/refunds/${encodeURIComponent(providerId)}`)
-  return found ? toRefund(found) : NO_REFUND
+  return made ? toRefund(made) : NO_REFUND
 }
 
 async function findRefund(api: StripeApi, intent: string, number: string): Promise<Members | undefined> {
@@ -244,14 +236,14 @@ function toCallback(event: Members): Callback {
 function paymentCallback(eventId: string, type: string, session: Members, event: Members): Callback {
   const metadata = objectMembers(session['metadata'])
   const number = toNumber(metadata['platform_payment'])
-  const found = toPayment(session)
+  const payment = toPayment(session)
   const hasFailed = type === 'checkout.session.async_payment_failed'
   // Complete and not yet paid: the money comes, or not, with a later event.
-  if (number === undefined || (found.status === 'open' && !hasFailed)) return { eventId, type: 'other' }
+  if (number === undefined || (payment.status === 'open' && !hasFailed)) return { eventId, type: 'other' }
   const createdAt = integerOf(event['created'])
-  const paidAt = found.status === 'paid' && createdAt !== undefined ? createdAt * SECOND : undefined
+  const paidAt = payment.status === 'paid' && createdAt !== undefined ? createdAt * SECOND : undefined
   const state: ProviderPayment = hasFailed
-    ? { ...found, status: 'failed', reason: 'async_payment_failed' }
-    : { ...found, paidAt: found.paidAt ?? paidAt }
+    ? { ...payment, status: 'failed', reason: 'async_payment_failed' }
+    : { ...payment, paidAt: payment.paidAt ?? paidAt }
   return { eventId, type: 'payment', number, orderId: textOf(metadata['platform_order']), state }
 }

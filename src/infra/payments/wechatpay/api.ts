@@ -11,7 +11,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../../../kernel/clock.ts'
 import { SECOND } from '../../../kernel/time.ts'
 import { BadSignature, ChannelError, type ChannelSettings } from '../../../ports/payments.ts'
-import { codeOf, parseMembers, type Members, textOf } from '../fields.ts'
+import { codeOf, type Members, textOf } from '../fields.ts'
 import {
   isUnclear,
   ProviderConnection,
@@ -20,6 +20,7 @@ import {
   unlessRefused,
   type ChannelDeps,
 } from '../provider-connection.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 const SCHEME = 'WECHATPAY2-SHA256-RSA2048'
 const MAXIMUM_AGE_MS = 300 * SECOND
@@ -127,7 +128,7 @@ export class WechatPayApi {
   }
 
   #membersOf({ status, headers, body }: ProviderAnswer): Members {
-    const members = parseMembers(body.toString('utf8'))
+    const members = jsonMembersOf(body.toString('utf8'))
     if (status === 200 || status === 204) {
       this.#verifyAnswer(headers, body)
       return members

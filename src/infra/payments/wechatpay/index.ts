@@ -13,7 +13,6 @@ import {
   codeOf,
   integerOf,
   objectMembers,
-  parseMembers,
   textOf,
   type Members,
   cutToBytes,
@@ -26,6 +25,7 @@ import {
 import { isRefusal, unusableAnswer, secretOf, type ChannelDeps } from '../provider-connection.ts'
 import { WechatPayApi, decryptResource } from './api.ts'
 import { readTradeBill, rowsOfTradeBill } from './bill.ts'
+import { jsonMembersOf } from '../../../kernel/text.ts'
 
 const DEFAULT_API_URL = 'https://api.mch.weixin.qq.com'
 const ORDERS = '/v3/pay/transactions/out-trade-no'
@@ -68,7 +68,7 @@ export function createWechatPay(settings: ChannelSettings, deps: ChannelDeps): P
     },
     verifyCallback: (headers, body) => {
       api.verify(headers, body)
-      return toCallback(parseMembers(body.toString('utf8')), { key, mchid, appid })
+      return toCallback(jsonMembersOf(body.toString('utf8')), { key, mchid, appid })
     },
     acknowledgement: { status: 204, contentType: undefined, body: '' },
     bill: (date) => readTradeBill(api, date),
@@ -104,7 +104,7 @@ function parametersOf(settings: ChannelSettings, { mchid, appid }: Account, paym
 
 function toOpened(name: string, answer: Members, parameters: string): OpenedPayment {
   const url = textOf(answer['code_url'])
-  const expiresAt = parseRfc3339(textOf(parseMembers(parameters)['time_expire']) ?? '')
+  const expiresAt = parseRfc3339(textOf(jsonMembersOf(parameters)['time_expire']) ?? '')
   if (url === undefined || expiresAt === undefined) throw unusableAnswer(name, 'code_url')
   return { providerId: undefined, action: { type: 'qr_code', url, expiresAt } }
 }
@@ -165,7 +165,7 @@ function toCallback(notice: Members, account: Account & { readonly key: string }
   const type = textOf(notice['event_type']) ?? ''
   const other: Callback = { eventId, type: 'other' }
   if (!/^(TRANSACTION|REFUND)\./.test(type)) return other
-  const subject = parseMembers(decryptResource(objectMembers(notice['resource']), account.key))
+  const subject = jsonMembersOf(decryptResource(objectMembers(notice['resource']), account.key))
   if (subject['mchid'] !== account.mchid) return other
   return (
     (type.startsWith('REFUND.')
