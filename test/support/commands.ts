@@ -16,14 +16,12 @@ import {
 } from '../../src/kernel/command.ts'
 import type { WaitingClock } from '../../src/kernel/clock.ts'
 import type { Identity, Role } from '../../src/kernel/identity.ts'
-import { silentLogger } from '../../src/kernel/logger.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { HOUR, MINUTE } from '../../src/kernel/time.ts'
 import type { Notice } from '../../src/ports/notification-channel.ts'
 import type { Program, ProgramEnd, Programs } from '../../src/ports/programs.ts'
 import type { DialectName } from '../../src/store/dialects/capabilities.ts'
-import type { Store } from '../../src/store/store.ts'
+import { domainParts } from './domain-world.ts'
 import { inTransactions, testStore } from './store.ts'
 import { fakeWaitingClock, type FakeWaitingClock } from './waiting-clock.ts'
 
@@ -107,11 +105,6 @@ export function caller(id: string, ...roles: Role[]): Identity {
 export const ADMIN = caller('ann', 'admin')
 export const DEVOPS = caller('dev', 'devops')
 
-export interface CommandEvent {
-  readonly type: string
-  readonly data: CommandEventData
-}
-
 export interface ToldNotice extends Notice {
   readonly receivers: readonly string[]
 }
@@ -119,20 +112,18 @@ export interface ToldNotice extends Notice {
 /** The command framework on an empty database, with programs that the test plays. */
 export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock = fakeWaitingClock()) {
   const { store, [Symbol.asyncDispose]: dispose } = await testStore(dialect, clock)
-  const events: CommandEvent[] = []
-  const alerts: string[] = []
+  const { record, deps } = domainParts<CommandEventData>(store, clock)
   const calls: BuiltInCall[] = []
   const started: PlayedProgram[] = []
   const accounts = new Map<string, CommandAccount>()
   const notices: ToldNotice[] = []
-  const parts = sharedParts(store, clock, { events, alerts, calls, started, accounts, notices })
+  const parts = sharedParts({ ...deps, clock }, { calls, started, accounts, notices })
   const workers: CommandWorker[] = []
   const service = new Commands(parts, () => workers.forEach((worker) => worker.wake()))
   return {
     store,
     clock,
-    events,
-    alerts,
+    ...record,
     notices,
     calls,
     started,
@@ -159,18 +150,13 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
 }
 
 function sharedParts(
-  store: Store,
-  clock: WaitingClock,
+  shared: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
   {
-    events,
-    alerts,
     calls,
     started,
     accounts,
     notices,
   }: {
-    events: CommandEvent[]
-    alerts: string[]
     calls: BuiltInCall[]
     started: PlayedProgram[]
     accounts: ReadonlyMap<string, CommandAccount>
@@ -189,8 +175,7 @@ function sharedParts(
     },
   })
   const deps = {
-    store,
-    clock,
+    ...shared,
     findAccount: async (id: string) => accounts.get(id),
     approvalTtlMs: HOUR,
     startWithinMs: HOUR,
@@ -201,16 +186,6 @@ function sharedParts(
     consoleUrl: 'https://shop.example.org',
     notices: {
       tell: async (tx, receivers, notice) => tx.afterCommit(() => notices.push({ receivers, ...notice })),
-    },
-    logger: silentLogger,
-    metrics: noMetrics,
-    events: { append: async (tx, { type, data }) => tx.afterCommit(() => events.push({ type, data })) },
-    alerts: {
-      raise: async (tx, { alarmId, severity }) => tx.afterCommit(() => alerts.push(`${alarmId} ${severity}`)),
-      recoverIfRaised: async (tx, { alarmId }) =>
-        tx.afterCommit(() => {
-          if (alerts.some((alert) => alert.startsWith(alarmId))) alerts.push(`${alarmId} CLOSE`)
-        }),
     },
   } satisfies CommandDeps
   const journal = new CommandJournal(deps)
