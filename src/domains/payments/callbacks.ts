@@ -50,12 +50,8 @@ export class Callbacks {
     } catch (error) {
       if (!(error instanceof BadSignature)) throw error
       await this.#refuseSignature(name)
-      throw new AppError(
-        'unauthenticated',
-        'bad_signature',
-        'The callback has no valid signature of the provider.',
-        { cause: error },
-      )
+      const message = 'The callback has no valid signature of the provider.'
+      throw new AppError('unauthenticated', 'bad_signature', message, { cause: error })
     }
   }
 

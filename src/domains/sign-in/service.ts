@@ -87,9 +87,7 @@ export class SignIn {
    */
   async begin(returnTo: string, request: BrowserRequest): Promise<{ location: string; cookie: string }> {
     const { provider, cookie } = this.#requireSettings()
-    if (!isReturnPath(returnTo)) {
-      throw invalidField('return_to', 'not_a_path')
-    }
+    if (!isReturnPath(returnTo)) throw invalidField('return_to', 'not_a_path')
     if (this.#deps.readOnly) throw new SignInError('unavailable', { reason: readOnlyError().message })
     const browserKey = cookie.read(request.cookies) ?? newBrowserKey()
     const answer = await provider.authorizationUrl(this.#states.begin(browserKey, returnTo))
@@ -112,10 +110,8 @@ export class SignIn {
     const [state = ''] = states
     const flow =
       browserKey === undefined || states.length !== 1 ? undefined : this.#states.open(browserKey, state)
-    if (!flow)
-      throw new SignInError('wrong_state', {
-        reason: browserKey === undefined ? 'no cookie' : 'another state',
-      })
+    const reason = browserKey === undefined ? 'no cookie' : 'another state'
+    if (!flow) throw new SignInError('wrong_state', { reason })
     if (flow.expiresAt <= this.#deps.clock.now()) throw new SignInError('expired')
     return flow
   }
@@ -123,15 +119,10 @@ export class SignIn {
   /** Finishes a sign-in: where to send the browser, with a ticket. Rejects with a {@link SignInError}. */
   async complete(answer: URLSearchParams, flow: Flow): Promise<string> {
     const claims = await this.#identify(answer, flow)
-    const user = await this.#resolve(claims)
     const ticket = randomBytes(TICKET_BYTES).toString('base64url')
+    const { id: userId, tokenGeneration } = await this.#resolve(claims)
     const expiresAt = this.#deps.clock.now() + TICKET_LIFETIME_MS
-    const row = {
-      ticketHash: digest(ticket),
-      userId: user.id,
-      tokenGeneration: user.tokenGeneration,
-      expiresAt,
-    }
+    const row = { ticketHash: digest(ticket), userId, tokenGeneration, expiresAt }
     await this.#deps.store.write((tx) => insertSignInTicket(tx, row))
     return `${flow.returnTo}#signed-in=${ticket}`
   }
@@ -209,9 +200,8 @@ export class SignIn {
     const rules = this.#requireSettings()
     const name = userNameOf(claims, rules)
     if (name === undefined) {
-      throw new SignInError('answer_unusable', {
-        reason: `the claim ${rules.userClaim} is missing or no text`,
-      })
+      const reason = `the claim ${rules.userClaim} is missing or no text`
+      throw new SignInError('answer_unusable', { reason })
     }
     if (isUnverified(claims, rules)) throw new SignInError('unverified_address', {}, name)
     if (!isUserName(name)) {
@@ -228,11 +218,8 @@ export class SignIn {
   async #create(name: string, roles: readonly string[], claims: Claims): Promise<User> {
     const { store, users } = this.#deps
     // Nobody knows the password, so only the provider can sign the user in.
-    const account = await users.prepareAccount({
-      name,
-      roles,
-      password: randomBytes(TICKET_BYTES).toString('base64url'),
-    })
+    const password = randomBytes(TICKET_BYTES).toString('base64url')
+    const account = await users.prepareAccount({ name, roles, password })
     try {
       return await store.write((tx) =>
         this.#recordChange(tx, 'createUser', undefined, users.create(tx, account, ACTOR)),

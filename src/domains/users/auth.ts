@@ -230,9 +230,7 @@ export class Auth {
 }
 
 function notASession(): AppError {
-  return new AppError(
-    'conflict',
-    'not_a_session',
-    'Only the token of a login can be ended so; an API token is revoked with DELETE /users/{id}/tokens/{token_id}.',
-  )
+  const message =
+    'Only the token of a login can be ended so; an API token is revoked with DELETE /users/{id}/tokens/{token_id}.'
+  return new AppError('conflict', 'not_a_session', message)
 }

@@ -53,8 +53,6 @@ export interface TokenIssue {
   readonly token?: Pick<IdentityToken, 'kind' | 'id'> | undefined
 }
 
-// docs/specification.md, HTTP API
-
 /** Throws `validation_failed`. */
 export function parseName(name: string): string {
   if (!isUserName(name)) throw invalidField('name', 'not_a_name')
@@ -64,9 +62,8 @@ export function parseName(name: string): string {
 /** The roles, each once, in the order of {@link ROLES}. Throws `validation_failed` for none or an unknown one. */
 export function parseRoles(values: readonly string[]): Role[] {
   const unknown = values.find((value) => !isRole(value))
-  if (unknown !== undefined || values.length === 0) {
+  if (unknown !== undefined || values.length === 0)
     throw invalidField('roles', 'none_of_list', { allowed: ROLES })
-  }
   return knownRoles(values)
 }
 

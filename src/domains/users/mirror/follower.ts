@@ -99,12 +99,9 @@ export class MirrorFollower implements Mirror {
   requireCurrent(): void {
     if (this.#overlaps())
       throw new AppError('unavailable', 'pool_overlap', `vpn.ip_pool ${this.#overlapText()}.`)
-    if (this.#isExpired())
-      throw new AppError(
-        'unavailable',
-        'mirror_outdated',
-        `This gateway ${this.#ageText()}; use another one.`,
-      )
+    if (!this.#isExpired()) return
+    const message = `This gateway ${this.#ageText()}; use another one.`
+    throw new AppError('unavailable', 'mirror_outdated', message)
   }
 
   health(): MirrorHealth {
