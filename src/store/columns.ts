@@ -141,13 +141,13 @@ export class Columns<D extends Declaration> {
     return Object.fromEntries(entries)
   }
 
-  /** What `update` sets: every column but these and the ones that the database assigns; the row must be locked. */
+  /** What `update` sets: every column but these, and but the ones that the database assigns. */
   setExcept<Name extends WrittenName<D>>(
-    row: Omit<WrittenRow<D>, Name>,
+    row: Pick<WrittenRow<D>, Exclude<WrittenName<D>, Name>>,
     ...names: Name[]
   ): ColumnValues<D, Exclude<WrittenName<D>, Name>> {
     const others = this.#writtenNames().filter((name) => !names.includes(name as Name))
-    return this.set(row as WrittenRow<D>, ...others)
+    return this.set(row, ...(others as Exclude<WrittenName<D>, Name>[]))
   }
 
   #writtenNames(): WrittenName<D>[] {

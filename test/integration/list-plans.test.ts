@@ -297,12 +297,12 @@ const LISTS: readonly (readonly [what: string, read: Read, plan: RegExp])[] = [
   ],
   [
     'silences',
-    (on) => listSilences(on, { now: 1 }, NEWEST),
+    (on) => listSilences(on, {}, NEWEST),
     /^SEARCH alert_silences USING INTEGER PRIMARY KEY \(rowid<\?\)$/,
   ],
   [
     'the decisions on an alert',
-    (on) => listDecisions(on, 'a', NEWEST),
+    (on) => listDecisions(on, { alertId: 'a' }, NEWEST),
     /^SEARCH alert_notifications USING INDEX alert_notifications_of_alert \(alert_id=\? AND seq<\?\)$/,
   ],
   [

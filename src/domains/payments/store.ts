@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
-import type { PageRequest } from '../../kernel/page.ts'
 import { NEXT_VERSION, type NewRowOf, type RowOf } from '../../store/columns.ts'
-import { eachStatus } from '../../store/pages.ts'
-import type { Queries, Reads, Tx } from '../../store/store.ts'
+import type { Queries, Tx } from '../../store/store.ts'
 import { WORK_COLUMN_NAMES, WorkQueue } from '../../store/work/work-queue.ts'
 import type { Attention, PaymentStatus, RefundStatus } from './model.ts'
 import {
@@ -297,7 +295,8 @@ export interface PaymentFilter {
   readonly attention?: Attention | 'any' | undefined
 }
 
-const pageOfPayments = pages(
+/** Newest first. */
+export const listPayments = pages(
   { table: 'payments', createdAt: 'created_at', literals: ['status', 'attention'] },
   (on) => on.selectFrom('payments').select(payments.except('parameters', 'actionUrl', ...WORK_COLUMN_NAMES)),
   {
@@ -311,11 +310,6 @@ const pageOfPayments = pages(
   },
   payments.decode,
 )
-
-/** Newest first. */
-export function listPayments(reads: Reads, filter: PaymentFilter, page: PageRequest) {
-  return pageOfPayments(reads, eachStatus(filter), page)
-}
 
 /** The refunds of a payment, newest first. */
 export const listRefunds = pages(
