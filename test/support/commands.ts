@@ -150,7 +150,7 @@ export async function commandWorld(dialect: DialectName, clock: FakeWaitingClock
 }
 
 function sharedParts(
-  shared: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
+  platform: ReturnType<typeof domainParts<CommandEventData>>['deps'] & { readonly clock: WaitingClock },
   {
     calls,
     started,
@@ -175,7 +175,6 @@ function sharedParts(
     },
   })
   const deps = {
-    ...shared,
     findAccount: async (id: string) => accounts.get(id),
     approvalTtlMs: HOUR,
     startWithinMs: HOUR,
@@ -187,6 +186,7 @@ function sharedParts(
     notices: {
       tell: async (tx, receivers, notice) => tx.afterCommit(() => notices.push({ receivers, ...notice })),
     },
+    ...platform,
   } satisfies CommandDeps
   const journal = new CommandJournal(deps)
   return {
