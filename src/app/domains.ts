@@ -289,7 +289,9 @@ export function createDomains(options: DomainsOptions) {
     alerts: alerts.alerts,
     notices: alerts.notices,
     consoleUrl: config.console.url,
-    builtIns: Object.values<DomainParts>(created).flatMap(({ builtInCommands = [] }) => builtInCommands),
+    builtInCommands: Object.values<DomainParts>(created).flatMap(
+      ({ builtInCommands = [] }) => builtInCommands,
+    ),
     findAccount: (userId, queries) => users.users.find(userId, queries),
     signingKeys,
   })
@@ -314,9 +316,9 @@ const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const runPrograms = new HostPrograms({ path: commands.environment.PATH })
-  const { approvalReceivers = [] } = commands
-  return { ...commands, approvalReceivers, runPrograms, host: hostname() }
+  const { approvalReceivers = [], programs: programCommands, ...settings } = commands
+  const programs = new HostPrograms({ path: commands.environment.PATH })
+  return { ...settings, approvalReceivers, programCommands, programs, host: hostname() }
 }
 
 /** The keys and the newest seal of the audit trail, which lie in the data directory. */
