@@ -316,9 +316,9 @@ const KEY_ID_LENGTH = 16
 const NO_CHANNELS: ReadonlyMap<string, PaymentChannel> = new Map()
 
 function commandSettings({ commands }: Config) {
-  const { programs: programCommands, approvalReceivers = [], ...settings } = commands
+  const { approvalReceivers = [], programs: programCommands, ...settings } = commands
   const programs = new HostPrograms({ path: commands.environment.PATH })
-  return { ...settings, programCommands, approvalReceivers, programs, host: hostname() }
+  return { ...settings, approvalReceivers, programCommands, programs, host: hostname() }
 }
 
 /** The keys and the newest seal of the audit trail, which lie in the data directory. */

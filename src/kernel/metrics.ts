@@ -44,6 +44,25 @@ export interface Metrics {
 }
 
 /**
+ * Gauges that are set at a scrape, by their names with their help texts. `read` returns their values, or undefined where they
+ * stay as they are. `keepMs` is that of {@link Metrics.onScrape}.
+ */
+export function exposeGauges<Name extends string>(
+  metrics: Metrics,
+  helps: Readonly<Record<Name, string>>,
+  read: () => Promise<Readonly<Record<Name, number>> | undefined>,
+  keepMs: number,
+): void {
+  const names = Object.keys(helps) as Name[]
+  const gauges = names.map((name) => metrics.gauge({ name, help: helps[name] }))
+  const collect = async () => {
+    const values = await read()
+    if (values) names.forEach((name, index) => gauges[index]?.set(values[name]))
+  }
+  metrics.onScrape(collect, gauges, keepMs)
+}
+
+/**
  * A counter whose series exist from the start, one for each combination of the labels' values, so that an alarm sees the first
  * increase of each.
  */
@@ -62,25 +81,6 @@ export function createSeriesCounter(
   )
   for (const combination of series) counter.increment(combination, 0)
   return counter
-}
-
-/**
- * Gauges that are set at a scrape, by their names with their help texts. `read` returns their values, or undefined where they
- * stay as they are. `keepMs` is that of {@link Metrics.onScrape}.
- */
-export function exposeGauges<Name extends string>(
-  metrics: Metrics,
-  helps: Readonly<Record<Name, string>>,
-  read: () => Promise<Readonly<Record<Name, number>> | undefined>,
-  keepMs: number,
-): void {
-  const names = Object.keys(helps) as Name[]
-  const gauges = names.map((name) => metrics.gauge({ name, help: helps[name] }))
-  const collect = async () => {
-    const values = await read()
-    if (values) names.forEach((name, index) => gauges[index]?.set(values[name]))
-  }
-  metrics.onScrape(collect, gauges, keepMs)
 }
 
 /** Records nothing; for tests and commands. */
